@@ -66,6 +66,7 @@ GLUE = {
     "ci.protection",
     "ci.recording",
     "ci.reporting",
+    "ci.reports",
     "ci.resume",
     "ci.wiring",
 }

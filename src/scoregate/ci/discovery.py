@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from scoregate.ci import git
 from scoregate.ci.discover.files import DEFAULT_FOLDER, FileList, ProjectFiles
-from scoregate.ci.discover.other_frameworks import find_frameworks
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
@@ -48,6 +47,8 @@ async def discover(
     files = ProjectFiles(root)
     suites = await _find_with_proposed(files, settings, find or find_suites)
     if not suites.sources and find in (None, find_suites) and not (settings.narrowed or settings.filters):
+        from scoregate.ci.discover.other_frameworks import find_frameworks
+
         ignored = find_ignored_suites(await files.list_all())
         suites += DiscoveredSuites(frameworks=await find_frameworks(files), skipped=ignored)
     suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=skip_missing)

@@ -17,7 +17,6 @@ from scoregate.core.case_choice import CaseLabels
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseStarted, Errored, Event, SuiteStarted
-from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.partial import CaseSelection
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import Run, Script, SuiteResult
@@ -142,6 +141,8 @@ def find_last_failures(out: Path) -> FailedCases:
         out: the folder of runs.
     """
     outcomes: dict[tuple[str, str, str], bool] = {}
+    from scoregate.core.gate.run_rules import find_script_failures
+
     whole_suites: dict[tuple[str, str], bool] = {}
     whole_scripts: dict[str, bool] = {}
     for run in _read_runs(out):

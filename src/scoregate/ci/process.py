@@ -13,7 +13,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from scoregate.ci.error_lines import find_error_lines
 from scoregate.ci.isolation import kill_account
 from scoregate.ci.secrets import LONGEST, Redactor
 from scoregate.ci.user_ids import Identity, process_rights
+from scoregate.core.records import record
 
 if TYPE_CHECKING:
     import psutil
@@ -39,7 +39,7 @@ _TAIL_LINES = 40
 OnLine = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChildProcess:
     """A process to start.
 
@@ -60,7 +60,7 @@ class ChildProcess:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChildExit:
     """How a process ended; a negative exit code is a signal. `left` are its processes that could not be killed."""
 

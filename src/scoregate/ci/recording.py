@@ -16,8 +16,6 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.foreign_sdk import open_connections
-from scoregate.ci.importers import Reader
 from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
@@ -28,6 +26,7 @@ from scoregate.ci.launch import (
     LaunchEvent,
     Notice,
     Progress,
+    ReadResultFile,
     launch_all,
 )
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
@@ -39,6 +38,7 @@ from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
+from scoregate.core.records import record
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
@@ -217,7 +217,7 @@ def without_outputs(case: CaseResult) -> CaseResult:
     return replace(scores, output=None, trace=None, review_outputs=())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recorder:
     """Records runs in folders below `out`.
 
@@ -284,12 +284,14 @@ class Recorder:
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
         """Launch the plan; True once every launch has ended."""
+        from scoregate.ci.foreign_sdk import open_connections
+
         async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
             host = Host(
                 plan.root,
                 self.environ,
                 self.redact,
-                Reader(self.redact),
+                self._open_reader,
                 new_identity=self.new_identity,
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
@@ -299,21 +301,27 @@ class Recorder:
             await launch_all(plan.launches, host, emit)
         return True
 
+    def _open_reader(self) -> ReadResultFile:
+        from scoregate.ci.importers import Reader
+
+        return Reader(self.redact)
+
     async def _describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
         now, root = time.time(), plan.root
         try:
             file_values = json.loads(self.redact.text(json.dumps(settings.file_values, default=str)))
         except ValueError:  # without secrets it is not JSON any more
             file_values = None
+        tree = await git.read_work_tree(root)
         return Run(
             id=uuid.uuid4().hex,
             started=now,
             finished=now,
             version=__version__,
             message=None if settings.message is None else self.redact.text(settings.message),
-            commit=await git.head_commit(root),
-            branch=self.branch or await git.branch(root),
-            dirty=await git.is_dirty(root),
+            commit=tree.commit if tree else None,
+            branch=self.branch or (tree.branch if tree else None),
+            dirty=tree is not None and tree.dirty,
             attempt=self.attempt,
             filters=settings.filters,
             file_filters=settings.file_filters,
@@ -323,7 +331,7 @@ class Recorder:
             selection=self.redact.text(settings.selection.description),
             policy=asdict((settings.proposed or settings).policy()),
             settings=file_values if isinstance(file_values, dict) else None,
-            conditions=await read_conditions(root, settings),
+            conditions=await read_conditions(root, settings, tree),
             notices=tuple(map(self.redact.text, notices)),
         )
 

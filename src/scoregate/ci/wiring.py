@@ -41,7 +41,6 @@ from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
-from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
 
@@ -211,6 +210,8 @@ async def _rerun_baseline(
             raise
         return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
     amend_run(recorder.out / folder, run)
+    from scoregate.core.gate.run_rules import find_script_failures
+
     # Where a part of the base failed, its scores are missing from the baseline.
     failures = find_script_failures(run)
     note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))

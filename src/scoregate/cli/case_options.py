@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from scoregate.ci.user_ids import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.core.keyword import parse_keywords
 from scoregate.core.partial import CaseSelection, Node
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 case_options: Callable[[Any], Any] = combine_options(
@@ -39,7 +39,7 @@ case_options: Callable[[Any], Any] = combine_options(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseFlags:
     """The values of the options."""
 

@@ -8,9 +8,8 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.style import Style
@@ -19,15 +18,14 @@ from rich.text import Text
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import harmless
 from scoregate.ci.github.context import read_github_job
-from scoregate.ci.pipeline import GateResult
-from scoregate.ci.report import result_json
-from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.console import render, render_brief
-from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.report.view import ReportView
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.user_ids import in_ci
+from scoregate.core.records import record
+
+if TYPE_CHECKING:
+    from scoregate.ci.pipeline import GateResult
+    from scoregate.ci.report.view import ReportView
 
 _LOG_WIDTH = 120
 _NARROWEST = 20
@@ -84,7 +82,7 @@ def discard_output(stream: TextIO | None) -> None:
         os.close(null)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputOptions:
     """How much a command prints.
 
@@ -97,7 +95,7 @@ class OutputOptions:
     json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """The streams of a command: `console` for people, `document` for the result as JSON if it was requested."""
 
@@ -142,6 +140,8 @@ def print_result(outcome: GateResult, out: Path | None, output: Output, *, named
         output: the streams.
         named: the folder of the run, if the command got one.
     """
+    from scoregate.ci.report.console import render, render_brief
+
     view = outcome.view or build_outcome_view(outcome, named=named)
     console, options = output.console, output.options
     see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
@@ -154,11 +154,15 @@ def print_result(outcome: GateResult, out: Path | None, output: Output, *, named
             _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
     console.out(view.context.redact(printed.get()), end="", highlight=False)
     if output.document is not None:
+        from scoregate.ci.report import result_json
+
         write_document(map(view.context.redact, result_json.render(view)), output.document)
 
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
+    from scoregate.ci.report.build_view import build_view
+
     redact = Redactor(secret_values(os.environ)).text
     return build_view(
         outcome.comparison, outcome.verdict, ReportContext(generated_at=time.time(), named=named, redact=redact)
@@ -167,6 +171,8 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
 
 def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:
     """Print where the reports are: folder, files, the command that shows them, and the pages of the job."""
+    from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
+
     cwd = Path.cwd()
     folder = Text(f"{out.relative_to(cwd) if out.is_relative_to(cwd) else out}/", style=Style(link=out.as_uri()))
     existing = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from scoregate.core.case_names import rename_base_cases, rename_cases
@@ -22,12 +22,13 @@ from scoregate.core.comparison_rows import (
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.policy import Criteria
 from scoregate.core.positions import find_positional_names
+from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.text import matches_filters
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flip:
     """A case that failed on one side and passed on the other.
 
@@ -156,7 +157,7 @@ def count_positional_cases(comparison: Comparison) -> dict[str, int]:
 CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """A run, its baseline and their differences.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from scoregate.core.cases import Columns
@@ -14,6 +14,7 @@ from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
 from scoregate.core.policy import Criteria
 from scoregate.core.ratios import compute_total_ratio, shared_means
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import correct_by_direction
 
@@ -46,7 +47,7 @@ class Measure(StrEnum):
 _COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """The comparison of one evaluator of one suite, or of the suite's latency, cost or tokens.
 
@@ -297,7 +298,7 @@ def _find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], e
     return _describe_unscaled(suite, evaluator) or next(reasons, "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtraTrials:
     """More trials of some cases of a suite, the same number in the run and in the baseline."""
 

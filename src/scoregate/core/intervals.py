@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 
 from scoregate.core.distributions import normal_quantile, t_quantile, t_two_sided
+from scoregate.core.records import record
 
 # From this number of clusters on, quantiles are of the normal distribution instead of Student's t, and intervals don't
 # allow for changes that no case shows.
 MANY = 50
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spread:
     """The mean difference of n cases in C clusters and its variance, in the unit of the differences.
 

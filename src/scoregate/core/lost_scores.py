@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from math import isfinite
@@ -11,6 +11,7 @@ from math import isfinite
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.pairing import Side, evaluator_error_rows, pair_sides
+from scoregate.core.records import record
 
 
 class Reason(StrEnum):
@@ -23,7 +24,7 @@ class Reason(StrEnum):
     WAITING = "waiting"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LostScores:
     """The cases that have a score on one side only.
 
@@ -51,7 +52,7 @@ class LostScores:
         return self.p is not None and self.p <= alpha / 2 and self.share > limit
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseSets:
     """The cases of a suite in the run and in the newest run of its baseline, as hashes.
 

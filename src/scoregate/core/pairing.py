@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite, isnan, log
 from typing import TypeAlias
 
 from scoregate.core.cases import Columns, Status
+from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.significance import Trials
 
@@ -17,7 +18,7 @@ ReadValues: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairs:
     """The differences of n pairs, run − baseline, in the unit of the values; higher may be better or worse.
 
@@ -49,7 +50,7 @@ class Pairs:
         return [total for total, _ in self.clusters]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """The values of one side, the run or the baseline.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from scoregate.core.case_choice import CaseChoice, CaseLabels
+from scoregate.core.records import record
 
 CasesBySuite = Mapping[str, Sequence[str]]
 
@@ -29,7 +30,7 @@ class Node(NamedTuple):
         return path == self.path or path.startswith(f"{self.path}/")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseSelection:
     """The cases that one command runs. Only the command line sets it.
 

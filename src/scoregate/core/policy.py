@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from math import log
 from typing import Any, TypeAlias
 
 from scoregate.core.evaluation import Threshold
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorCriteria:
     """The criteria of one evaluator; None leaves a value to `Criteria` or to the evaluator itself.
 
@@ -39,7 +40,7 @@ class EvaluatorCriteria:
         return self.scale is None and self.threshold is None and not self.ignore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Criteria:
     """The criteria by which rows of a comparison are labelled.
 
@@ -95,7 +96,7 @@ class Severity(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """The limits of a suite; None leaves a limit to the wider setting.
 
@@ -173,7 +174,7 @@ _RELATIVE = (
 DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """The limits and criteria that a run is checked against.
 

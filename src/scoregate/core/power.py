@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan, sqrt
 from statistics import fmean
@@ -12,12 +11,13 @@ from scoregate.core.comparison import Comparison
 from scoregate.core.intervals import detectable_change, measure_spread
 from scoregate.core.pairing import pair_scores, score_trials
 from scoregate.core.policy import Criteria
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 MOST_REPEATS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RequiredSize:
     """The size that one evaluator of one suite needs, without a correction for other rows.
 
@@ -42,7 +42,7 @@ class RequiredSize:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Variance:
     """The variance of a case's difference between two runs of the same code.
 

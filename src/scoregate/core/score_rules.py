@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import isfinite
 from typing import Any
 
@@ -11,6 +11,7 @@ from scoregate.core.evaluation import Scale, Threshold
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import CaseFinished, Errored, Event, Labelled, ReviewRequested, Scored, SuiteStarted
 from scoregate.core.policy import Criteria, EvaluatorCriteria
+from scoregate.core.records import record
 from scoregate.core.text import parse_number
 
 _MOST_KNOWN = 10_000
@@ -20,7 +21,7 @@ _ROUNDING = 1e-9
 LOST_VERDICT = "LostVerdict"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreRules:
     """Applies the settings of evaluators to the events of suites. A setting wins over what a suite states.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, HumanReviewField, Origin
+from scoregate.core.records import record
 from scoregate.core.text import is_positive_number, is_whole_number
 
 
@@ -97,7 +97,7 @@ def read_limits(
     return RunLimits(concurrency, retries, timeout)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suite:
     """Cases, the function under test, and the evaluators of its outputs.
 
@@ -125,7 +125,7 @@ class Suite:
     trace_form: Callable[[Any], Any] | None = None
     review_form: Callable[[Any], tuple[HumanReviewField, ...]] | None = None
     hook: Callable[[Any, Any], Any] | None = None
-    limits: RunLimits = RunLimits()  # noqa: RUF009
+    limits: RunLimits = RunLimits()
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
     problems: Sequence[ErrorInfo] = ()

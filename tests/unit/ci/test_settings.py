@@ -297,5 +297,5 @@ async def test_results_that_other_settings_of_evaluators_recorded_are_not_reused
     for own in chosen:
         base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(asdict(own.policy()))))
         assert [not choose_policy(other, base).problem for other in chosen] == [other is own for other in chosen]
-    conditions = [(await read_conditions(tmp_path, each)).settings for each in chosen]
+    conditions = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
     assert len(set(conditions)) == len(chosen)

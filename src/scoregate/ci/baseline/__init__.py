@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from scoregate.core.records import record
 from scoregate.core.run import BaseReference, Run
 
 UNREADABLE = "a baseline that could not be read"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Baseline:
     """What a run is compared with.
 

@@ -21,6 +21,7 @@ from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
@@ -34,7 +35,7 @@ _FORBIDDEN = 403
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NearestCommit:
     """A commit, and a note of its relation to the base."""
 

@@ -10,7 +10,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -21,6 +21,7 @@ from scoregate.ci.discover.packages import find_relative_level, locate_import_fo
 from scoregate.ci.discover.pytest_marks import MarkedTest, find_marked_tests
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -37,7 +38,7 @@ _NOT_REGULAR = "not a regular file"
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptInfo:
     """How a file is run, and its suites.
 

@@ -11,13 +11,14 @@ from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.identity import bounded_name
 from scoregate.core.json_io import dump
+from scoregate.core.records import record
 from scoregate.core.text import parse_amount, parse_number
 
 PASSED = "passed"
 MET = Threshold(gte=1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grade:
     """The result of one evaluator for one trial: a score, or an error if it failed. A bool is a verdict."""
 
@@ -29,7 +30,7 @@ class Grade:
     error: ErrorInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trial:
     """One run of one case.
 

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from scoregate.core.identity import bounded_name
+from scoregate.core.records import record
 from scoregate.errors import ImportFailed, MissingExtra
 
 # Up to the next structural character, skipping strings; no byte is read twice.
@@ -228,7 +229,7 @@ OpenFile: TypeAlias = Callable[[], BinaryIO]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultFile:
     """An open file and its name.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
@@ -11,12 +10,13 @@ from scoregate.ci.importers.files import OpenFile, ResultFile
 from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
+from scoregate.core.records import record
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
 
 ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """One format: the module that reads it, and a description of the command that writes it."""
 
@@ -41,7 +41,7 @@ IMPORTERS: Mapping[str, Format] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reader:
     """Reads files. `redact` removes secrets from every event first."""
 

@@ -8,7 +8,7 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
+from scoregate.core.records import record
 from scoregate.core.run import Script
 
 # Adds to a child's environment what redirects another SDK to the listener.
@@ -44,7 +45,7 @@ def no_identity() -> None:
     """No user of its own: the launch runs as the host's user."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Host:
     """What all launches of a plan share.
 
@@ -52,7 +53,7 @@ class Host:
         root: the repository.
         environ: the host's environment, of which a child gets a part.
         redact: removes known secrets from what is recorded.
-        read_results: reads the result files that a launch leaves.
+        open_reader: opens what reads the result files that a launch leaves.
         new_identity: the user that the next launch runs as; None for the host's own.
         timeout_s: the limit of a script's duration; None for no limit.
         max_scripts: how many run at once.
@@ -63,7 +64,7 @@ class Host:
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
-    read_results: ReadResultFile
+    open_reader: Callable[[], ReadResultFile]
     new_identity: Callable[[], Identity | None] = no_identity
     timeout_s: float | None = None
     max_scripts: int = 1
@@ -246,7 +247,7 @@ async def _import_results(
     if script.exit_code is None or script.timed_out:
         return script
     imported = await results.emit(
-        emit, host.read_results, identity, suites=host.suites, recorded=frozenset(recorded.cases)
+        emit, host.open_reader(), identity, suites=host.suites, recorded=frozenset(recorded.cases)
     )
     failures = imported.failures
     is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))

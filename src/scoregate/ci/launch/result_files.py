@@ -8,7 +8,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from scoregate.ci.launch.recorded_tests import is_failure
 from scoregate.ci.plan import Launch, ResultImport
 from scoregate.ci.user_ids import Identity
 from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.records import record
 from scoregate.core.suite_labels import suite_label
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
@@ -52,7 +53,7 @@ class ReadResultFile(Protocol):
 _FAILED_EXITS: Mapping[str, int] = {"junit": 1, "deepeval": 1, "promptfoo": 100}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportedResults:
     """What the result files of a launch were: what went wrong, and the formats in which a test failed."""
 
@@ -64,7 +65,7 @@ class ImportedResults:
         return not self.failures and exit_code in {_FAILED_EXITS.get(each) for each in self.failed}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultFiles:
     """The result files of one launch.
 
@@ -171,7 +172,7 @@ class ResultFiles:
         return new, len(paths) - len(new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Source:
     """Files of one format that are read together; `scores`: globs of the properties that are scores."""
 
@@ -180,7 +181,7 @@ class _Source:
     scores: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ResultImporter:
     """Emits the events in files, `numbers` of each format.
 

@@ -20,13 +20,14 @@ from scoregate.ci.report.text import excerpt, make_visible, one_line
 from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
 from scoregate.core.comparison import Comparison, Flip
 from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.records import record
 from scoregate.core.run import Confirmation, SuiteResult
 
 MAX_FAILING = 50
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingTrial:
     """A failing trial to show: its suite, key and drop; `base` is its suite and key in the baseline, if it has one."""
 
@@ -123,7 +124,7 @@ _EXPECTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailedEvaluation:
     """An evaluator whose threshold a case missed; `base` is its score in the baseline, None if unknown.
 
@@ -140,7 +141,7 @@ class FailedEvaluation:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorView:
     """A kind of error and its number of trials; `case` is the first of them, None if the error is not of a case.
 
@@ -158,7 +159,7 @@ class ErrorView:
     gated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """The parts of a case that reports show: name, output as limited text, missed thresholds.
 
@@ -274,7 +275,7 @@ def format_trace(error: ErrorInfo) -> str:
     return make_visible((error.traceback or error.message)[-_MAX_TRACE:]).strip()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingCase:
     """A failing case with the reasons.
 

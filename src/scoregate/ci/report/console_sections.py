@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -27,6 +26,7 @@ from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Status
+from scoregate.core.records import record
 
 _CASES, _LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4
@@ -36,7 +36,7 @@ _MAX_TEXT = 2_000
 _FEW, _MANY = 2, 60  # lines of a reason
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingCases:
     """The worst failing cases, at most a screen; `see` says where the others are."""
 
@@ -113,7 +113,7 @@ def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseDetails:
     """One failing case; its columns align with those of the `others`. `full`: with the full reasons."""
 
@@ -218,7 +218,7 @@ _NAME, _WORDS, _ROOMY = 26, 24, 40
 _INDENT = (0, 0, 0, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowTable:
     """One line for each of the first evaluators, worst first; `~` means within noise."""
 
@@ -246,7 +246,7 @@ class RowTable:
             yield Padding(line.append_text(_explain_row(row, self.view)), _INDENT, expand=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteTable:
     """One line for each of the first suites, failed ones first: passed cases, latency, tokens, cost."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from math import isnan
 from operator import attrgetter
@@ -16,6 +15,7 @@ from scoregate.core.cases import CaseKey, Columns
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.pairing import score_side
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 MOST_DROPS = 10
@@ -24,7 +24,7 @@ _MAX_INPUT, _MAX_OUTPUT = 600, 1200
 _NOT_COMPARED = (RowLabel.UNMEASURABLE, RowLabel.NOT_COMPARABLE, RowLabel.NEW, RowLabel.REMOVED, RowLabel.LABELS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drop:
     """A case whose score fell; scores are means over its trials. `key` is its worst trial, `base` its best one."""
 
@@ -37,7 +37,7 @@ class Drop:
     base: tuple[int, CaseKey]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DropView:
     """A case whose score fell, as texts.
 

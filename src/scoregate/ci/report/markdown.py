@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from itertools import islice
@@ -21,9 +20,10 @@ from scoregate.ci.report.templating import make_environment
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Detail:
     """How many items of each kind are shown; `rows` counts per suite."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from scoregate.ci.report import number_format
@@ -14,6 +14,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
+from scoregate.core.records import record
 from scoregate.core.run import Score, SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
@@ -33,7 +34,7 @@ class ReportState(StrEnum):
     HELD = "held"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowView:
     """One evaluator of one suite: its numbers in `row`, and as text.
 

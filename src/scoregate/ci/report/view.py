@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
@@ -15,13 +14,14 @@ from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
 from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunView:
     """The run or the baseline of a report. Times are seconds since the epoch; `name` is `main@a1b2c3d` or the id.
 
@@ -44,7 +44,7 @@ class RunView:
     selection: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportView:
     """Everything that reports print, and readers of cases for reports that list all cases.
 

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
@@ -120,19 +119,22 @@ def load_settings(
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
-    class Layered(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            *_others: PydanticBaseSettingsSource,
-            **_named: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            provenance = {"file_values": dict(file_values)}
-            values = (provenance, *({**layer.values, "origins": layer.origins()} for layer in layers))
-            return tuple(InitSettingsSource(settings_cls, each) for each in values)
+    values: dict[str, Any] = {}
+    for layer in reversed(layers):
+        values = _merge_tables(values, {**layer.values, "origins": layer.origins()})
+    return Settings.model_validate({**values, "file_values": dict(file_values)})
 
-    return Layered()
+
+def _merge_tables(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two tables with the tables in them; `upper` wins."""
+    merged = dict(lower)
+    for name, value in upper.items():
+        below = merged.get(name)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[name] = _merge_tables(below, value)
+        else:
+            merged[name] = value
+    return merged
 
 
 def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> Layer:

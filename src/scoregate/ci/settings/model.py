@@ -10,8 +10,7 @@ from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import ConfigDict, Field, SecretStr
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
@@ -48,7 +47,7 @@ _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem"
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
-class Settings(LimitFields, BaseSettings):
+class Settings(LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` is the root itself, so a file in it can't set it.
@@ -61,7 +60,7 @@ class Settings(LimitFields, BaseSettings):
     """
 
     # Some versions warn about fields that are named `model_…`.
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, protected_namespaces=())
 
     working_directory: Text | None = None
     """The project's folder, if it isn't the whole repository. Its settings, suites and paths are relative to it. A
@@ -191,17 +190,6 @@ class Settings(LimitFields, BaseSettings):
     proposed: Settings | None = Field(default=None, repr=False)
     policy_problem: str = Field(default="", repr=False)
     selection: CaseSelection = Field(default=WHOLE, repr=False)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        *_others: PydanticBaseSettingsSource,
-        **_named: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is passed in: the environment is read by a layer that can say which variable a value came from."""
-        return (init_settings,)
 
     def origin(self, *path: str) -> str:
         """Where a value was set, such as `pyproject.toml` or `--repeats`; `default` if it is not set."""

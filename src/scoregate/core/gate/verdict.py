@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from scoregate.core.agreement import Calibrations, explain_uncalibrated
@@ -44,6 +44,7 @@ from scoregate.core.gate.suite_rules import (
     match_limit,
 )
 from scoregate.core.policy import Policy, Severity
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
@@ -83,7 +84,7 @@ _DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OF
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """The findings of all rules, and the conclusion.
 
