@@ -40,6 +40,7 @@ from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.run import Run
@@ -112,9 +113,14 @@ async def open_ports(
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context),
+                reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
                 stop=stop,
             )
+
+
+def _is_developers_run(context: JobContext, find: FindSuites) -> bool:
+    names_commands = context.settings.origin("commands") == COMMAND_LINE
+    return find is find_suites and not names_commands and context.connection is None and not in_ci(context.environ)
 
 
 def _make_recorder(

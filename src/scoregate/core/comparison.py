@@ -153,6 +153,7 @@ def count_positional_cases(comparison: Comparison) -> dict[str, int]:
     return counts
 
 
+PREVIOUS_RUN = "the previous run"  # starts the note of a baseline that no setting names
 CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 

@@ -43,6 +43,7 @@ class CaseSelection:
         seed: the seed of the sample.
         max_failures: the number of failing cases at which the run stops.
         max_cases: the number of the first cases of each suite, if the command line sets it on a developer's machine.
+        paths: the files and folders that the command line names on a developer's machine, without nodes.
     """
 
     keyword: str = ""
@@ -53,13 +54,20 @@ class CaseSelection:
     seed: int = 0
     max_failures: int | None = None
     max_cases: int | None = None
+    paths: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
         """The options that leave out cases, as they are written; empty if the run is whole."""
         return " ".join(self._options())
 
+    @property
+    def has_paths_only(self) -> bool:
+        """Whether it names files and folders, and all of their cases run."""
+        return bool(self.paths) and self.description == " ".join(map(shlex.quote, self.paths))
+
     def _options(self) -> Iterator[str]:
+        yield from map(shlex.quote, self.paths)
         yield from map(shlex.quote, map(str, self.nodes))
         if self.keyword:
             yield f"-k {shlex.quote(self.keyword)}"

@@ -104,6 +104,12 @@ class RunHead:
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is complete, and has all suites and cases that the project's settings name."""
+        is_filtered = self.filters != self.file_filters
+        return self.complete and not (self.selection or self.narrowed or is_filtered)
+
 
 # Far above real runs: a forged run must not use up all time or memory.
 MOST_OF_EACH = 10_000
