@@ -163,7 +163,8 @@ def judge_run(
         settings: hold the policy.
         calibrations: how well judges agree with people; called only if the policy needs it.
     """
-    chosen = choose_policy(settings, baseline.run)
+    # The previous run on a developer's machine is no base of a change, so its policy never applies.
+    chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
     policy = chosen.policy
     comparison = compare(
         run,

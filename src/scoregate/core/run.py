@@ -278,11 +278,13 @@ class BaseReference:
         id: the id of the baseline; empty if it could not be read.
         name: a name such as `main@a1b2c3d`.
         folder: its folder, absolute or relative to the project; empty if it was downloaded.
+        implicit: whether no setting names it, so that it is the previous run on a developer's machine.
     """
 
     id: str
     name: str = ""
     folder: str = ""
+    implicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

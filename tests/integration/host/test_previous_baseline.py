@@ -73,3 +73,82 @@ def test_ci_compares_with_no_previous_run(project: Project) -> None:
     assert "on a developer's machine only" in " ".join(ran.output.split())
     project.write("scoregate.toml", 'keep_runs = 0\nbaseline = "previous"\n')
     assert "there is no previous run" in " ".join(project.scoregate("run").output.split())
+
+
+def test_a_suite_that_only_the_previous_run_has_is_listed_and_no_failure(project: Project) -> None:
+    project.write("scoregate.toml", "fail_on_regression = true\nmax_drop = 0.1\n")
+    project.write("evals/demo.py", suite(good=2))
+    more = project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
+    assert project.scoregate("run").exit_code == 0
+    more.unlink()
+    named = project.scoregate("run", "--baseline", "previous")
+    assert (named.exit_code, "more is gone" in named.output) == (3, True), named.output
+    project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
+    assert project.scoregate("run").exit_code == 0
+    more.unlink()
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert "Not in this run: more." in ran.output
+    assert "is gone" not in ran.output
+    assert ran.run["compared_with"]["implicit"] is True
+    again = project.scoregate("gate")
+    assert (again.exit_code, "Not in this run: more." in again.output) == (0, True), again.output
+    base = project.root / ran.run["compared_with"]["folder"]
+    judged = project.scoregate("gate", "--baseline", str(base))
+    assert judged.exit_code == 0, judged.output  # the same run, whoever names it
+
+
+def test_a_run_with_a_broken_file_is_no_baseline_if_there_is_another(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=2))
+    whole = project.scoregate("run").run["id"]
+    project.write("evals/demo.py", suite(good=2) + "(")
+    assert project.scoregate("run").exit_code == 3
+    project.write("evals/demo.py", suite(good=2, fn="lambda case: ''"))
+    ran = project.scoregate("run")
+    assert ran.result["base"]["id"] == whole
+    assert "2 newly failing" in ran.output
+
+
+def test_a_stopped_run_is_no_baseline(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=2))
+    whole = project.scoregate("run").run["id"]
+    project.write("evals/demo.py", suite(good=2, bad=2))
+    stopped = project.scoregate("run", "-x")
+    assert (stopped.exit_code, stopped.run["complete"]) == (1, False)
+    assert base_of(project) == whole
+
+
+def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=1, bad=1))
+    project.write("scoregate.toml", "min_pass_rate = 0.4\n")
+    project.commit()
+    assert project.scoregate("run").exit_code == 0
+    project.write("scoregate.toml", "min_pass_rate = 0.9\n")
+    ran = project.scoregate("run")
+    assert (ran.exit_code, "the gates differ" in ran.output) == (1, False), ran.output
+    project.write("scoregate.toml", 'min_pass_rate = 0.4\npolicy_from = "base"\n')
+    first = project.scoregate("run", "--baseline", "none")
+    again = project.scoregate("run")
+    assert first.exit_code == again.exit_code, again.output
+
+
+def test_two_runs_at_once_leave_a_folder_that_can_be_used(project: Project) -> None:
+    slow = "import time\ndef fn(case):\n    time.sleep(0.3)\n    return case.input\n"
+    project.write("evals/demo.py", suite(slow, fn="fn", good=2))
+    whole = project.scoregate("run").run["id"]
+    both = [project.start("run"), project.start("run")]
+    ends = sorted((project.finish(each) for each in both), key=lambda ran: ran.exit_code)
+    assert [ran.exit_code for ran in ends] == [0, 2], [ran.output for ran in ends]
+    assert "another scoregate run" in ends[1].output
+    between = project.scoregate("run", "--out", "elsewhere")
+    assert "Compared with the previous run" not in between.output  # each folder has its own
+    assert ends[0].result["base"]["id"] == whole
+    assert base_of(project) == ends[0].run["id"]
+
+
+def test_the_output_folder_stays_out_of_git(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=2))
+    project.commit()
+    for _ in range(2):
+        project.scoregate("run")
+    assert project.git("status", "--porcelain") == ""

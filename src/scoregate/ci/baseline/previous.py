@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -14,7 +15,6 @@ from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import describe_run
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.comparison import PREVIOUS_RUN
 from scoregate.errors import RecordError
 
 _ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's machine only"
@@ -33,8 +33,9 @@ async def find_previous_baseline(root: Path, settings: Settings, *, is_usable: b
     if not is_usable or settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.PREVIOUS):
         return None
     baseline = await anyio.to_thread.run_sync(_find_previous, root, settings)
-    is_named = settings.baseline_kind is BaselineKind.PREVIOUS
-    return baseline if is_named or baseline.run is not None else None
+    if settings.baseline_kind is BaselineKind.PREVIOUS:
+        return baseline
+    return replace(baseline, implicit=True) if baseline.run is not None else None
 
 
 def _find_previous(root: Path, settings: Settings) -> Baseline:
@@ -47,11 +48,16 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
     heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
     selection = settings.selection
     same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
-    for _, folder in (*(each for each in heads if each[0].is_whole), *(each for each in same if each[0].complete)):
+    choices = (
+        *(folder for head, folder in heads if head.is_whole),
+        *(folder for head, folder in heads if head.is_unselected),
+        *(folder for head, folder in same if head.complete),
+    )
+    for folder in choices:
         with suppress(RecordError):
             run = read_run(folder, strictly=True)
             started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started))
-            note = describe_run(run).replace("stored run", f"{PREVIOUS_RUN} of {started}", 1)
+            note = describe_run(run).replace("stored run", f"the previous run of {started}", 1)
             return Baseline(
                 run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
             )

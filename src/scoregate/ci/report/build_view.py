@@ -28,7 +28,7 @@ from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
-from scoregate.core.comparison import PREVIOUS_RUN, Comparison, Flip, count_positional_cases
+from scoregate.core.comparison import Comparison, Flip, count_positional_cases
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
@@ -210,8 +210,10 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
-        if note.startswith(PREVIOUS_RUN):
+        if comparison.has_implicit_base:
             yield f"Compared with {note}; `--baseline none` compares with nothing."
+            if comparison.gone and not (comparison.run.selection or comparison.run.filters):
+                yield f"Not in this run: {_shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
         if not baseline.complete:
