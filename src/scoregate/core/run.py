@@ -47,11 +47,8 @@ class Confirmation:
             return ConfirmationOutcome.OPEN
         if self.tries.count(True) >= PASSES_TO_CLEAR:
             return ConfirmationOutcome.CLEARED
-        return (
-            ConfirmationOutcome.FAILS_IN_BASE
-            if self.base_tries.count(False) >= FAILURES_TO_CONFIRM
-            else ConfirmationOutcome.CONFIRMED
-        )
+        fails_in_base = self.base_tries.count(False) >= FAILURES_TO_CONFIRM
+        return ConfirmationOutcome.FAILS_IN_BASE if fails_in_base else ConfirmationOutcome.CONFIRMED
 
 
 def is_decided(tries: Sequence[bool]) -> bool:
