@@ -142,6 +142,8 @@ class _Watch:
                     return self._exit_code
             more = await self._find_affected(changes)
             affected = None if affected is None or more is None else affected | more
+            if affected is not None and affected >= {source.path for source in self._sources}:
+                affected = None  # a complete run
 
     async def _wait_for_changes(self) -> list[Change]:
         """Wait for changes that affect suites, or for a signal."""
