@@ -51,14 +51,18 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
 
 
 async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
-    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    numbers = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    with anyio.open_signal_receiver(*numbers) as signals:
+    with anyio.open_signal_receiver(*list_stop_signals()) as signals:
         async for _ in signals:
             if stop.is_set():
                 scope.cancel()
                 return
             stop.set()
+
+
+def list_stop_signals() -> tuple[signal.Signals, ...]:
+    """The signals that end a run; `nohup` excludes SIGHUP."""
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager

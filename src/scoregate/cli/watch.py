@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +31,7 @@ from scoregate.cli.file_changes import Change, FileChanges
 from scoregate.cli.output import Output, OutputOptions, is_interactive, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
-from scoregate.cli.run_gate import gate_project
+from scoregate.cli.run_gate import gate_project, list_stop_signals
 from scoregate.core.cases import Status
 from scoregate.errors import ScoregateError, UsageError
 
@@ -116,7 +115,7 @@ class _Watch:
 
     async def listen(self, scope: anyio.CancelScope) -> None:
         """End the watch at the first signal, and at once at the second."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        with anyio.open_signal_receiver(*list_stop_signals()) as signals:
             async for _ in signals:
                 if self.ended.is_set():
                     scope.cancel()
@@ -240,17 +239,21 @@ class _Watch:
         return uses | {path: replace(uses[path], is_known=False) for path in uses.keys() & self._unfinished}
 
     async def _find_affected(self, changes: Sequence[Change]) -> frozenset[str] | None:
-        """What changes affect. A new file of suites affects only itself."""
+        """What changes affect. A Python file that only now holds suites affects itself."""
         found = find_affected(self.root, changes, self._sources, self._read_uses())
-        if found is not None or not all(each.is_new and each.path.endswith(_PYTHON) for each in changes):
+        known = {source.path for source in self._sources}
+        scripts = {self._shorten(each.path) for each in changes if each.path.endswith(_PYTHON)} - known
+        if not scripts:
             return found
         try:
             settings = await anyio.to_thread.run_sync(self.load)
             suites = await find_suites(ProjectFiles(self.root), settings)
         except ScoregateError:
             return None
-        names = {self._shorten(each.path) for each in changes}
-        return frozenset(names) if names <= {source.path for source in suites.sources} else None
+        added = scripts & {source.path for source in suites.sources}
+        if found is None:
+            return frozenset(added) if len(added) == len(changes) else None
+        return found | added
 
     def _without_echoes(self, changes: Iterable[Change]) -> list[Change]:
         """The changes without those of files that suites write; those of commands can only be guessed."""

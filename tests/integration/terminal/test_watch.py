@@ -118,8 +118,13 @@ def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
     opened.assert_quiet()
     opened.save("evals/third.py", suite("third"))
     assert ran(opened.wait("evals/third.py changed", "no baseline of this suite yet")) == ["evals/third.py"]
+    opened.save("evals/fourth.py", "")
+    opened.wait("evals/fourth.py changed")
+    opened.save("evals/fourth.py", suite("fourth"))
+    assert ran(opened.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
     opened.save("scoregate.toml", "min_pass_rate = 0.9\n")
-    assert ran(opened.wait("scoregate.toml changed")) == ["evals/hours.py", "evals/other.py", "evals/third.py"]
+    text = opened.wait("scoregate.toml changed")
+    assert ran(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
     assert opened.stop() == 1
 
 

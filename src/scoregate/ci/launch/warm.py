@@ -82,7 +82,10 @@ class WarmProcesses:
         process = self._take(start) or await _open_waiting(start)
         record = self.folder / str(next(self._numbers))
         record.touch(mode=0o600)
-        self._records[child.cwd / child.argv[1]] = record
+        script = child.cwd / child.argv[1]
+        if (previous := self._records.get(script)) is not None:
+            previous.unlink(missing_ok=True)
+        self._records[script] = record
         request = {
             "argv": child.argv,
             "environ": dict(child.environment),
@@ -117,7 +120,8 @@ class WarmProcesses:
         if record is None:
             return UNKNOWN
         try:
-            text = record.read_bytes()
+            with record.open("rb") as file:
+                text = file.read(_MOST_BYTES)
         except OSError:
             return UNKNOWN
         entries = [os.fsdecode(each) for each in text.split(b"\0")[:-1]]
