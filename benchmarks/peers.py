@@ -24,6 +24,7 @@ REQUIREMENTS = {
     "pytest": ("pytest",),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
     "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
+    "scoregate-watch": ("-e", f"{REPOSITORY}[cli,watch]"),
     "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
 NODE_REQUIREMENTS = {"promptfoo": "promptfoo"}

@@ -18,6 +18,7 @@ import saturation
 import scale
 import start
 import testsets
+import watch
 from measure import Failed
 from peers import REQUIREMENTS, version
 from rows import HEAD, Row
@@ -35,6 +36,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "offline": offline.measure,
     "datasets": datasets.measure,
     "testsets": testsets.measure,
+    "watch": watch.measure,
 }
 
 

@@ -98,7 +98,7 @@ class CaseFilter:
 
     def missing_nodes(self) -> Sequence[Script]:
         """A failure for each named suite or case that didn't run."""
-        names = [str(node) for node in self.selection.nodes if str(node) not in self._found]
+        names = [str(node) for node in self.selection.expected_nodes if str(node) not in self._found]
         error = ErrorInfo("NotFound", "no suite or case of this name ran", advice=_ADVICE)
         return [Script(name, error=error) for name in dict.fromkeys(names)]
 

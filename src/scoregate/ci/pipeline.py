@@ -151,11 +151,11 @@ async def _apply_reviews(baseline: Baseline, reporting: Reporting) -> Baseline:
 async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> History:
     """Load the history before the last run is overwritten. A baseline that is rerun has no history.
 
-    If the baseline is a folder, its history is merged with that of the last run, which has the runs in between.
+    If the baseline is a folder on disk, its history is merged with that of the last run, which has the runs in between.
     """
     kind = settings.baseline_kind
     history = history_after(baseline.run) if baseline.run is not None and kind is not BaselineKind.RERUN else None
-    if history is not None and kind is not BaselineKind.FILE:
+    if history is not None and not baseline.folder:
         return history
     previous = await ports.read_previous_run()
     if previous is None:
@@ -185,7 +185,8 @@ def judge_run(
     from scoregate.core.comparison import compare
     from scoregate.core.gate import evaluate_gates
 
-    chosen = choose_policy(settings, baseline.run)
+    # The previous run on a developer's machine is no base of a change, so its policy never applies.
+    chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
     policy = chosen.policy
     comparison = compare(
         run,

@@ -221,7 +221,7 @@ def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Inte
             continue
         choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
         name = next(choice for choice in choices if choice not in launches)
-        if not settings.selection.takes_launch(name):
+        if not settings.selection.takes_launch(source.path, name):
             left_out += source.suite_ids or ()
             continue
         environment = {

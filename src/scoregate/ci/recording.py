@@ -31,6 +31,7 @@ from scoregate.ci.launch import (
 )
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
+from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -231,6 +232,7 @@ class Recorder:
         branch: the branch of the job; None for git's.
         attempt: the attempt of the job.
         keep: how many earlier runs are kept.
+        open_child: starts the processes of scripts.
     """
 
     out: Path
@@ -242,6 +244,7 @@ class Recorder:
     branch: str | None = None
     attempt: int = 1
     keep: int = 0
+    open_child: OpenChild = open_child
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
@@ -297,6 +300,7 @@ class Recorder:
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
+                open_child=self.open_child,
             )
             await launch_all(plan.launches, host, emit)
         return True

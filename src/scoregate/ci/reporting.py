@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline.artifact import find_artifact_baseline
 from scoregate.ci.baseline.data_branch import find_branch_baseline
 from scoregate.ci.baseline.file import find_file_baseline
+from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.job import JobContext, make_publish_target, make_report_context
 from scoregate.ci.ports import Reporting
@@ -54,13 +55,19 @@ def load_calibrations(root: Path) -> Calibrations:
     return read_calibrations(open_store(root))
 
 
-def build_reporting(context: JobContext) -> Reporting:
-    """Build the sources of baselines, in order, and the publishers of reports."""
+def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> Reporting:
+    """Build the sources of baselines, in order, and the publishers of reports.
+
+    Args:
+        context: the job's context.
+        is_developers_run: whether `scoregate run` runs the suites on a developer's machine.
+    """
     check = _check(context)
     connection, base = context.connection, context.base
     return Reporting(
         baselines=(
             partial(find_file_baseline, context.root),
+            partial(find_previous_baseline, context.root, is_usable=is_developers_run),
             partial(find_artifact_baseline, connection=connection, base=base),
             partial(find_branch_baseline, connection=connection, base=base),
             partial(check_base_exists, context.root, base=base),

@@ -32,7 +32,7 @@ from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
-from scoregate.ci.process import visible_environment
+from scoregate.ci.process import OpenChild, open_child, visible_environment
 from scoregate.ci.protection import protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Observer, Recorder
@@ -40,6 +40,7 @@ from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
 from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
@@ -60,6 +61,7 @@ async def open_ports(
     stop: anyio.Event,
     find: FindSuites = find_suites,
     resumed: Path | None = None,
+    opened_by: OpenChild = open_child,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
@@ -73,6 +75,7 @@ async def open_ports(
         stop: ends what runs, once it is set.
         find: finds suites.
         resumed: the folder of the run to resume, if that did not finish.
+        opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
     async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
@@ -91,7 +94,7 @@ async def open_ports(
                 print_line=print_line,
                 suite_environ=suite_environ,
             )
-            recorder = _make_recorder(context, suite_environ, observers, stop)
+            recorder = _make_recorder(context, suite_environ, observers, stop, opened_by=opened_by)
             imports = partial(
                 find_import_folders,
                 root=root,
@@ -111,13 +114,23 @@ async def open_ports(
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context),
+                reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
                 stop=stop,
             )
 
 
+def _is_developers_run(context: JobContext, find: FindSuites) -> bool:
+    names_commands = context.settings.origin("commands") == COMMAND_LINE
+    return find is find_suites and not names_commands and context.connection is None and not in_ci(context.environ)
+
+
 def _make_recorder(
-    context: JobContext, suite_environ: Mapping[str, str], observers: Sequence[Observer], stop: anyio.Event
+    context: JobContext,
+    suite_environ: Mapping[str, str],
+    observers: Sequence[Observer],
+    stop: anyio.Event,
+    *,
+    opened_by: OpenChild,
 ) -> Recorder:
     return Recorder(
         context.out,
@@ -129,6 +142,7 @@ def _make_recorder(
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
         branch=context.subject.branch if context.subject else None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
+        open_child=opened_by,
     )
 
 

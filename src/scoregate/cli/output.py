@@ -18,6 +18,7 @@ from rich.text import Text
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import harmless
 from scoregate.ci.github.context import read_github_job
+from scoregate.ci.report.console_sections import MOST_LINES
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.user_ids import in_ci
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _LOG_WIDTH = 120
 _NARROWEST = 20
+_FEWER_LINES = (30, 20, 12, 6, 0)
 
 
 class SafeLog(io.StringIO):
@@ -131,7 +133,9 @@ def write_document(chunks: Iterable[str], document: TextIO) -> None:
 _REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
 
 
-def print_result(outcome: GateResult, out: Path | None, output: Output, *, named: str = "") -> None:
+def print_result(
+    outcome: GateResult, out: Path | None, output: Output, *, named: str = "", height: int | None = None
+) -> None:
     """Print the final report of a command, and the result as JSON if it was requested.
 
     Args:
@@ -139,20 +143,26 @@ def print_result(outcome: GateResult, out: Path | None, output: Output, *, named
         out: the folder with the reports, if any were written.
         output: the streams.
         named: the folder of the run, if the command got one.
+        height: the number of lines that it should fit in, by fewer failing cases.
     """
     from scoregate.ci.report.console import render, render_brief
 
     view = outcome.view or build_outcome_view(outcome, named=named)
     console, options = output.console, output.options
     see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
-    with console.capture() as printed:
-        for part in render_brief(view, see=see) if options.quiet else render(view, full=options.verbose, see=see):
-            console.print(part)
-        if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
-            console.print(Text("\n".join(outcome.warnings), style="yellow"))
-        if out is not None and not options.quiet:
-            _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
-    console.out(view.context.redact(printed.get()), end="", highlight=False)
+    for case_lines in (MOST_LINES, *(_FEWER_LINES if height is not None else ())):
+        brief = render_brief(view, see=see) if options.quiet else None
+        with console.capture() as printed:
+            for part in brief or render(view, full=options.verbose, see=see, case_lines=case_lines):
+                console.print(part)
+            if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+                console.print(Text("\n".join(outcome.warnings), style="yellow"))
+            if out is not None and not options.quiet:
+                _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
+        text = printed.get()
+        if height is None or text.count("\n") <= height:
+            break
+    console.out(view.context.redact(text), end="", highlight=False)
     if output.document is not None:
         from scoregate.ci.report import result_json
 

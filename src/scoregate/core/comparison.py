@@ -188,13 +188,20 @@ class Comparison:
     base_unreadable: bool = False
 
     @property
+    def has_implicit_base(self) -> bool:
+        """Whether no setting names the baseline: it is the previous run on a developer's machine."""
+        known = self.run.compared_with
+        return self.base is not None and known is not None and known.implicit and known.id == self.base.id
+
+    @property
     def unexcused_missing_suites(self) -> tuple[str, ...]:
         """The labels of suites that are gone without a reason.
 
         Reasons are a missing requirement, such as a model's key, and a filter or a selection of cases of this run. A
-        filter in a file of the project is no reason, since the change may have set it.
+        filter in a file of the project is no reason, since the change may have set it. A suite of the previous run on a
+        developer's machine may be gone: no setting names that baseline.
         """
-        if self.base is None or self.run.selection:
+        if self.base is None or self.run.selection or self.has_implicit_base:
             return ()
         globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
         missing = {suite.label for suite in self.base.suites

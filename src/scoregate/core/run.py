@@ -48,11 +48,8 @@ class Confirmation:
             return ConfirmationOutcome.OPEN
         if self.tries.count(True) >= PASSES_TO_CLEAR:
             return ConfirmationOutcome.CLEARED
-        return (
-            ConfirmationOutcome.FAILS_IN_BASE
-            if self.base_tries.count(False) >= FAILURES_TO_CONFIRM
-            else ConfirmationOutcome.CONFIRMED
-        )
+        fails_in_base = self.base_tries.count(False) >= FAILURES_TO_CONFIRM
+        return ConfirmationOutcome.FAILS_IN_BASE if fails_in_base else ConfirmationOutcome.CONFIRMED
 
 
 def is_decided(tries: Sequence[bool]) -> bool:
@@ -278,11 +275,13 @@ class BaseReference:
         id: the id of the baseline; empty if it could not be read.
         name: a name such as `main@a1b2c3d`.
         folder: its folder, absolute or relative to the project; empty if it was downloaded.
+        implicit: whether no setting names it, so that it is the previous run on a developer's machine.
     """
 
     id: str
     name: str = ""
     folder: str = ""
+    implicit: bool = False
 
 
 @record

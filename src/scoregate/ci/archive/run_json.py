@@ -104,6 +104,17 @@ class RunHead:
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
 
+    @property
+    def is_unselected(self) -> bool:
+        """Whether it ended, and ran all suites and cases that the project's settings name."""
+        is_filtered = self.filters != self.file_filters
+        return self.complete and not (self.selection or self.narrowed or is_filtered)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has the results of all these: a script that failed, as for a syntax error, leaves some out."""
+        return self.is_unselected and not any(script.error for script in self.scripts)
+
 
 # Far above real runs: a forged run must not use up all time or memory.
 MOST_OF_EACH = 10_000

@@ -23,7 +23,7 @@ from scoregate.ci.launch.recorded_tests import RecordedTests
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
-from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_environment
+from scoregate.ci.process import ChildProcess, OpenChild, OutputTail, open_child, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
@@ -59,6 +59,7 @@ class Host:
         max_scripts: how many run at once.
         open_connection: receives what another SDK in a foreign launch reports over HTTP; None if no launch is foreign.
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
+        open_child: starts the process of a launch.
     """
 
     root: Path
@@ -70,6 +71,7 @@ class Host:
     max_scripts: int = 1
     open_connection: OpenConnection | None = None
     suites: tuple[str, ...] = ()
+    open_child: OpenChild = open_child
 
 
 async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) -> None:
@@ -193,7 +195,7 @@ async def _run(
 
     try:
         child = ChildProcess(launch.argv, launch.cwd, environment, str(events), identity, host.timeout_s)
-        end = await run_child(child, on_line, host.redact)
+        end = await run_child(child, on_line, host.redact, opened_by=host.open_child)
     except OSError as error:
         message = f"can't start {launch.argv[0]!r}: {error.strerror}"
         advice = "Check its spelling, and that the program is installed."

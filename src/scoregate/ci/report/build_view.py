@@ -192,7 +192,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield "No suites were found. `scoregate init` creates one."
     yield from _baseline_notices(comparison, context)
     if run.selection:
-        yield f"Only a part of the cases ran ({run.selection}). The run is no baseline for others."
+        yield f"Only a part of the project ran ({run.selection}). It is no baseline for other runs."
     if run.dirty:
         yield "The run has uncommitted changes."
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
@@ -210,6 +210,10 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
+        if comparison.has_implicit_base:
+            yield f"Compared with {note}; `--baseline none` compares with nothing."
+            if comparison.gone and not (comparison.run.selection or comparison.run.filters):
+                yield f"Not in this run: {_shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
         if not baseline.complete:
@@ -230,7 +234,11 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
     setup_changes = {row.suite: row.setup_change for row in comparison.rows if row.setup_change}
     positional = count_positional_cases(comparison)
     for row in comparison.rows:
-        counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
+        counts = {
+            "added": row.added,
+            "removed": 0 if comparison.run.selection else row.removed,
+            "changed in definition": row.changed,
+        }
         if any(counts.values()):
             parts = (f"{number_format.count(count, 'case')} {change}" for change, count in counts.items() if count)
             changes[row.suite] = ", ".join(parts)

@@ -12,7 +12,14 @@ from rich.text import Text
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView
-from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_drops, list_failing_cases
+from scoregate.ci.report.console_sections import (
+    MOST_LINES,
+    FailingCases,
+    RowTable,
+    SuiteTable,
+    list_drops,
+    list_failing_cases,
+)
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
@@ -25,16 +32,19 @@ _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
 
 
-def render(view: ReportView, *, full: bool = False, see: str = "") -> Iterator[RenderableType]:
+def render(
+    view: ReportView, *, full: bool = False, see: str = "", case_lines: int = MOST_LINES
+) -> Iterator[RenderableType]:
     """Render the report as parts for `Console.print`. Untrusted text carries no markup.
 
     Args:
         view: the view of the report.
         full: print everything, not only about one screen.
         see: where readers find the rest, such as `report.html`.
+        case_lines: the most lines about failing cases; the first case is always printed, except for 0.
     """
     rest = f": see {see}" if see else ""
-    return map(TrimmedLines, _sections(view, rest, full=full))
+    return map(TrimmedLines, _sections(view, rest, full=full, case_lines=case_lines))
 
 
 def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
@@ -47,7 +57,7 @@ def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]
     )
 
 
-def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[RenderableType]:
+def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> Iterator[RenderableType]:
     most = _ALL if full else _TABLE
     if view.rows:
         yield RowTable(view, most)
@@ -55,7 +65,7 @@ def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[Renderable
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
-    yield from _problems(view, rest, full=full)
+    yield from _problems(view, rest, full=full, case_lines=case_lines)
     if view.drops:
         yield from (*list_drops(view, full=full), Text())
     for notice in view.notices:
@@ -69,9 +79,11 @@ def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[Renderable
     yield _verdict_line(view)
 
 
-def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[RenderableType]:
+def _problems(
+    view: ReportView, rest: str, *, full: bool = False, case_lines: int = MOST_LINES
+) -> Iterator[RenderableType]:
     if view.failing:
-        yield from list_failing_cases(view) if full else (FailingCases(view, rest),)
+        yield from list_failing_cases(view) if full else (FailingCases(view, rest, case_lines),)
         yield Text()
     errors = view.errors if full else [each for each in view.ungated_errors if not _is_reported(each, view)]
     if errors:

@@ -28,7 +28,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Status
 from scoregate.core.records import record
 
-_CASES, _LINES, _MISSES, _DROPS = 10, 40, 5, 3
+_CASES, MOST_LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4
 _EVALUATOR, _LEAST_REASON_WIDTH = 26, 44
 _MAX_MESSAGE = 200
@@ -42,15 +42,16 @@ class FailingCases:
 
     view: ReportView
     see: str
+    most_lines: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the cases out for the width of the console."""
         yield _failing_heading(self.view)
-        lines_left, shown_cases, worst = _LINES, 0, self.view.failing[:_CASES]
+        lines_left, shown_cases, worst = self.most_lines, 0, self.view.failing[:_CASES]
         for case in worst:
             lines = console.render_lines(CaseDetails(case, worst), options, pad=False)
             lines_left -= len(lines)
-            if lines_left < 0 and shown_cases:
+            if lines_left < 0 and (shown_cases or not self.most_lines):
                 break
             for line in lines:
                 yield from (*line, Segment.line())

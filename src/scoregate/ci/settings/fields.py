@@ -27,11 +27,13 @@ from scoregate.core.policy import Severity
 class BaselineKind(StrEnum):
     """What a run is compared with.
 
-    `auto`: an artifact of the base branch, else its data branch; nothing is run for it. `artifact` and `branch`: only
-    that. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
+    `auto`: an artifact of the base branch, else its data branch; nothing is run for it; on a developer's machine as
+    `previous`. `previous`: the previous complete run in the output folder. `artifact` and `branch`: only that.
+    `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
     """
 
     AUTO = "auto"
+    PREVIOUS = "previous"
     ARTIFACT = "artifact"
     BRANCH = "branch"
     RERUN = "rerun"

@@ -76,7 +76,8 @@ class Settings(LimitFields):
     """Names of test configs in `.scoregate/`. Only these run."""
     baseline: Text = "auto"
     """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
-    runs for it. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
+    runs for it. On a developer's machine, `auto` is `previous`: the previous complete run in `out`, which
+    `scoregate run` left. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
     commit. `none`: nothing. Anything else is the folder of a run.
     """
     base_branch: Text | None = None

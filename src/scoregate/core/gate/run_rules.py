@@ -151,7 +151,7 @@ def check_filters(context: RunContext) -> Iterator[Finding]:
 def check_limits(context: RunContext) -> Iterator[Finding]:
     """Every limit matches a suite and an evaluator, unless only a part of the project was run."""
     run = context.comparison.run
-    if run.filters or run.skipped or run.selection:
+    if run.filters or run.skipped:
         return
     reported = {suite.script for suite in run.suites}
     has_all_suites = run.complete and not run.narrowed and all(script.name in reported for script in run.scripts)
