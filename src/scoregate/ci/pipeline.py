@@ -22,6 +22,8 @@ from scoregate.core.comparison import Comparison, compare
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.history import history_after, merge_histories, with_history_of
 from scoregate.core.run import History, Run
+from scoregate.core.slice_rows import SliceChoice
+from scoregate.core.slices import collect_slices
 
 INTERRUPTED = 130
 _NOT_RUN = Baseline(
@@ -83,7 +85,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
             baseline = await _apply_reviews(baseline, ports.reporting)
         if run.complete:
-            comparison = judge_run(run, baseline, settings).comparison
+            comparison = judge_run(run, baseline, settings, with_slices=False).comparison
             run = await confirm_failures(comparison, plan, settings, ports)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
@@ -153,7 +155,12 @@ def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun
 
 
 def judge_run(
-    run: Run, baseline: Baseline, settings: Settings, calibrations: Callable[[], Calibrations] = dict
+    run: Run,
+    baseline: Baseline,
+    settings: Settings,
+    calibrations: Callable[[], Calibrations] = dict,
+    *,
+    with_slices: bool = True,
 ) -> GateResult:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
@@ -162,9 +169,11 @@ def judge_run(
         baseline: what it is compared with.
         settings: hold the policy.
         calibrations: how well judges agree with people; called only if the policy needs it.
+        with_slices: whether slices are compared, which reads the cases.
     """
     chosen = choose_policy(settings, baseline.run)
     policy = chosen.policy
+    slices = collect_slices(run, (*policy.slice_fields, *settings.slices)) if with_slices else ()
     comparison = compare(
         run,
         baseline.run,
@@ -173,6 +182,7 @@ def judge_run(
         pool=baseline.pool,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
+        slices=SliceChoice(slices, policy.limited_slices),
     )
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(

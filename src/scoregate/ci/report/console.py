@@ -11,7 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_drops, list_failing_cases
+from scoregate.ci.report.console_sections import (
+    FailingCases,
+    RowTable,
+    SuiteTable,
+    list_drops,
+    list_failing_cases,
+    list_slices,
+)
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
@@ -50,6 +57,8 @@ def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[Renderable
     if view.rows:
         yield RowTable(view, most)
         yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
+    if view.slices:
+        yield from (*list_slices(view, full=full, rest=rest), Text())
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
