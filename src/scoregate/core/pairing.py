@@ -98,15 +98,10 @@ class Side:
             cases: the cases; unknown ones are ignored.
             values: the values of all cases; may be empty if no case has more than one on either side.
         """
-        chosen = dict.fromkeys(cases)
-        means = {case: self.means[case] for case in chosen if case in self.means}
-        counts = {case: self.counts[case] for case in means if case in self.counts}
-        return Side(
-            lambda: ((case, value) for case in means for value in values.get(case, ())),
-            means,
-            counts,
-            self.errored.intersection(chosen),
-        )
+        means = {case: self.means[case] for case in cases if case in self.means}
+        counts = {case: self.counts[case] for case in means if case in self.counts} if self.counts else {}
+        errored = self.errored.intersection(cases) if self.errored else self.errored
+        return Side(lambda: ((case, value) for case in means for value in values.get(case, ())), means, counts, errored)
 
     def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
         """The finite values of these cases."""

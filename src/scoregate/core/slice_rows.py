@@ -9,7 +9,7 @@ from statistics import fmean
 from types import MappingProxyType
 
 from scoregate.core.comparison_rows import ExtraTrials, Row, RowLabel, label_rows, with_estimate
-from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
+from scoregate.core.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.core.policy import Criteria
 from scoregate.core.run import Run, SuiteResult
@@ -245,14 +245,16 @@ class _Sides:
         criteria, suite = self.sliced.criteria, self.sliced.suite
         new, baseline = self.new.select(members), self.baseline.select(members)
         pairs = pair_sides(new, baseline, clusters)
-        lost = find_lost_scores(
-            suite.columns,
-            [each.columns for each in self.sliced.baseline_suites],
-            row.evaluator,
-            replace(cases, new=frozenset(members)),
-            new=new,
-            baseline=baseline,
-        )
+        lost = LostScores()
+        if pairs.n < len(baseline.means):  # looking for them takes as long as the rest
+            lost = find_lost_scores(
+                suite.columns,
+                [each.columns for each in self.sliced.baseline_suites],
+                row.evaluator,
+                replace(cases, new=frozenset(members)),
+                new=new,
+                baseline=baseline,
+            )
         mean = pairs.mean if pairs.n else _mean(new.means, members)
         base = pairs.base if pairs.n else _mean(baseline.means, members)
         compared = Row(

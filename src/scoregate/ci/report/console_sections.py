@@ -279,17 +279,20 @@ TableColumns = Mapping[str, Sequence[Text]]
 
 
 def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[RenderableType]:
-    """The slices that are worse or miss a gate, worst first; `full`: every slice."""
+    """The slices that are worse or miss a gate, worst first.
+
+    Args:
+        view: the view of the report.
+        full: list every slice.
+        rest: where readers find the rest, such as `: see report.html`.
+    """
     slices = view.slices if full else tuple(each for each in view.worst_slices if each.is_bad)[:_SLICES]
     if not view.slices:
         return
     hidden = len(view.slices) - len(slices)
     if not slices:
-        count = len(view.worst_slices)
-        compared = (
-            f"none of {number_format.count(count, 'score')} in them is worse" if count else "none can be compared"
-        )
-        yield Text(f"slices: {compared}{rest}", style="dim")
+        compared = number_format.count(len(view.worst_slices), "score")
+        yield Text(f"slices: none of {compared} is worse{rest}", style="dim")
         return
     names = [Text(safe_text(each.name)) for each in slices]
     columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}

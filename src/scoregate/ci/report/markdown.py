@@ -42,9 +42,9 @@ class Detail:
 
 DETAIL_LEVELS = (
     Detail(cases=10, texts=10, lines=40, rows=1000, slices=10, suites=200, gates=50, errors=20),
-    Detail(cases=10, texts=10, lines=12, rows=1000, slices=10, suites=200, gates=50, errors=20),
-    Detail(cases=10, texts=3, lines=12, rows=1000, slices=5, suites=200, gates=50, errors=20),
-    Detail(cases=5, texts=1, lines=12, rows=1000, slices=5, suites=200, gates=20, errors=10),
+    Detail(cases=10, texts=10, lines=20, rows=1000, slices=10, suites=200, gates=50, errors=20),
+    Detail(cases=10, texts=3, lines=20, rows=1000, slices=5, suites=200, gates=50, errors=20),
+    Detail(cases=5, texts=1, lines=20, rows=1000, slices=5, suites=200, gates=20, errors=10),
     Detail(cases=3, texts=0, lines=0, rows=20, slices=3, suites=200, gates=20, errors=5),
     Detail(cases=0, texts=0, lines=0, rows=5, slices=0, suites=100, gates=10, errors=3),
     Detail(cases=0, texts=0, lines=0, rows=0, slices=0, suites=100, gates=10, errors=0),
