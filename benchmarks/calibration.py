@@ -20,6 +20,7 @@ import calibration_limits
 import calibration_lost
 import calibration_power
 import calibration_repeats
+import calibration_slices
 from calibration_targets import Effort, Target, print_targets
 
 Report = Callable[[Effort], Iterator[Target]]
@@ -27,6 +28,7 @@ Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
+    "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,

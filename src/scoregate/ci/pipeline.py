@@ -21,6 +21,8 @@ from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.history import history_after, merge_histories, with_history_of
 from scoregate.core.records import record
 from scoregate.core.run import History, Run
+from scoregate.core.slice_rows import SliceChoice
+from scoregate.core.slices import collect_slices
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
@@ -94,7 +96,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         if run.complete and settings.confirmed_cases is not Confirm.OFF:
             from scoregate.ci.extra_runs import confirm_failures
 
-            comparison = judge_run(run, baseline, settings).comparison
+            comparison = judge_run(run, baseline, settings, with_slices=False).comparison
             run = await confirm_failures(comparison, plan, settings, ports)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
@@ -172,7 +174,12 @@ def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun
 
 
 def judge_run(
-    run: Run, baseline: Baseline, settings: Settings, calibrations: Callable[[], Calibrations] = dict
+    run: Run,
+    baseline: Baseline,
+    settings: Settings,
+    calibrations: Callable[[], Calibrations] = dict,
+    *,
+    with_slices: bool = True,
 ) -> GateResult:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
@@ -181,6 +188,7 @@ def judge_run(
         baseline: what it is compared with.
         settings: hold the policy.
         calibrations: how well judges agree with people; called only if the policy needs it.
+        with_slices: whether slices are compared, which reads the cases.
     """
     from scoregate.core.comparison import compare
     from scoregate.core.gate import evaluate_gates
@@ -188,6 +196,7 @@ def judge_run(
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
     policy = chosen.policy
+    slices = collect_slices(run, (*policy.slice_fields, *settings.slices)) if with_slices else ()
     comparison = compare(
         run,
         baseline.run,
@@ -196,6 +205,7 @@ def judge_run(
         pool=baseline.pool,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
+        slices=SliceChoice(slices, policy.limited_slices),
     )
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(

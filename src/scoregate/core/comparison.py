@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from scoregate.core.case_names import rename_base_cases, rename_cases
@@ -25,6 +25,7 @@ from scoregate.core.positions import find_positional_names
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
+from scoregate.core.slice_rows import SliceChoice, SliceTable
 from scoregate.core.text import matches_filters
 
 
@@ -173,6 +174,7 @@ class Comparison:
         pairs: the indices of suites that belong together, in the run and in the baseline.
         pooled: the number of runs in the baseline.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        slices: the rows of slices.
     """
 
     run: Run
@@ -186,6 +188,7 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
     base_unreadable: bool = False
+    slices: SliceTable = field(default_factory=SliceTable)
 
     @property
     def has_implicit_base(self) -> bool:
@@ -222,6 +225,7 @@ def compare(
     pool: Sequence[Run] = (),
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
+    slices: SliceChoice | None = None,
 ) -> Comparison:
     """Compare a run with its baseline.
 
@@ -233,13 +237,15 @@ def compare(
         pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
+        slices: the slices of the run's suites; None for no rows of slices.
     """
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
     if base is None:
-        rows = (row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
-        return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
+        rows = tuple(row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
+        table = SliceTable() if slices is None else slices.compare(run, rows, criteria, criteria_of=suite_criteria)
+        return Comparison(run, rows=rows, base_note=note, base_unreadable=unreadable, slices=table)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
@@ -252,10 +258,13 @@ def compare(
     quantities = (
         row for at, suites in baseline_suites.items() for row in quantity_rows(run.suites[at], suites, criteria)
     )
+    extras = {at: _find_extras(run, base, at, baseline_suites[at][0]) for at, _ in pairs}
+    compared = _compare_scores(run, base, baseline_suites, extras=extras, criteria_of=suite_criteria)
+    rows = tuple(label_rows(list(compared), criteria))
     return Comparison(
         run,
         base,
-        rows=tuple(label_rows(list(_compare_scores(run, base, baseline_suites, criteria_of=suite_criteria)), criteria)),
+        rows=rows,
         quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
@@ -264,6 +273,9 @@ def compare(
         pairs=pairs,
         pooled=1 + len(pool),
         base_unreadable=unreadable,
+        slices=SliceTable()
+        if slices is None
+        else slices.compare(run, rows, criteria, baselines=baseline_suites, extras=extras, criteria_of=suite_criteria),
     )
 
 
@@ -292,20 +304,27 @@ def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult
     return suites
 
 
+def _find_extras(run: Run, base: Run, at: int, baseline: SuiteResult) -> ExtraTrials | None:
+    """More trials of both sides of a suite; extra trials of one side only were chosen for another comparison."""
+    if not run.extras or len(run.extras) != len(base.extras):
+        return None
+    return ExtraTrials(_pool_suites(run.suites[at], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
+
+
 def _compare_scores(
-    run: Run, base: Run, baseline_suites: dict[int, list[SuiteResult]], *, criteria_of: CriteriaOf
+    run: Run,
+    base: Run,
+    baseline_suites: dict[int, list[SuiteResult]],
+    *,
+    extras: Mapping[int, ExtraTrials | None],
+    criteria_of: CriteriaOf,
 ) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
         if at not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
             continue
-        extras = None
-        # extra trials of one side only were chosen for another comparison
-        if run.extras and len(run.extras) == len(base.extras):
-            base_extras = _pool_suites(baseline_suites[at][0], base.extras)[1:]
-            extras = ExtraTrials(_pool_suites(suite, run.extras)[1:], base_extras)
         change = describe_setup_change(suite, baseline_suites[at][0])
-        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras)
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at])
         yield from (replace(row, setup_change=change) for row in rows) if change else rows
     matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
     for suite in base.suites:

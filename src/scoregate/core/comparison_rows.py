@@ -11,7 +11,16 @@ from scoregate.core.estimates import estimate_difference
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
-from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
+from scoregate.core.pairing import (
+    Pairs,
+    Values,
+    case_clusters,
+    log_side,
+    pair_scores,
+    pair_sides,
+    quantity_side,
+    score_side,
+)
 from scoregate.core.policy import Criteria
 from scoregate.core.ratios import compute_total_ratio, shared_means
 from scoregate.core.records import record
@@ -245,7 +254,7 @@ def _score_row(
 ) -> Row:
     info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
     new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
-    pairs = pair_sides(new, baseline, suite.columns)
+    pairs = pair_sides(new, baseline, case_clusters(suite.columns))
     mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), baseline_suites[0].mean(name))
     change = "" if base_info is None else describe_fingerprint_change(info, base_info)
     lost = find_lost_scores(
@@ -277,7 +286,7 @@ def _score_row(
         checked=info.fingerprint is not None and base_info.fingerprint is not None,
     )
     test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
-    row = _with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
+    row = with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
     lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
     if lost_too_many and not info.battles and row.label is not RowLabel.UNMEASURABLE:
         reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
@@ -334,19 +343,19 @@ def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], cr
             quantity_side([suite.columns], values),
             quantity_side([each.columns for each in baseline_suites], values),
         )
-        pairs = pair_sides(log_side(new), log_side(baseline), suite.columns)
+        pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
         if not pairs.n:
             continue
         mean, base, _ = shared_means(new, baseline)
         row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
-        row = _with_estimate(row, pairs, criteria, scale=None)
+        row = with_estimate(row, pairs, criteria, scale=None)
         total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row
 
 
-def _with_estimate(
+def with_estimate(
     row: Row,
     pairs: Pairs,
     criteria: Criteria,
@@ -355,7 +364,15 @@ def _with_estimate(
     test_pairs: Pairs | None = None,
     estimate: bool = True,
 ) -> Row:
-    """The row with its estimate; a label other than `within noise` is final."""
+    """The row with its estimate; a label other than `within noise` is final.
+
+    Args:
+        row: the row without an estimate.
+        pairs: the pairs of the row.
+        criteria: how many errors a row may have, and how many clusters it needs.
+        scale: see `estimate_difference`, as `test_pairs`.
+        estimate: whether to estimate at all.
+    """
     if pairs.n and estimate:
         difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs)
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from scoregate.core.evaluation import Threshold
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
+from scoregate.core.slices import find_limited_fields
 
 
 @record
@@ -110,6 +111,7 @@ class Limits:
         max_lost_scores: the allowed share of scores that become None, in [0, 1].
         min_score: the required mean score, by glob of evaluators.
         max_drop: the allowed drop of the mean score, by glob of evaluators.
+        max_slice_drop: the allowed drop of every mean score in a slice, by glob of slices such as `language=fr`.
         fail_on_regression: whether a row with the label `worse` fails the run.
         fail_on_critical: whether a newly failing critical case fails the run.
         max_cost: US dollars.
@@ -130,6 +132,7 @@ class Limits:
     max_lost_scores: float | None = None
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
+    max_slice_drop: Mapping[str, float] = field(default_factory=dict)
     fail_on_regression: bool | None = None
     fail_on_critical: bool | None = None
     max_cost: float | None = None
@@ -165,6 +168,7 @@ class Limits:
 
 _RELATIVE = (
     "max_drop",
+    "max_slice_drop",
     "fail_on_regression",
     "fail_on_critical",
     "max_cost_ratio",
@@ -212,6 +216,16 @@ class Policy:
         """The names of the limits that are set for any suite and need a baseline."""
         names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
         return tuple(dict.fromkeys(names))
+
+    def limited_slices(self, suite: SuiteResult) -> tuple[str, ...]:
+        """Globs of the slices that limits of a suite name."""
+        return tuple(self.limits_of(suite).max_slice_drop)
+
+    @property
+    def slice_fields(self) -> tuple[str, ...]:
+        """The fields whose slices limits of any suite name."""
+        names = (name for limits in (self.default, *self.suites.values()) for name in limits.max_slice_drop)
+        return tuple(dict.fromkeys(find_limited_fields(names)))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
         """The criteria of one suite, with its limits for errors and lost scores."""

@@ -24,6 +24,7 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.rows import build_rows
+from scoregate.ci.report.slices import build_slices
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView, RunView
@@ -80,6 +81,8 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         base_cases=lambda: iter(baseline.cases if baseline else ()),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
+        slices=build_slices(comparison, verdict),
+        slices_left_out=comparison.slices.left_out,
     )
 
 

@@ -19,6 +19,7 @@ from scoregate.ci.report.console_sections import (
     SuiteTable,
     list_drops,
     list_failing_cases,
+    list_slices,
 )
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
 from scoregate.ci.report.rows import ReportState
@@ -62,6 +63,8 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     if view.rows:
         yield RowTable(view, most)
         yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
+    if view.slices:
+        yield from (*list_slices(view, full=full, rest=rest), Text())
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())

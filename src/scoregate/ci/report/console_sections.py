@@ -105,8 +105,8 @@ def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
         yield name.append(f"  {safe_text(drop.suite)}", "dim default")
         line = Text(f"{safe_text(drop.evaluator)}  ").append(f"{drop.before} → {drop.now}", "yellow")
         yield _indent(line.append(f"  {safe_text(drop.why)}" if drop.why else ""))
-        output = " ".join(line.strip() for line in drop.diff) or drop.output
-        for title, text in (("input", drop.input), ("output", output)):
+        output = " ".join(line.strip() for line in drop.texts.diff) or drop.texts.output
+        for title, text in (("input", drop.texts.input), ("output", output)):
             if text:
                 limit = 2_000 if full else _MAX_MESSAGE
                 yield _indent(
@@ -216,6 +216,7 @@ def _conversation_lines(conversation: ConversationView) -> Iterator[str]:
 _TABLE_GAP = 2
 _MARK = 1 + _TABLE_GAP
 _NAME, _WORDS, _ROOMY = 26, 24, 40
+_SLICES = 5
 _INDENT = (0, 0, 0, 4)
 
 
@@ -276,6 +277,45 @@ class SuiteTable:
 
 
 TableColumns = Mapping[str, Sequence[Text]]
+
+
+def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[RenderableType]:
+    """The slices that are worse or miss a gate, worst first.
+
+    Args:
+        view: the view of the report.
+        full: list every slice.
+        rest: where readers find the rest, such as `: see report.html`.
+    """
+    slices = view.slices if full else tuple(each for each in view.worst_slices if each.is_bad)[:_SLICES]
+    if not view.slices:
+        return
+    hidden = len(view.slices) - len(slices)
+    if not slices:
+        compared = number_format.count(len(view.worst_slices), "score")
+        yield Text(f"slices: none of {compared} is worse{rest}", style="dim")
+        return
+    names = [Text(safe_text(each.name)) for each in slices]
+    columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}
+    if view.base:
+        columns["baseline"] = [Text(each.view.base) for each in slices]
+    columns["PR" if view.context.pull_request else "now"] = [Text(each.view.mean) for each in slices]
+    if view.base:
+        columns["delta"] = [Text(_format_delta(each.view)) for each in slices]
+    table = _empty_table("slice", columns)
+    table.add_column("", overflow="fold")
+    for at, each in enumerate(slices):
+        cells = [texts[at] for texts in columns.values()]
+        where = Text(format_place(each.view.row.suite, each.view.row.evaluator), style="dim")
+        explanation = _explain_row(each.view, view)
+        table.add_row(mark(each.view.state), names[at], *cells, where.append("  ").append_text(explanation))
+    yield table
+    if hidden:
+        yield Text(f"… {number_format.count(hidden, 'more score')} of slices{rest}", style="dim")
+    for left_out in view.slices_left_out[:_SLICES]:
+        values = number_format.count(left_out.values, "value")
+        text = f"{safe_text(left_out.field)} in {safe_text(left_out.suite)}: {values} with the fewest cases left out"
+        yield Text(text, style="dim")
 
 
 def _remaining_width(columns: TableColumns, width: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.rows import RowView
+from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseKey
@@ -38,6 +39,25 @@ _QUANTITY_FIELDS = (
     "total_low",
     "total_high",
 )
+_SLICE_FIELDS = (
+    "suite",
+    "evaluator",
+    "mean",
+    "base",
+    "delta",
+    "low",
+    "high",
+    "n",
+    "better",
+    "worse",
+    "p",
+    "q",
+    "smallest_p",
+    "clusters",
+    "dropped",
+    "reason",
+    "higher_is_better",
+)
 
 
 def render(view: ReportView) -> Iterator[str]:
@@ -63,6 +83,8 @@ def to_data(view: ReportView) -> dict[str, Any]:
             {"measure": str(row.measure)} | {name: getattr(row, name) for name in _QUANTITY_FIELDS}
             for row in view.quantities
         ],
+        "slices": [_slice(each) for each in view.slices],
+        "slices_left_out": [asdict(each) for each in view.slices_left_out],
         "findings": [asdict(finding) | {"title": finding.title} for finding in view.findings],
         "warnings": [asdict(finding) | {"title": finding.title} for finding in view.warnings],
         "not_applied": list(view.not_applied),
@@ -96,6 +118,12 @@ def _row(view: RowView) -> dict[str, Any]:
     del row["measure"]
     row |= {"uncalibrated": view.uncalibrated}
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
+
+
+def _slice(each: SliceView) -> dict[str, Any]:
+    row = {name: getattr(each.view.row, name) for name in _SLICE_FIELDS}
+    place = {"field": each.field, "value": each.value, "cases": each.cases, "limited": each.limited}
+    return {"suite": row["suite"], **place, **row, "label": each.view.label, "state": str(each.view.state)}
 
 
 def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:

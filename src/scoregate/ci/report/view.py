@@ -10,12 +10,14 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
 from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
+from scoregate.core.slice_rows import LeftOut
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)
@@ -56,6 +58,7 @@ class ReportView:
     `cases` reads every trial, in the order in which they finished; `cases_of` those
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
     known earlier runs, oldest first. `not_applied` names relative gates that are set without a baseline.
+    `slices` are the rows of slices, worst first; `slices_left_out` are the values that are not compared.
     """
 
     context: ReportContext
@@ -90,6 +93,8 @@ class ReportView:
     paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
+    slices: tuple[SliceView, ...] = ()
+    slices_left_out: tuple[LeftOut, ...] = ()
 
     @property
     def base_details(self) -> str:
@@ -101,6 +106,16 @@ class ReportView:
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
         note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
         return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
+
+    @property
+    def worst_slices(self) -> tuple[SliceView, ...]:
+        """The slices that were compared or miss a gate, worst first."""
+        return tuple(each for each in self.slices if each.compared or each.is_bad)
+
+    @property
+    def bad_slices(self) -> int:
+        """The number of rows of slices that are worse or miss a gate."""
+        return sum(each.is_bad for each in self.slices)
 
     @property
     def near(self) -> tuple[Finding, ...]:

@@ -192,6 +192,7 @@ def _parse_json(text: str) -> Any:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _parse_list,
+    "slices": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
     "install_groups": _parse_list,
@@ -203,6 +204,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "model_headers": _parse_json,
     "min_score": parse_table,
     "max_drop": parse_table,
+    "max_slice_drop": parse_table,
     "severity": parse_table,
 }
 

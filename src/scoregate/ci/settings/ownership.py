@@ -42,6 +42,7 @@ BASE_SETTINGS = frozenset(
         "max_lost_scores",
         "max_p95_ms",
         "max_p95_ratio",
+        "max_slice_drop",
         "max_tokens",
         "max_tokens_ratio",
         "min_agreement",
@@ -63,6 +64,7 @@ BASE_SETTINGS = frozenset(
         "require_baseline",
         "severity",
         "show_outputs",
+        "slices",
         "suite",
         "suites",
     }
@@ -73,7 +75,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
     *("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths"),
-    *("repeats", "repeats_budget", "show_outputs", "suite", "config"),
+    *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "model_base_url", "model_headers", "prices")
 

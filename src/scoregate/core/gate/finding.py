@@ -69,6 +69,7 @@ class Finding:
         evaluator: the id of the evaluator.
         bound: the limit in the unit of the value; None if it is no number.
         uncertain: whether the distance to the limit is within noise.
+        slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
     """
 
     rule: str
@@ -80,6 +81,7 @@ class Finding:
     evaluator: str | None = None
     bound: float | None = None
     uncertain: bool = False
+    slice: str | None = None
 
     @property
     def title(self) -> str:

@@ -17,6 +17,7 @@ from scoregate.core.gate.baseline_rules import (
     check_model,
     check_quantity_ratios,
     check_regressions,
+    check_slice_drops,
 )
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.run_rules import (
@@ -69,6 +70,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_assertions,
     check_quantity_limits,
     check_drops,
+    check_slice_drops,
     check_regressions,
     check_comparable,
     check_model,
