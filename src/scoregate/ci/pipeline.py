@@ -21,8 +21,6 @@ from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.history import history_after, merge_histories, with_history_of
 from scoregate.core.records import record
 from scoregate.core.run import History, Run
-from scoregate.core.slice_rows import SliceChoice
-from scoregate.core.slices import collect_slices
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
@@ -192,6 +190,8 @@ def judge_run(
     """
     from scoregate.core.comparison import compare
     from scoregate.core.gate import evaluate_gates
+    from scoregate.core.slice_rows import SliceChoice
+    from scoregate.core.slices import collect_slices
 
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)

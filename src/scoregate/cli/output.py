@@ -18,7 +18,6 @@ from rich.text import Text
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import harmless
 from scoregate.ci.github.context import read_github_job
-from scoregate.ci.report.console_sections import MOST_LINES
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.user_ids import in_ci
@@ -146,6 +145,7 @@ def print_result(
         height: the number of lines that it should fit in, by fewer failing cases.
     """
     from scoregate.ci.report.console import render, render_brief
+    from scoregate.ci.report.console_sections import MOST_LINES
 
     view = outcome.view or build_outcome_view(outcome, named=named)
     console, options = output.console, output.options

@@ -25,6 +25,7 @@ from scoregate.core.policy import Criteria
 from scoregate.core.ratios import compute_total_ratio, shared_means
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
+from scoregate.core.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.significance import correct_by_direction
 
 
@@ -203,7 +204,7 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
-        why = _describe_unscaled(suite, name) or reason
+        why = describe_unscaled(suite, name) or reason
         label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
         yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
@@ -261,7 +262,7 @@ def _score_row(
         suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
     )
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
-    if reason := _find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
+    if reason := find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
         row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
         return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
     if not new.means and suite.columns.labels.get(name):
@@ -292,19 +293,6 @@ def _score_row(
         reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
         row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
     return row
-
-
-def _describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
-    """Why the scores of an evaluator are on no known scale; empty if they are."""
-    count = len(suite.columns.unscaled.get(evaluator, ()))
-    scores = "1 score is" if count == 1 else f"{count:,} scores are"
-    return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
-
-
-def _find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], evaluator: str) -> str:
-    """Why the scores of an evaluator are on no known scale, in the run or in the baseline; empty if they are."""
-    reasons = (f"in the baseline, {why}" for each in baseline_suites if (why := _describe_unscaled(each, evaluator)))
-    return _describe_unscaled(suite, evaluator) or next(reasons, "")
 
 
 @record
