@@ -20,6 +20,7 @@ import calibration_limits
 import calibration_lost
 import calibration_power
 import calibration_repeats
+import calibration_variants
 from calibration_targets import Effort, Target, print_targets
 
 Report = Callable[[Effort], Iterator[Target]]
@@ -34,6 +35,7 @@ TOPICS: Mapping[str, Report] = {
     "lost": calibration_lost.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
+    "variants": calibration_variants.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,10 +159,13 @@ def print_result(outcome: GateResult, out: Path | None, output: Output, *, named
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    redact = Redactor(secret_values(os.environ)).text
-    return build_view(
-        outcome.comparison, outcome.verdict, ReportContext(generated_at=time.time(), named=named, redact=redact)
-    )
+    context = ReportContext(generated_at=time.time(), named=named, redact=make_redactor())
+    return build_view(outcome.comparison, outcome.verdict, context)
+
+
+def make_redactor() -> Callable[[str], str]:
+    """The function that removes the secrets of the environment from a text."""
+    return Redactor(secret_values(os.environ)).text
 
 
 def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:

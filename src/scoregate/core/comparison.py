@@ -25,6 +25,7 @@ from scoregate.core.positions import find_positional_names
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.text import matches_filters
+from scoregate.core.variants import VariantRanking, rank_suites
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ class Comparison:
         pairs: the indices of suites that belong together, in the run and in the baseline.
         pooled: the number of runs in the baseline.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        variants: the rankings of the variants of each suite that has any, in the run alone.
     """
 
     run: Run
@@ -185,6 +187,7 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
     base_unreadable: bool = False
+    variants: tuple[VariantRanking, ...] = ()
 
     @property
     def unexcused_missing_suites(self) -> tuple[str, ...]:
@@ -229,9 +232,10 @@ def compare(
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
+    variants = tuple(rank_suites(run.suites, suite_criteria))
     if base is None:
         rows = (row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
-        return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
+        return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable, variants=variants)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
@@ -256,6 +260,7 @@ def compare(
         pairs=pairs,
         pooled=1 + len(pool),
         base_unreadable=unreadable,
+        variants=variants,
     )
 
 

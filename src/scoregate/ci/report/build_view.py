@@ -26,6 +26,7 @@ from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.rows import build_rows
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
+from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip, count_positional_cases
@@ -80,6 +81,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         base_cases=lambda: iter(baseline.cases if baseline else ()),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
+        variants=tuple(build_variant_tables(comparison.variants)),
     )
 
 
