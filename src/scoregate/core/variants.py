@@ -151,7 +151,9 @@ def group_variants(suites: Sequence[SuiteResult]) -> Iterator[tuple[SuiteResult,
 def rank_suites(
     suites: Sequence[SuiteResult], criteria_of: Callable[[SuiteResult], Criteria], *, difference: float = DIFFERENCE
 ) -> Iterator[VariantRanking]:
-    """Rank the variants of each suite that has any, by each evaluator with a score; the first evaluator comes first.
+    """Rank the variants of each suite that has any, by each evaluator with a score.
+
+    Evaluators with a threshold come first, as they decide whether cases pass; then the others, both by name.
 
     Args:
         suites: the suites of a run.
@@ -159,8 +161,8 @@ def rank_suites(
         difference: the difference of means that `VariantRanking.needed_cases` is for, above 0.
     """
     for variants in group_variants(suites):
-        names = dict.fromkeys(name for suite in variants for name in suite.evaluators)
-        for name in names:
+        names = sorted({name for suite in variants for name in suite.evaluators})
+        for name in sorted(names, key=lambda name: not any(suite.columns.judged.get(name) for suite in variants)):
             if any(suite.columns.scores.get(name) for suite in variants):
                 yield _rank(variants, name, criteria_of(variants[0]), difference)
 

@@ -205,7 +205,7 @@ class EvalResult(SuiteResult):
 
     @property
     def rankings(self) -> tuple[VariantRanking, ...]:
-        """The ranking of the variants by each scorer, the first scorer first; empty without variants.
+        """The ranking of the variants by each scorer, those with a threshold first; empty without variants.
 
         Printed, a ranking is one line: `contains: a and c can't be told apart at 60 cases. …`.
         """
@@ -216,7 +216,7 @@ class EvalResult(SuiteResult):
 
     @property
     def best(self) -> EvalResult | None:
-        """The variant that is significantly better than all others by the first scorer; None if there is no such one.
+        """The variant that is significantly better than all others by `rankings[0]`; None if there is no such one.
 
         `rankings[0].candidates` lists the variants that may be the best.
         """

@@ -40,7 +40,7 @@ class VariantRowView:
 
 @dataclass(frozen=True, slots=True)
 class VariantTable:
-    """One ranking. `sentence` is what it says; `is_first` is true for the first evaluator of a suite."""
+    """One ranking. `sentence` is what it says; `is_first` is true for the first one of a suite."""
 
     ranking: VariantRanking
     suite: str
@@ -89,7 +89,7 @@ def _build_row(row: VariantScore) -> VariantRowView:
         rank=rank,
         name=display_name(row.name, _LONGEST_NAME),
         mean=number_format.score(row.mean),
-        delta=number_format.NONE if row.delta is None else number_format.difference(row.delta),
+        delta=_format_delta(row),
         interval=interval,
         verdict=str(row.state),
         note=", ".join(filter(None, notes)),
@@ -97,6 +97,12 @@ def _build_row(row: VariantScore) -> VariantRowView:
         tokens=number_format.NONE if row.tokens is None else number_format.tokens(row.tokens),
         cost=number_format.NONE if row.cost is None else number_format.cost(row.cost),
     )
+
+
+def _format_delta(row: VariantScore) -> str:
+    if row.delta is None:
+        return number_format.NONE
+    return "leader" if row.low is None else number_format.difference(row.delta)
 
 
 def variant_data(table: VariantTable) -> dict[str, Any]:
