@@ -87,8 +87,8 @@ class VariantRanking:
         higher_is_better: whether a higher score is better.
         cases: the number of cases that all comparable variants have a score for; the ranking uses only these.
         reason: why there are no ranks; empty if there are.
-        needed_cases: about how many cases tell the leader from the other variants that may be the best, if they differ
-            by `difference`; None if one variant is the best, and without ranks.
+        needed_cases: about how many cases distinguish the leader from the other variants that may be the best, if they
+            differ by `difference`; None if one variant is the best, and without ranks.
         difference: the difference of means that `needed_cases` is for.
     """
 
@@ -121,10 +121,10 @@ class VariantRanking:
             return f"{names[0]} is the best of {compared} variants {at} (95% confidence)."
         listed = [*names[:_MOST_NAMES], *([f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else [])]
         listing = f"{', '.join(listed[:-1])} and {listed[-1]}"
-        text = f"{listing} can't be told apart {at}."
+        text = f"{listing} can't be distinguished {at}."
         if len(names) > 2:
-            text = f"Any of {listing} may be the best: {self.cases:,} cases can't tell."
-        return f"{text} It takes about {self.needed_cases:,} cases to tell a difference of {self.difference:g}."
+            text = f"Any of {listing} may be the best: {self.cases:,} cases can't decide."
+        return f"{text} It takes about {self.needed_cases:,} cases to detect a difference of {self.difference:g}."
 
     def __str__(self) -> str:
         return f"{self.evaluator}: {self.describe()}"

@@ -207,7 +207,7 @@ class EvalResult(SuiteResult):
     def rankings(self) -> tuple[VariantRanking, ...]:
         """The ranking of the variants by each scorer, those with a threshold first; empty without variants.
 
-        Printed, a ranking is one line: `contains: a and c can't be told apart at 60 cases. …`.
+        Printed, a ranking is one line: `contains: a and c can't be distinguished at 60 cases. …`.
         """
         from scoregate.core.policy import Criteria
         from scoregate.core.variants import rank_suites

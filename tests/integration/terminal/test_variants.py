@@ -59,16 +59,16 @@ def test_the_variants_of_the_last_run_are_ranked(project: Project) -> None:
         ["1–2", "same", "1.000"],
         ["3", "bad", "0.025"],
     ]
-    assert lines[at + 5].startswith("  good and same can't be told apart at 40 cases. It takes about ")
-    assert lines[at + 5].endswith("to tell a difference of 0.05.")
+    assert lines[at + 5].startswith("  good and same can't be distinguished at 40 cases. It takes about ")
+    assert lines[at + 5].endswith("to detect a difference of 0.05.")
     assert lines[at + 6].startswith(
-        "variants of hours · len(output) < 4  good and bad can't be told apart at 40 cases."
+        "variants of hours · len(output) < 4  good and bad can't be distinguished at 40 cases."
     )
     at = lines.index("variants of grid · share")
     assert [line.split()[1:3] for line in lines[at + 2 : at + 4]] == [["1", "k=3,"], ["2", "k=1,"]]
     full = project.scoregate("compare", "--variants", "-v", "--difference", "0.2").output
     assert "variants of hours · len(output) < 4\n" in full
-    assert "to tell a difference of 0.2." in full
+    assert "to detect a difference of 0.2." in full
     by_default = json.loads(project.scoregate("compare", "scoregate-out", "--variants", "--json", "-q").output)
     rankings = {(ranking["suite"], ranking["evaluator"]): ranking for ranking in by_default["variants"]}
     assert rankings["hours", "contains"]["candidates"] == ["good", "same"]

@@ -52,20 +52,20 @@ def test_one_variant_is_the_best() -> None:
     assert ranking.describe() == "a is the best of 3 variants at 60 cases (95% confidence)."
 
 
-def test_variants_that_cannot_be_told_apart_share_the_first_ranks() -> None:
+def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
     ranking = rank(variant("a", flips(60, [1])), variant("b", flips(60, range(30))), variant("c", flips(60, [2, 3])))
     assert states(ranking) == {"a": "may be the best", "c": "may be the best", "b": "worse"}
     assert [(row.rank, row.last_rank) for row in ranking.rows] == [(1, 2), (1, 2), (3, 3)]
     assert ranking.best is None
     assert [row.name for row in ranking.candidates] == ["a", "c"]
-    assert ranking.describe().startswith("a and c can't be told apart at 60 cases. It takes about ")
+    assert ranking.describe().startswith("a and c can't be distinguished at 60 cases. It takes about ")
     assert ranking.needed_cases is not None
     assert ranking.needed_cases > 60
     easier = rank(variant("a", flips(60, [1])), variant("c", flips(60, [2, 3])), difference=0.3)
     assert easier.needed_cases is not None
     assert easier.needed_cases < ranking.needed_cases
     three = rank(*(variant(name, flips(60, [at])) for at, name in enumerate("xyz")))
-    assert three.describe().startswith("Any of x, y and z may be the best: 60 cases can't tell.")
+    assert three.describe().startswith("Any of x, y and z may be the best: 60 cases can't decide.")
 
 
 def test_equal_variants_stay_equal() -> None:

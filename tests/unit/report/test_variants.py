@@ -49,7 +49,7 @@ def comment(view: ReportView) -> str:
 
 def test_every_report_has_the_ranking() -> None:
     view = view_of(TOLD)
-    sentence = "a and b can't be told apart at 60 cases. It takes about 470 cases to tell a difference of 0.05."
+    sentence = "a and b can't be distinguished at 60 cases. It takes about 470 cases to detect a difference of 0.05."
     lines = terminal(view).splitlines()
     at = lines.index("variants of hours · e")
     assert [line.split()[:4] for line in lines[at + 1 : at + 6]] == [
@@ -103,7 +103,7 @@ def test_forty_variants_are_bounded() -> None:
     lines = terminal(view).split("variants of")[1]
     assert lines.count("may be the best") == 12 + 1
     assert "… 28 more variants: see report.html" in lines
-    assert "and 35 more may be the best: 60 cases can't tell." in lines
+    assert "and 35 more may be the best: 60 cases can't decide." in lines
     assert terminal(view, full=True).split("variants of")[1].count("may be the best") == 40 + 1
     narrow = terminal(view, width=44).split("variants of")[1]
     assert max(map(len, narrow.splitlines())) <= 44
