@@ -21,6 +21,7 @@ import calibration_lost
 import calibration_power
 import calibration_repeats
 import calibration_slices
+import calibration_variants
 from calibration_targets import Effort, Target, print_targets
 
 Report = Callable[[Effort], Iterator[Target]]
@@ -36,6 +37,7 @@ TOPICS: Mapping[str, Report] = {
     "lost": calibration_lost.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
+    "variants": calibration_variants.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -173,10 +173,13 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
     from scoregate.ci.report.build_view import build_view
 
-    redact = Redactor(secret_values(os.environ)).text
-    return build_view(
-        outcome.comparison, outcome.verdict, ReportContext(generated_at=time.time(), named=named, redact=redact)
-    )
+    context = ReportContext(generated_at=time.time(), named=named, redact=make_redactor())
+    return build_view(outcome.comparison, outcome.verdict, context)
+
+
+def make_redactor() -> Callable[[str], str]:
+    """The function that removes the secrets of the environment from a text."""
+    return Redactor(secret_values(os.environ)).text
 
 
 def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:

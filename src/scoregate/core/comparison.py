@@ -27,6 +27,7 @@ from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.slice_rows import SliceChoice, SliceTable
 from scoregate.core.text import matches_filters
+from scoregate.core.variants import VariantRanking, rank_suites
 
 
 @record
@@ -175,6 +176,7 @@ class Comparison:
         pooled: the number of runs in the baseline.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
         slices: the rows of slices.
+        variants: the rankings of the variants of each suite that has any, in the run alone.
     """
 
     run: Run
@@ -189,6 +191,7 @@ class Comparison:
     pooled: int = 1
     base_unreadable: bool = False
     slices: SliceTable = field(default_factory=SliceTable)
+    variants: tuple[VariantRanking, ...] = ()
 
     @property
     def has_implicit_base(self) -> bool:
@@ -242,10 +245,11 @@ def compare(
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
+    variants = tuple(rank_suites(run.suites, suite_criteria))
     if base is None:
         rows = tuple(row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
         table = SliceTable() if slices is None else slices.compare(run, rows, criteria, criteria_of=suite_criteria)
-        return Comparison(run, rows=rows, base_note=note, base_unreadable=unreadable, slices=table)
+        return Comparison(run, rows=rows, base_note=note, base_unreadable=unreadable, slices=table, variants=variants)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
@@ -276,6 +280,7 @@ def compare(
         slices=SliceTable()
         if slices is None
         else slices.compare(run, rows, criteria, baselines=baseline_suites, extras=extras, criteria_of=suite_criteria),
+        variants=variants,
     )
 
 

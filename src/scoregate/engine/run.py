@@ -15,7 +15,7 @@ from anyio import CapacityLimiter
 from scoregate.core.cleanup import close_at_end
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import sort_sets, to_plain
-from scoregate.core.suite import Suite
+from scoregate.core.suite import TASK, Suite
 from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
 from scoregate.engine.environment import events_folder, run_message
@@ -46,7 +46,10 @@ class TaskStage:
     ) -> None:
         self._suite = suite
         self._pools = pools
-        self._task = deadline.pause_during(Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s))
+        self._calls = {
+            name: deadline.pause_during(Caller(task, limiter, timeout_s=suite.limits.timeout_s))
+            for name, task in (suite.tasks or {"": suite.task}).items()
+        }
         self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
 
     async def work(self, trials: Iterator[Trial]) -> None:
@@ -101,7 +104,8 @@ class TaskStage:
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         started, waited_s = perf_counter(), trial.meter.waited_s
-        trial.output = await self._task(trial.case.value)
+        name = trial.params[TASK] if self._suite.tasks and trial.params else ""
+        trial.output = await self._calls[name](trial.case.value)
         duration_ms = (perf_counter() - started - (trial.meter.waited_s - waited_s)) * 1000
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult
 
 Data: TypeAlias = str | Path | Iterable[Any] | AsyncIterable[Any]
+Tasks: TypeAlias = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
 
 
 def evaluate(
     name: str | None = None,
     *,
     data: Data,
-    task: Callable[..., Any],
+    task: Tasks,
     scorers: Iterable[Any] | Callable[..., Any] = (),
     concurrency: int = 10,
     repeats: int | None = None,
@@ -44,11 +45,13 @@ def evaluate(
     two cases with one id, are in the result's `errors`, and the rest of the suite runs.
 
     Args:
-        name: the suite's name, which must not change; default: the name of the task.
+        name: the suite's name, which must not change; default: the name of the task. Several tasks need one.
         data: the cases; or a path that ends in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or
             to the calling file; or the name of a dataset of the store.
         task: the function under test, sync (it runs in a worker thread) or async. It receives the fields of the case
-            that its parameters name. If it has one parameter and there is no such field, it receives `input`.
+            that its parameters name. If it has one parameter and there is no such field, it receives `input`. A dict of
+            functions, or a list of named ones, makes a variant of each: all run on the same cases, and the result and
+            the report rank them.
         scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s`,
             `trace` (a `TaskTrace`) and fields of the case by the names of their parameters, or the output as their only
             argument. They return a bool, which passes if it is true, a number from 0 to 1, a dict of several, an
@@ -63,7 +66,7 @@ def evaluate(
         assert_test: raise if a case fails or has an error, or if nothing could be measured.
 
     Returns:
-        The result, which reads its cases on access.
+        The result, which reads its cases on access. With several tasks it has `by_variant`, `rankings` and `best`.
 
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.

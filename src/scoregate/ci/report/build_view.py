@@ -27,6 +27,7 @@ from scoregate.ci.report.rows import build_rows
 from scoregate.ci.report.slices import build_slices
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
+from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip, count_positional_cases
@@ -83,6 +84,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         history=tuple(build_past_runs(run.history, context)),
         slices=build_slices(comparison, verdict),
         slices_left_out=comparison.slices.left_out,
+        variants=tuple(build_variant_tables(comparison.variants)),
     )
 
 

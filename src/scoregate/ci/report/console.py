@@ -22,6 +22,7 @@ from scoregate.ci.report.console_sections import (
     list_slices,
 )
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
+from scoregate.ci.report.console_variants import render_variants
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.frames import find_user_frames
@@ -68,6 +69,8 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
+    if view.variants:
+        yield from (*render_variants(view.variants, full=full, rest=rest), Text())
     yield from _problems(view, rest, full=full, case_lines=case_lines)
     if view.drops:
         yield from (*list_drops(view, full=full), Text())

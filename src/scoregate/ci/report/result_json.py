@@ -12,6 +12,7 @@ from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseKey
 from scoregate.core.text import replace_surrogates
@@ -62,7 +63,7 @@ _SLICE_FIELDS = (
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the result as indented JSON in valid UTF-8, without NaN."""
-    yield json.dumps(_to_json_value(to_data(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    yield json.dumps(to_json_value(to_data(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def to_data(view: ReportView) -> dict[str, Any]:
@@ -96,6 +97,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "errors": [_error(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
+        "variants": [variant_data(table) for table in view.variants],
         "history": [asdict(each.past) | {"took": each.past.took._asdict()} for each in view.history],
     }
 
@@ -130,12 +132,12 @@ def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:
     return [{"suite": suite, "case": key.hash, "repeat": key.repeat} for suite, key in keys]
 
 
-def _to_json_value(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """A value that JSON and UTF-8 can represent: NaN and infinities become null, lone surrogates `?`."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, Mapping):
-        return {_to_json_value(key): _to_json_value(item) for key, item in value.items()}
-    return [_to_json_value(item) for item in value] if isinstance(value, list | tuple) else value
+        return {to_json_value(key): to_json_value(item) for key, item in value.items()}
+    return [to_json_value(item) for item in value] if isinstance(value, list | tuple) else value

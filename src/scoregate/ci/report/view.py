@@ -12,6 +12,7 @@ from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
+from scoregate.ci.report.variants_view import VariantTable
 from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
 from scoregate.core.gate.finding import Conclusion, Finding
@@ -57,8 +58,9 @@ class ReportView:
     `failing_total`, suites in turn. `drops` are the largest drops of scores without a threshold.
     `cases` reads every trial, in the order in which they finished; `cases_of` those
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
-    known earlier runs, oldest first. `not_applied` names relative gates that are set without a baseline.
-    `slices` are the rows of slices, worst first; `slices_left_out` are the values that are not compared.
+    known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
+    `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
+    `slices_left_out` are the values that are not compared.
     """
 
     context: ReportContext
@@ -95,6 +97,7 @@ class ReportView:
     not_applied: tuple[str, ...] = ()
     slices: tuple[SliceView, ...] = ()
     slices_left_out: tuple[LeftOut, ...] = ()
+    variants: tuple[VariantTable, ...] = ()
 
     @property
     def base_details(self) -> str:
