@@ -9,7 +9,7 @@ from math import fsum
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.intervals import MANY, Spread, measure_spread
-from scoregate.core.pairing import Pairs, Side, pair_sides
+from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ def compare_with_leader(
         The differences, in the order of `sides`.
     """
     totals = [fsum(side.means.values()) * (1 if higher_is_better else -1) for side in sides]
-    leader = totals.index(max(totals))
+    leader, clusters = totals.index(max(totals)), case_clusters(columns)
     level = correct_level(len(sides), alpha)
     return [
         Lead()
         if at == leader
-        else _measure_lead(pair_sides(side, sides[leader], columns), level, higher_is_better=higher_is_better)
+        else _measure_lead(pair_sides(side, sides[leader], clusters), level, higher_is_better=higher_is_better)
         for at, side in enumerate(sides)
     ]
 

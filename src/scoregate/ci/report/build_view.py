@@ -47,7 +47,6 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
-    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
     failing, drops, errors = _build_case_views(comparison, totals, context)
     return ReportView(
         context=context,
@@ -76,7 +75,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=verdict.not_applied,
-        models=tuple(sorted({known.model for known in fingerprints if known is not None and known.model})),
+        models=_list_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
         base_cases=lambda: iter(baseline.cases if baseline else ()),
@@ -86,6 +85,12 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         slices_left_out=comparison.slices.left_out,
         variants=tuple(build_variant_tables(comparison.variants)),
     )
+
+
+def _list_models(run: Run) -> tuple[str, ...]:
+    """The models of the run's evaluators."""
+    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
+    return tuple(sorted({known.model for known in fingerprints if known is not None and known.model}))
 
 
 def _build_case_views(
