@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import time
 from collections import Counter
@@ -129,6 +131,7 @@ class _Watch:
         affected: frozenset[str] | None = None
         while True:
             self._print_start(changes)
+            _remove_bytecode(changes)
             changes = await self._run_until_changed(affected)
             if self.ended.is_set():
                 return INTERRUPTED
@@ -309,3 +312,16 @@ def _format_suite(label: str, count: Callable[[Status], int]) -> Text:
     for number, (part, style) in enumerate(counts or [(number_format.count(0, "case"), "dim")]):
         text.append(", " if number else "").append(part, style)
     return text
+
+
+def _remove_bytecode(changes: Iterable[Change]) -> None:
+    """Remove the compiled files of changed modules.
+
+    Python recognises an outdated one by the size and the second of the last change of its source. Two changes within a
+    second may have both in common.
+    """
+    for path in (Path(change.path) for change in changes):
+        if path.suffix == _PYTHON:
+            for compiled in (path.parent / "__pycache__").glob(f"{glob.escape(path.stem)}.*.pyc"):
+                with contextlib.suppress(OSError):
+                    compiled.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -62,11 +63,13 @@ class Watch:
         time.sleep(seconds)
         assert self._log.read_text(encoding="utf-8")[self._read :].strip() == ""
 
-    def save(self, name: str, text: str) -> None:
+    def save(self, name: str, text: str, modified: float | None = None) -> None:
         """Write a file as many editors do: to another name, which replaces it."""
         path = self.project.root / name
         partial = path.with_name(f".{path.name}.swp")
         partial.write_text(text, encoding="utf-8")
+        if modified is not None:
+            os.utime(partial, (modified, modified))
         partial.replace(path)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
@@ -96,6 +99,18 @@ def watch(project: Project) -> Iterator[Start]:
 def ran(text: str) -> list[str]:
     """The scripts that a run started."""
     return sorted(re.findall(r"^▸ (\S+\.py)$", text, re.MULTILINE))
+
+
+def test_two_changes_of_a_module_within_a_second_both_run(project: Project, watch: Start) -> None:
+    second = 1_790_000_000
+    project.write("helper.py", "def answer(input):\n    return 'at 9'\n")
+    os.utime(project.root / "helper.py", (second, second))
+    project.write("evals/hours.py", suite("hours", "helper.answer", body="import helper"))
+    opened = watch()
+    opened.wait("2 of 2 pass")
+    assert list(project.root.glob("__pycache__/helper.*.pyc"))
+    opened.save("helper.py", "def answer(input):\n    return 'at 8'\n", second + 0.5)
+    opened.wait("helper.py changed", "2 newly failing")
 
 
 def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
