@@ -1,8 +1,8 @@
 """Scorers for `evaluate`. Any callable is a scorer, too; `scorer` gives it a name, a threshold or a scale."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from scoregate.core.lazy_names import make_getattr
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
 from scoregate.scorers.judges import ModelJudge, choice_judge, judge
@@ -51,19 +51,14 @@ __all__ = [
     "scorer",
     "similarity",
 ]
-_MODULES = {
-    "EmbeddingSimilarity": "embeddings",
-    "PairwiseJudge": "pairs",
-    "bleu": "overlap",
-    "embedding_similarity": "embeddings",
-    "pairwise": "pairs",
-    "pii_free": "pii",
-    "rouge_l": "overlap",
-}
 
-
-def __getattr__(name: str) -> object:
-    """The scorers that few suites use: imported when they are asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+# Few suites use these scorers.
+__getattr__ = make_getattr(
+    __name__,
+    {
+        ".embeddings": ("EmbeddingSimilarity", "embedding_similarity"),
+        ".overlap": ("bleu", "rouge_l"),
+        ".pairs": ("PairwiseJudge", "pairwise"),
+        ".pii": ("pii_free",),
+    },
+)
