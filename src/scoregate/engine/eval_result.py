@@ -251,6 +251,11 @@ class EvalResult(SuiteResult):
         return f"<p>{_html_text(self._describe())}</p>{problems}<table><tr>{heads}</tr>{rows}</table>{more}"
 
 
+def make_skipped_result(suite: str) -> EvalResult:
+    """The result of a suite that a selection leaves out."""
+    return EvalResult(suite, suite, skipped=True)
+
+
 def copy_result(result: SuiteResult) -> EvalResult:
     """The same result with the methods for users."""
     return EvalResult(**{each.name: getattr(result, each.name) for each in fields(SuiteResult)})

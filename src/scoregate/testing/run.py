@@ -71,9 +71,9 @@ def run_test_suite(
     is_main = is_script(sys._getframe(1))
     selected = read_selection()
     if not selected.includes(str(id)):
-        from scoregate.engine.eval_result import EvalResult
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(str(id), str(id), skipped=True)
+        return make_skipped_result(str(id))
     started, folder = perf_counter(), events_folder()
     suite = build_suite(
         id,
@@ -89,10 +89,10 @@ def run_test_suite(
         timeout=timeout,
         selection=selected,
     )
-    if selected.choice is not None and not (suite.cases or suite.problems):
-        from scoregate.engine.eval_result import EvalResult
+    if selected.leaves_out(suite):
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(str(id), str(id), skipped=True)
+        return make_skipped_result(str(id))
     progress = start_progress(suite)
     run = partial(run_suite, suite, folder, reuses=True, progress=progress)
     logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
