@@ -191,12 +191,11 @@ class SuiteResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the suite finished, an evaluator was called, and no case failed or has an error."""
+        """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        calls = self.evaluations + self.columns.unscored + self.pending
-        return self.complete and not bad and not self.errors and calls > 0
+        return self.complete and not bad and not self.errors and self.evaluations + self.pending > 0
 
     @property
     def evaluations(self) -> int:

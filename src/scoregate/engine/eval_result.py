@@ -100,8 +100,8 @@ def _number(value: float | None) -> str:
 class EvalResult(SuiteResult):
     """The result of `evaluate` and `run_test_suite`. With repeats, each trial of a case counts.
 
-    `passed` is true if the suite finished, something was scored, and no case failed or has an error. `errors` are the
-    problems of the suite itself.
+    `passed` is true if the suite finished, something was scored or waits for people, and no case failed or has an
+    error. `errors` are the problems of the suite itself.
     """
 
     __slots__ = ()
