@@ -396,6 +396,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "outputs": list_outputs,
     "result": list_result,
     "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers"),
+    "python-pytest": partial(list_modules, "scoregate.pytest_plugin"),
     "python-testing": partial(
         list_modules, "scoregate.testing.run", "scoregate.testing.models", "scoregate.testing.evaluators"
     ),
