@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from html import escape
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
@@ -243,7 +242,8 @@ class EvalResult(SuiteResult):
         if self.variants:
             return "".join(copy_result(each)._repr_html_() for each in self.variants)
         names = list(self.evaluators)
-        heads = "".join(f"<th>{escape(head)}</th>" for head in ("", "input", "output", "expected", *names, "reasons"))
+        columns = ("", "input", "output", "expected", *names, "reasons")
+        heads = "".join(f"<th>{_html_text(column)}</th>" for column in columns)
         cases = sorted(self.cases, key=lambda case: case.status not in _BAD)
         rows = "".join(_html_row(case, names) for case in cases[:_MOST_HTML_ROWS])
         more = f"<p>… and {len(cases) - _MOST_HTML_ROWS} more</p>" if len(cases) > _MOST_HTML_ROWS else ""
@@ -281,4 +281,6 @@ def _text(value: Any) -> str:
 
 
 def _html_text(text: str) -> str:
+    from html import escape
+
     return escape(one_line(text[: 4 * _LONGEST_HTML_TEXT], _LONGEST_HTML_TEXT))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from scoregate.core.lazy_names import make_getattr
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
-from scoregate.scorers.judges import ModelJudge, choice_judge, judge
 from scoregate.scorers.texts import (
     contains,
     contains_all,
@@ -19,6 +18,7 @@ from scoregate.scorers.texts import (
 
 if TYPE_CHECKING:
     from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
+    from scoregate.scorers.judges import ModelJudge, choice_judge, judge
     from scoregate.scorers.overlap import bleu, rouge_l
     from scoregate.scorers.pairs import PairwiseJudge, pairwise
     from scoregate.scorers.pii import pii_free
@@ -52,11 +52,12 @@ __all__ = [
     "similarity",
 ]
 
-# Few suites use these scorers.
+# Many suites use none of these scorers.
 __getattr__ = make_getattr(
     __name__,
     {
         ".embeddings": ("EmbeddingSimilarity", "embedding_similarity"),
+        ".judges": ("ModelJudge", "choice_judge", "judge"),
         ".overlap": ("bleu", "rouge_l"),
         ".pairs": ("PairwiseJudge", "pairwise"),
         ".pii": ("pii_free",),
