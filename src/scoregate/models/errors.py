@@ -20,6 +20,7 @@ from scoregate.errors import (
     ScoregateError,
     Unreachable,
 )
+from scoregate.models.calls import parse_object
 
 # https://platform.openai.com/docs/deprecations
 _RETIRED = {"gpt-4o": (date(2027, 1, 14), "gpt-6-luna")}
@@ -66,8 +67,24 @@ def classify_failure(error: BaseException) -> Failure:
 
     if not isinstance(error, openai.APIStatusError):
         return Failure(FailureKind.TRANSIENT if isinstance(error, openai.APIConnectionError) else FailureKind.FINAL)
-    status, headers = error.status_code, error.response.headers
-    if error_code(error) in _QUOTA or headers.get("x-should-retry") == "false":
+    return _classify_status(error.status_code, error.response.headers, error_code(error))
+
+
+def classify_answer(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    """Classify an answer with an error for the next attempt.
+
+    Args:
+        status: the status of the answer, from 400 on.
+        headers: its headers, with names in lower case.
+        body: its body.
+    """
+    error = parse_object(body).get("error")
+    code = error.get("code") or error.get("type") if isinstance(error, Mapping) else None
+    return _classify_status(status, headers, str(code or ""))
+
+
+def _classify_status(status: int, headers: Mapping[str, str], code: str) -> Failure:
+    if code in _QUOTA or headers.get("x-should-retry") == "false":
         kind = FailureKind.FINAL
     elif status == 429 or (status == 503 and "retry-after" in headers):
         kind = FailureKind.LIMIT

@@ -1,0 +1,98 @@
+"""Read the usage that a provider reports: in the body of an answer, or in the events of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scoregate.core.evaluation import Usage
+from scoregate.models.budget import parse_usage
+from scoregate.models.calls import parse_object
+
+_LONGEST_EVENT = 4 * 1024 * 1024
+_DATA = b"data:"
+_MARKS = (b'"usage"', b'"usageMetadata"')
+# An estimate for streams that report no usage.
+_BYTES_PER_TOKEN = 4
+
+
+def read_usage(data: Mapping[str, Any], model: str) -> Usage | None:
+    """Read the usage in an object of OpenAI's, Anthropic's or Gemini's API; None if it has none."""
+    for outer in ("response", "message"):  # events of responses and of messages
+        if isinstance(inner := data.get(outer), Mapping) and isinstance(inner.get("usage"), Mapping):
+            return read_usage(inner, model)
+    if isinstance(metadata := data.get("usageMetadata"), Mapping):
+        return Usage(
+            input_tokens=_count(metadata, "promptTokenCount") + _count(metadata, "toolUsePromptTokenCount"),
+            output_tokens=_count(metadata, "candidatesTokenCount") + _count(metadata, "thoughtsTokenCount"),
+            cached_tokens=_count(metadata, "cachedContentTokenCount"),
+            model=model,
+        )
+    usage = parse_usage(data, model)
+    details = data.get("usage")
+    if usage is None or not isinstance(details, Mapping) or "cache_read_input_tokens" not in details:
+        return usage
+    # Anthropic counts the tokens of its cache apart from the others.
+    cached = _count(details, "cache_read_input_tokens")
+    written = _count(details, "cache_creation_input_tokens")
+    return Usage(usage.input_tokens + cached + written, usage.output_tokens, cached, model=model)
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+class StreamUsageReader:
+    """Reads the usage in a stream of server-sent events, in chunks of any size.
+
+    Later reports replace earlier ones. A report without input tokens keeps those of an earlier one.
+
+    Args:
+        model: the name of the model.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._rest = b""
+        self._skips_line = False
+        self._bytes = 0
+        self._usage: Usage | None = None
+
+    def feed(self, chunk: bytes) -> None:
+        """Read a chunk."""
+        self._bytes += len(chunk)
+        lines = (self._rest + chunk).split(b"\n")
+        self._rest = lines.pop()
+        if self._skips_line and lines:
+            del lines[0]
+            self._skips_line = False
+        if len(self._rest) > _LONGEST_EVENT:
+            self._rest, self._skips_line = b"", True
+        for line in lines:
+            self._read_line(line)
+
+    def usage(self, input_bytes: int) -> Usage:
+        """The usage at the end of the stream; an estimate from the number of bytes if the provider reports none."""
+        if self._rest and not self._skips_line:
+            self._read_line(self._rest)
+            self._rest = b""
+        if self._usage is not None:
+            return self._usage
+        return Usage(input_bytes // _BYTES_PER_TOKEN, self._bytes // (10 * _BYTES_PER_TOKEN), model=self._model)
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the provider has reported the usage."""
+        return self._usage is not None
+
+    def _read_line(self, line: bytes) -> None:
+        if not line.startswith(_DATA) or not any(mark in line for mark in _MARKS):
+            return
+        new = read_usage(parse_object(line[len(_DATA) :].strip()), self._model)
+        if new is None:
+            return
+        old = self._usage
+        if old is not None and new.input_tokens == 0:
+            new = Usage(old.input_tokens, new.output_tokens, old.cached_tokens, model=self._model)
+        self._usage = new
