@@ -30,6 +30,7 @@ from scoregate.ci.launch import (
     Progress,
     launch_all,
 )
+from scoregate.ci.model_gateway import ModelGateway
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.resume import read_conditions
@@ -231,6 +232,7 @@ class Recorder:
         branch: the branch of the job; None for git's.
         attempt: the attempt of the job.
         keep: how many earlier runs are kept.
+        gateway: the gateway that calls of models go through; None without one.
     """
 
     out: Path
@@ -242,6 +244,7 @@ class Recorder:
     branch: str | None = None
     attempt: int = 1
     keep: int = 0
+    gateway: ModelGateway | None = None
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
@@ -279,6 +282,8 @@ class Recorder:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
+                if self.gateway is not None:
+                    about = replace(about, model_calls=self.gateway.model_calls())
                 run = recording.finish(about, interrupted=not is_done)
         return run
 
@@ -295,6 +300,7 @@ class Recorder:
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
+                open_gateway_session=None if self.gateway is None else self.gateway.open_session,
             )
             await launch_all(plan.launches, host, emit)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
+from scoregate.ci.model_gateway import ModelGateway, open_model_gateway
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
@@ -78,11 +79,14 @@ async def open_ports(
     variables = read_env_file(root, settings, environ)
     async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
         write_first_outputs(make_publish_target(unprotected, {}))
-        with protect_host_files(unprotected) as protection:
+        with protect_host_files(unprotected) as protection, ExitStack() as open_gateways:
             context = protection.context
             identity = new_identity(context.environ)
             home = with_home(identity, context.environ, scratch, readable=True)
             suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
+            gateway = open_gateways.enter_context(open_model_gateway(context, variables, _make_private_folder(scratch)))
+            if gateway is not None:
+                suite_environ = gateway.hide_keys(suite_environ)
             venv = make_venv_spec(
                 root,
                 context.environ,
@@ -92,7 +96,7 @@ async def open_ports(
                 print_line=print_line,
                 suite_environ=suite_environ,
             )
-            recorder = _make_recorder(context, suite_environ, observers, stop)
+            recorder = _make_recorder(context, suite_environ, observers, stop, gateway)
             imports = partial(
                 find_import_folders,
                 root=root,
@@ -118,7 +122,11 @@ async def open_ports(
 
 
 def _make_recorder(
-    context: JobContext, suite_environ: Mapping[str, str], observers: Sequence[Observer], stop: anyio.Event
+    context: JobContext,
+    suite_environ: Mapping[str, str],
+    observers: Sequence[Observer],
+    stop: anyio.Event,
+    gateway: ModelGateway | None,
 ) -> Recorder:
     return Recorder(
         context.out,
@@ -130,7 +138,15 @@ def _make_recorder(
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
         branch=context.subject.branch if context.subject else None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
+        gateway=gateway,
     )
+
+
+def _make_private_folder(scratch: Path) -> Path:
+    """A folder in `scratch` that suites can't read."""
+    folder = scratch / "gateway"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

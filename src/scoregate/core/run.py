@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.model_calls import ModelCalls
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
 
@@ -328,6 +329,7 @@ class Run:
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from.
+        model_calls: the calls of models that the gateway counted; empty without a gateway.
     """
 
     id: str
@@ -359,6 +361,7 @@ class Run:
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

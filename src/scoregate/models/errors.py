@@ -11,6 +11,7 @@ from typing import Any
 
 from scoregate.core.backoff import retry_after_s
 from scoregate.errors import (
+    BudgetSpent,
     ContentFiltered,
     MissingKey,
     ModelError,
@@ -133,6 +134,10 @@ def convert_error(error: BaseException, *, provider: str, model: str, keys: tupl
 def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelError], str]:
     status, code = error.status_code, error_code(error)
     variables = " or ".join(keys)
+    if error.response.headers.get("x-scoregate-error") == "budget_spent":
+        return BudgetSpent, "Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases)."
+    if error.response.headers.get("x-scoregate-error"):
+        return RefusedRequest, "The gateway of this run refused the call; the report lists its reasons."
     if status in (401, 403):
         return MissingKey, f"The key in {variables or 'use'} is wrong, or may not use this model."
     if status == 429:

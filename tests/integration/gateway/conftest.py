@@ -12,7 +12,8 @@ import httpx
 import pytest
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 
-from scoregate.ci.gateway import Gateway, GatewayMode, GatewayOptions, ProviderSettings, find_providers, open_gateway
+from scoregate.ci.gateway import Gateway, GatewayOptions, find_providers, open_gateway
+from scoregate.ci.settings import GatewayMode, GatewayProviderSettings
 
 KEY = "sk-real-key-0123456789"
 StartGateway = Callable[..., "Client"]
@@ -88,7 +89,7 @@ def start_gateway(provider: Provider, tmp_path: Path) -> Iterator[StartGateway]:
             environ |= {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": provider.url}
             environ |= {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": provider.url}
             environ |= {"AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": provider.url}
-            settings = {name: ProviderSettings(url) for name, url in (custom or {}).items()}
+            settings = {name: GatewayProviderSettings(base_url=url) for name, url in (custom or {}).items()}
             replays = mode is GatewayMode.REPLAY
             providers = find_providers({} if replays else environ, settings, replays=replays)
             scratch = tmp_path / f"scratch-{len(list(tmp_path.iterdir()))}"

@@ -10,7 +10,7 @@ import pytest
 from tests.integration.gateway.conftest import KEY, StartGateway, completion, question
 from tests.integration.gateway.provider import Prepared, Provider
 
-from scoregate.ci.gateway import GatewayMode
+from scoregate.ci.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
 

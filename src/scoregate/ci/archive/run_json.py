@@ -17,6 +17,7 @@ from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.model_calls import ModelCalls
 from scoregate.core.run import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,
@@ -103,6 +104,7 @@ class RunHead:
     history: History = field(default_factory=History)
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
 
 
 # Far above real runs: a forged run must not use up all time or memory.

@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, TypeAlias
 
 from pydantic_core import to_json
@@ -44,20 +43,11 @@ _MAX_RECORDED_BYTES = 32 * 1024 * 1024
 _STREAM = "text/event-stream"
 
 
-class GatewayMode(StrEnum):
-    """`on`: ask the providers. `record`: also write cassettes. `replay`: answer from cassettes alone."""
-
-    ON = "on"
-    RECORD = "record"
-    REPLAY = "replay"
-
-
 @dataclass(slots=True)
 class GatewayState:
     """Everything that calls of all suites share. It belongs to the event loop of the gateway.
 
     Attributes:
-        mode: where answers come from.
         providers: the providers by name.
         hosts: the values of the Host header that are accepted.
         sessions: the sessions of the launched suites.
@@ -71,7 +61,6 @@ class GatewayState:
         reader: reads cassettes; None if it doesn't replay.
     """
 
-    mode: GatewayMode
     providers: Mapping[str, GatewayProvider]
     hosts: frozenset[str]
     sessions: Sessions
@@ -131,13 +120,13 @@ class GatewayApp:
             await ModelCall(self._state, session, question, headers, receive, send).answer()
         except Refusal as refusal:
             if session is not None:
-                session.report_problem(refusal.message)
+                session.report_problem(refusal.message, refusal.code)
             await send_refusal(send, refusal)
         except RecordError as error:
-            message = f"{error} {error.advice}".strip()
+            refusal = Refusal(424, "damaged_cassette", f"{error} {error.advice or ''}".strip())
             if session is not None:
-                session.report_problem(message)
-            await send_refusal(send, Refusal(424, "damaged_cassette", message))
+                session.report_problem(refusal.message, refusal.code)
+            await send_refusal(send, refusal)
         except ClientGone:
             return
 
@@ -206,7 +195,7 @@ class ModelCall:
         group = CallGroup(self.session.suite, question.origin.evaluator, question.provider.name, model)
         counts = self.session.counts[group]
         counts.calls += 1
-        self.number = self.session.number_question(question.origin.case, question.digest)
+        self.number = self.session.number_question(question.origin.trial, question.digest)
         if state.reader is not None:
             await self._replay(state.reader, counts)
             return
@@ -220,8 +209,8 @@ class ModelCall:
 
     async def _replay(self, reader: CassetteReader, counts: CallCounts) -> None:
         question = self.question
-        case = question.origin.case
-        call = await asyncio.to_thread(reader.take, question.digest, self.session.suite, case, self.number)
+        case, trial = question.origin.case, question.origin.trial
+        call = await asyncio.to_thread(reader.take, question.digest, self.session.suite, trial, self.number)
         if call is None:
             counts.failed += 1
             text = self._request_text()
@@ -314,7 +303,7 @@ class ModelCall:
         call = RecordedCall(
             question.digest,
             self.session.suite,
-            question.origin.case,
+            question.origin.trial,
             self.number,
             question.provider.name,
             question.path,
@@ -503,13 +492,17 @@ def _can_ask_for_usage(question: Question) -> bool:
     options = (question.data or {}).get("stream_options")
     is_requested = isinstance(options, Mapping) and bool(options.get("include_usage"))
     return (
-        question.provider.name in ("openai", "azure") and question.path.endswith("chat/completions") and not is_requested
+        question.provider.name in ("openai", "azure")
+        and question.path.endswith("chat/completions")
+        and not is_requested
     )
 
 
 def _add_usage_option(data: Mapping[str, Any]) -> bytes:
     options = data.get("stream_options")
-    return to_json({**data, "stream_options": {**(options if isinstance(options, Mapping) else {}), "include_usage": True}})
+    return to_json(
+        {**data, "stream_options": {**(options if isinstance(options, Mapping) else {}), "include_usage": True}}
+    )
 
 
 class UsageChunkFilter:
@@ -545,5 +538,3 @@ def _is_usage_event(event: bytes) -> bool:
         return False
     data = parse_object(event[5:].strip())
     return data.get("choices") == [] and isinstance(data.get("usage"), Mapping)
-
-

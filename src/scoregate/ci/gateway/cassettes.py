@@ -44,8 +44,8 @@ class RecordedCall:
     Attributes:
         digest: the digest of the question.
         suite: the suite that asked.
-        case: the case that asked; empty if unknown.
-        number: how often the case asked the same before.
+        case: the case and its trial that asked; empty if unknown.
+        number: how often the trial asked the same before.
         provider: the name of the provider.
         path: the path of the API.
         model: the name of the model.
@@ -269,7 +269,9 @@ class CassetteReader:
         if nearest is None:
             return f"no call of {provider}/{path} was recorded"
         owner = f" of case {nearest.case!r:.80}" if nearest.case else ""
-        return f"the nearest recorded call is one{owner} in {nearest.suite!r:.80}: {_difference(nearest.request, request)}"
+        return (
+            f"the nearest recorded call is one{owner} in {nearest.suite!r:.80}: {_difference(nearest.request, request)}"
+        )
 
     def close(self) -> None:
         """Close the index."""
@@ -384,4 +386,3 @@ def _difference(recorded: str, asked: str) -> str:
     )
     begin = max(0, start - 30)
     return f"recorded …{recorded[begin : start + 50]!r}…, asked …{asked[begin : start + 50]!r}…"
-

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from scoregate.ci.settings import GatewayProviderSettings
 from scoregate.errors import SettingsError
 from scoregate.models.providers import PROVIDERS
 
@@ -74,7 +75,6 @@ _ROOTS = {
     "gemini": "https://generativelanguage.googleapis.com",
 }
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +110,22 @@ class GatewayProvider:
         return {self.api.key_header: f"Bearer {self.key}" if bearer else self.key}
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
-    """A provider of the settings: `[gateway.providers.NAME]`."""
-
-    base_url: str
-    key_env: str = ""
-
-
 def find_providers(
-    environ: Mapping[str, str], custom: Mapping[str, ProviderSettings], *, replays: bool = False
+    environ: Mapping[str, str],
+    custom: Mapping[str, GatewayProviderSettings],
+    *,
+    replays: bool = False,
+    project_provider: str = "",
 ) -> dict[str, GatewayProvider]:
-    """Find the providers that suites can use: those with a key, those without need of one, and those of the settings.
+    """Find the providers that suites can use.
+
+    These are the providers with a key, those without need of one whose address is set, and those of the settings.
 
     Args:
         environ: the host's environment, with the keys.
         custom: the providers of the settings.
         replays: whether answers are only replayed; then no provider needs a key.
+        project_provider: the provider of the project's model, which is among them if it needs no key.
 
     Raises:
         SettingsError: a provider of the settings has an invalid name or address.
@@ -137,7 +136,13 @@ def find_providers(
         key = next((environ[variable] for variable in known.keys if environ.get(variable)), "")
         address = next((environ[variable] for variable in variables if environ.get(variable)), "")
         address = address or _ROOTS.get(name) or known.base_url or ("https://replayed.invalid" if replays else "")
-        if not address or not (key or replays or not known.keys):
+        is_served = (
+            bool(key)
+            or replays
+            or (not known.keys and address != known.base_url)
+            or (not known.keys and name == project_provider)
+        )
+        if not address or not is_served:
             continue
         api = _APIS.get(name, OPENAI)
         base_url = check_address(address, f"the address of {name}").rstrip("/")

@@ -176,12 +176,12 @@ class Question:
 
 
 def read_origin(headers: Mapping[str, str]) -> CallOrigin:
-    """What the headers of a request name as its origin: case, trial and evaluator."""
+    """What the headers of a request name as its origin: case and evaluator, encoded as in URLs, and trial."""
     repeat = headers.get("x-scoregate-repeat", "")
     return CallOrigin(
-        headers.get("x-scoregate-case", "")[:_LONGEST_NAME],
+        unquote(headers.get("x-scoregate-case", ""))[:_LONGEST_NAME],
         int(repeat) if repeat.isascii() and repeat.isdigit() and len(repeat) < 7 else 0,
-        headers.get("x-scoregate-evaluator", "")[:_LONGEST_NAME],
+        unquote(headers.get("x-scoregate-evaluator", ""))[:_LONGEST_NAME],
     )
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import uvicorn
 
-from scoregate.ci.gateway.app import GatewayApp, GatewayMode, GatewayState
+from scoregate.ci.gateway.app import GatewayApp, GatewayState
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
 from scoregate.ci.gateway.upstream import Upstream
+from scoregate.ci.settings import GatewayMode
 from scoregate.core.evaluation import Usage
 from scoregate.models.budget import price_usage
 from scoregate.models.cache import get_cache
@@ -97,7 +98,7 @@ class Gateway:
 
     def suite_environment(self, session: SuiteSession) -> dict[str, str]:
         """The variables by which clients of a suite find the gateway, with the token instead of each key."""
-        variables = {"SCOREGATE_GATEWAY": self.address}
+        variables = {"SCOREGATE_GATEWAY_URL": self.address}
         for provider in self.providers.values():
             variables |= dict.fromkeys(provider.key_variables, session.token)
             for variable, path in provider.url_variables.items():
@@ -180,6 +181,7 @@ class _ServerThread(threading.Thread):
     def run(self) -> None:
         try:
             import uvloop
+
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(self._serve())
         except BaseException as error:
@@ -197,7 +199,6 @@ class _ServerThread(threading.Thread):
                 return price_usage(usage, provider=provider, model=model, prices=options.prices).cost
 
             state = GatewayState(
-                options.mode,
                 options.providers,
                 self._hosts,
                 self._sessions,
@@ -213,6 +214,8 @@ class _ServerThread(threading.Thread):
             self._server = _Server(_config(GatewayApp(state), options.certificate))
             self._loop = asyncio.get_running_loop()
             self._loop.call_soon(self._ready.set)
+            if options.mode is not GatewayMode.REPLAY:  # the first price takes long: it imports all prices
+                self._loop.run_in_executor(None, price, "openai", "gpt-4o", Usage(1, 1))
             await self._server.serve(sockets=[self._sock])
         finally:
             await upstream.close()

@@ -15,6 +15,7 @@ from scoregate.core.usage import sum_usage
 TOKEN_PREFIX = "sk-scoregate-"
 _MOST_DURATIONS = 10_000
 _MOST_CASES = 1_000_000
+_MOST_PROBLEMS = 20
 
 
 class CallOrigin(NamedTuple):
@@ -23,6 +24,11 @@ class CallOrigin(NamedTuple):
     case: str = ""
     repeat: int = 0
     evaluator: str = ""
+
+    @property
+    def trial(self) -> str:
+        """The case and its trial as one text; empty if the case is unknown."""
+        return f"{self.case}#{self.repeat + 1}" if self.case else ""
 
 
 class CallGroup(NamedTuple):
@@ -73,16 +79,16 @@ class SuiteSession:
         self.suite = suite
         self.token = TOKEN_PREFIX + secrets.token_urlsafe(32)
         self.counts: defaultdict[CallGroup, CallCounts] = defaultdict(CallCounts)
-        self.problems: dict[str, None] = {}
+        self.problems: dict[str, str] = {}
         self._lock = threading.Lock()
         self._questions: defaultdict[tuple[str, str], int] = defaultdict(int)
         self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
 
-    def number_question(self, case: str, question: str) -> int:
-        """Count a question, and return how often this case asked it before."""
+    def number_question(self, trial: str, question: str) -> int:
+        """Count a question, and return how often this trial asked it before."""
         with self._lock:
-            number = self._questions[case, question]
-            self._questions[case, question] = number + 1
+            number = self._questions[trial, question]
+            self._questions[trial, question] = number + 1
             return number
 
     def add_usage(self, origin: CallOrigin, usage: Usage) -> None:
@@ -106,10 +112,15 @@ class SuiteSession:
             self._usages.clear()
         return sum_usage(usages)
 
-    def report_problem(self, message: str) -> None:
-        """Keep a problem for the report, each message once."""
-        if len(self.problems) < 20:
-            self.problems[message] = None
+    def report_problem(self, message: str, code: str = "") -> None:
+        """Keep a problem for the report, each message once, at most 20.
+
+        Args:
+            message: what is wrong.
+            code: the code of the error that the client got; empty if it got none.
+        """
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.setdefault(message, code)
 
 
 class Sessions:

@@ -29,9 +29,7 @@ _NOT_RETURNED = {
 def filter_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of a suite's request that a provider gets: without keys, cookies, and those of the connection."""
     return {
-        name: value
-        for name, value in headers.items()
-        if name not in _NOT_FORWARDED and not name.startswith(_PREFIXES)
+        name: value for name, value in headers.items() if name not in _NOT_FORWARDED and not name.startswith(_PREFIXES)
     }
 
 

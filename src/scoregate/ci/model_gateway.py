@@ -1,0 +1,232 @@
+"""The model gateway of a run: its providers, the environment of suites, and what it adds to their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.job import JobContext
+from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, LaunchEvent, MakeEnvironment, Notice
+from scoregate.ci.plan import Launch
+from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.core.event_values import ErrorInfo
+from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished
+from scoregate.core.model_calls import ModelCalls
+from scoregate.core.usage import sum_usage
+from scoregate.errors import MissingExtra, SettingsError
+from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
+from scoregate.models.settings import ModelSettings, load_model_settings
+
+if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
+    from scoregate.ci.gateway import Gateway, GatewayProvider
+    from scoregate.ci.gateway.sessions import SuiteSession
+
+CASSETTES_FOLDER = "cassettes"
+_PLACEHOLDER = "sk-scoregate"
+_MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
+_HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
+# Calls that were not made: what they would have measured is missing.
+_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
+_LONGEST_REASON = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGateway:
+    """The gateway of a run.
+
+    Attributes:
+        gateway: the running gateway.
+        key_variables: the variables that may contain a provider's key; suites get none of them.
+        keys: the keys.
+        served: the variables in which suites get a token of the run instead of a key.
+    """
+
+    gateway: Gateway
+    key_variables: frozenset[str]
+    keys: frozenset[str]
+    served: frozenset[str]
+
+    def hide_keys(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The environment without keys under any name, with a placeholder where suites get a token."""
+        kept = {
+            name: value
+            for name, value in environ.items()
+            if name not in self.key_variables and not any(key in value for key in self.keys)
+        }
+        return {**kept, **dict.fromkeys(self.served, _PLACEHOLDER)}
+
+    @contextmanager
+    def open_session(self, launch: Launch, emit: EmitEvent) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
+        """A session for a launch: what makes its environment, and what adds the usage of its calls to its events.
+
+        Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
+        """
+        with self.gateway.open_session(launch.name) as session:
+            yield partial(self._make_environment, session), partial(_emit_with_usage, session, emit)
+        reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
+        if reasons:
+            message = f"calls of models were not made: {'; '.join(reasons)}"[:_LONGEST_REASON]
+            emit(Failed(launch.name, ErrorInfo("CallsNotMade", message)))
+        for message, code in session.problems.items():
+            if code not in _UNMEASURED:
+                emit(Notice(launch.name, f"gateway: {message}"))
+
+    def _make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
+        variables = self.gateway.suite_environment(session)
+        exceptions = environment.get("NO_PROXY") or environment.get("no_proxy")
+        loopback = ",".join(filter(None, (exceptions, "127.0.0.1,localhost")))
+        return {**self.hide_keys(environment), **variables, "NO_PROXY": loopback, "no_proxy": loopback}
+
+    def model_calls(self) -> tuple[ModelCalls, ...]:
+        """The counts of all calls so far."""
+        return tuple(
+            ModelCalls(
+                *group,
+                **{name: getattr(counts, name) for name in _COUNTED},
+                waited_s=round(counts.waited_s, 3),
+                p50_ms=counts.quantile_ms(0.5),
+                p95_ms=counts.quantile_ms(0.95),
+            )
+            for group, counts in self.gateway.counts().items()
+        )
+
+
+_COUNTED = (
+    *("calls", "input_tokens", "output_tokens", "cost", "unpriced", "cached", "replayed", "retried", "refused"),
+    "failed",
+)
+
+
+def _emit_with_usage(session: SuiteSession, emit: EmitEvent, event: LaunchEvent) -> None:
+    if isinstance(event, EventsReceived):
+        event = replace(event, events=[_add_usage(session, each) for each in event.events])
+    emit(event)
+
+
+def _add_usage(session: SuiteSession, event: Event) -> Event:
+    """The event with the usage of the calls that belong to it; those of no case belong to the end of the suite."""
+    from scoregate.ci.gateway.sessions import CallOrigin
+
+    if isinstance(event, SuiteFinished):
+        counted = session.take_rest()
+    elif isinstance(event, CaseOutput) or (isinstance(event, Errored) and event.case and event.evaluator is None):
+        counted = session.take_usage(CallOrigin(event.case or "", event.repeat))
+    elif isinstance(event, Scored | Labelled | Errored) and event.case is not None:
+        counted = session.take_usage(CallOrigin(event.case, event.repeat, event.evaluator or ""))
+    else:
+        return event
+    if counted is None:
+        return event
+    own = (event.usage,) if event.usage is not None else ()
+    return replace(event, usage=sum_usage((*own, counted)))
+
+
+@contextmanager
+def open_model_gateway(
+    context: JobContext, variables: Mapping[str, str], scratch: Path
+) -> Iterator[ModelGateway | None]:
+    """The gateway of a run until the block ends; None if the settings use none.
+
+    Args:
+        context: where the run takes place; its environment has the keys.
+        variables: the variables of `env_file`.
+        scratch: a folder of the host for temporary files, which suites can't read.
+
+    Raises:
+        SettingsError: the settings of the gateway don't fit together.
+        MissingExtra: a package of the gateway is not installed.
+    """
+    settings, root = context.settings, context.root
+    mode = settings.gateway.mode
+    if mode is GatewayMode.OFF:
+        yield None
+        return
+    if settings.cassettes == "artifact" and settings.show_outputs == "none":
+        raise SettingsError(
+            'cassettes = "artifact" contradicts show_outputs = "none": cassettes contain the outputs of models',
+            advice='Set cassettes to a folder, or to "none".',
+        )
+    environ = {**variables, **context.environ}
+    if context.subject is not None and context.subject.request is not None:
+        check_addresses(settings, context.environ)
+        environ = dict(context.environ)  # a file of the change can't choose addresses either
+    gateway = _import_gateway()
+    models = load_model_settings({**environ, **settings.environment(root=root)})
+    providers = _find_providers(settings, environ, models, replays=mode is GatewayMode.REPLAY)
+    names = {name for known in PROVIDERS.values() for name in known.keys} | {_MODEL_KEY}
+    names |= {each.key_env for each in settings.gateway.providers.values() if each.key_env}
+    values = {environ[name] for name in names if len(environ.get(name, "")) >= 8}
+    folder = None if settings.cassettes == "none" else root / settings.cassettes
+    if settings.cassettes == "artifact":
+        folder = context.out / RUN_FOLDER / CASSETTES_FOLDER
+    options = gateway.GatewayOptions(
+        mode,
+        providers,
+        scratch,
+        context.redact.text,
+        max_cost=settings.max_cost,
+        max_tokens=settings.max_tokens,
+        prices=models.prices,
+        cache_mode=models.cache,
+        cache_folder=models.cache_folder,
+        record_to=folder if mode is GatewayMode.RECORD else None,
+        replay_from=(folder,) if folder is not None and mode is GatewayMode.REPLAY else (),
+    )
+    with gateway.open_gateway(options) as running:
+        served = {name for provider in providers.values() for name in provider.key_variables}
+        yield ModelGateway(running, frozenset(names), frozenset(values), frozenset(served))
+
+
+def _import_gateway() -> ModuleType:
+    try:
+        from scoregate.ci import gateway
+    except ImportError as error:
+        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[gateway]'") from None
+    return gateway
+
+
+def _find_providers(
+    settings: Settings, environ: Mapping[str, str], models: ModelSettings, *, replays: bool
+) -> dict[str, GatewayProvider]:
+    """The providers, with the project's own model under the name `model` if it has an address or key of its own."""
+    from scoregate.ci.gateway import GatewayProvider, check_address, find_providers
+
+    project_provider, _ = split_project_name(models.model or DEFAULT, models, environ)
+    providers = find_providers(environ, settings.gateway.providers, replays=replays, project_provider=project_provider)
+    if models.base_url is not None or models.key is not None:
+        target = resolve_target(models.model or DEFAULT, settings=models, environ=environ)
+        address = check_address(target.base_url, "the address of the project's model").rstrip("/")
+        variables = {_MODEL_ADDRESS: "/v1"}
+        key = "" if target.key in (None, "none") else str(target.key)
+        providers["model"] = GatewayProvider(
+            "model", address, key=key, key_variables=(_MODEL_KEY,), url_variables=variables
+        )
+    return providers
+
+
+def check_addresses(settings: Settings, environ: Mapping[str, str]) -> None:
+    """Check that a pull request's own settings don't send a key to an address of their choice.
+
+    Raises:
+        SettingsError: they name an address whose host the workflow does not allow.
+    """
+    allowed = {host.strip().lower() for host in environ.get(_HOSTS_VARIABLE, "").split(",") if host.strip()}
+    named = [
+        (f"gateway.providers.{name}.base_url", ("gateway", "providers", name, "base_url"), each.base_url)
+        for name, each in settings.gateway.providers.items()
+    ]
+    if settings.model_base_url is not None:
+        named.append(("model_base_url", ("model_base_url",), settings.model_base_url))
+    for name, keys, address in named:
+        if settings.is_from_change(*keys) and (urlsplit(address).hostname or "").lower() not in allowed:
+            raise SettingsError(
+                f"{name} ({settings.origin(*keys)}): a pull request can't choose where keys are sent: {address!r:.200}",
+                advice=f'Set policy_from = "base", or {_HOSTS_VARIABLE} in the workflow to the host.',
+            )
