@@ -15,6 +15,7 @@ from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
+from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished
@@ -25,7 +26,7 @@ from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split
 from scoregate.models.settings import ModelSettings, load_model_settings
 
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
-    from scoregate.ci.gateway import Gateway, GatewayProvider
+    from scoregate.ci.gateway import Gateway, GatewayOptions, GatewayProvider
     from scoregate.ci.gateway.sessions import SuiteSession
 
 CASSETTES_FOLDER = "cassettes"
@@ -35,6 +36,7 @@ _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
 _LONGEST_REASON = 2_000
+_SHORTEST_KEY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class ModelGateway:
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
         with self.gateway.open_session(launch.name) as session:
-            yield partial(self._make_environment, session), partial(_emit_with_usage, session, emit)
+            yield partial(self.make_environment, session), partial(_emit_with_usage, session, emit)
         reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
         if reasons:
             message = f"calls of models were not made: {'; '.join(reasons)}"[:_LONGEST_REASON]
@@ -78,7 +80,8 @@ class ModelGateway:
             if code not in _UNMEASURED:
                 emit(Notice(launch.name, f"gateway: {message}"))
 
-    def _make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
+    def make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a suite: without keys, with its token and the addresses of the gateway."""
         variables = self.gateway.suite_environment(session)
         exceptions = environment.get("NO_PROXY") or environment.get("no_proxy")
         loopback = ",".join(filter(None, (exceptions, "127.0.0.1,localhost")))
@@ -143,34 +146,88 @@ def open_model_gateway(
         SettingsError: the settings of the gateway don't fit together.
         MissingExtra: a package of the gateway is not installed.
     """
-    settings, root = context.settings, context.root
-    mode = settings.gateway.mode
-    if mode is GatewayMode.OFF:
+    if context.settings.gateway.mode is GatewayMode.OFF:
         yield None
         return
-    if settings.cassettes == "artifact" and settings.show_outputs == "none":
-        raise SettingsError(
-            'cassettes = "artifact" contradicts show_outputs = "none": cassettes contain the outputs of models',
-            advice='Set cassettes to a folder, or to "none".',
-        )
     environ = {**variables, **context.environ}
     if context.subject is not None and context.subject.request is not None:
-        check_addresses(settings, context.environ)
+        check_addresses(context.settings, context.environ)
         environ = dict(context.environ)  # a file of the change can't choose addresses either
+    setup = prepare_gateway(
+        context.root,
+        context.settings,
+        environ,
+        scratch,
+        redact=context.redact,
+        kept_cassettes=context.out / RUN_FOLDER / CASSETTES_FOLDER,
+    )
+    with setup.open() as running:
+        yield running
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySetup:
+    """A gateway that can be opened.
+
+    Attributes:
+        options: how it works.
+        key_variables: the variables that may contain a provider's key.
+        keys: the keys.
+    """
+
+    options: GatewayOptions
+    key_variables: frozenset[str]
+    keys: frozenset[str]
+
+    @contextmanager
+    def open(self) -> Iterator[ModelGateway]:
+        """Serve until the block ends.
+
+        Raises:
+            OSError: the address can't be used, or a cassette can't be written.
+        """
+        from scoregate.ci.gateway import open_gateway
+
+        served = {name for provider in self.options.providers.values() for name in provider.key_variables}
+        with open_gateway(self.options) as running:
+            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served))
+
+
+def prepare_gateway(
+    root: Path,
+    settings: Settings,
+    environ: Mapping[str, str],
+    scratch: Path,
+    *,
+    redact: Redactor,
+    kept_cassettes: Path | None = None,
+) -> GatewaySetup:
+    """Find the providers and the cassettes of a project's gateway.
+
+    Args:
+        root: the project.
+        settings: its settings.
+        environ: the variables with keys and addresses.
+        scratch: a folder of the host for temporary files, which suites can't read.
+        redact: removes secrets from what is recorded.
+        kept_cassettes: the folder of cassettes that are kept with a run; None if there is no run.
+
+    Raises:
+        SettingsError: the settings of the gateway don't fit together.
+        MissingExtra: a package of the gateway is not installed.
+    """
     gateway = _import_gateway()
+    mode = settings.gateway.mode
     models = load_model_settings({**environ, **settings.environment(root=root)})
     providers = _find_providers(settings, environ, models, replays=mode is GatewayMode.REPLAY)
     names = {name for known in PROVIDERS.values() for name in known.keys} | {_MODEL_KEY}
     names |= {each.key_env for each in settings.gateway.providers.values() if each.key_env}
-    values = {environ[name] for name in names if len(environ.get(name, "")) >= 8}
-    folder = None if settings.cassettes == "none" else root / settings.cassettes
-    if settings.cassettes == "artifact":
-        folder = context.out / RUN_FOLDER / CASSETTES_FOLDER
+    folder = find_cassettes_folder(root, settings, kept_cassettes)
     options = gateway.GatewayOptions(
         mode,
         providers,
         scratch,
-        context.redact.text,
+        redact.text,
         max_cost=settings.max_cost,
         max_tokens=settings.max_tokens,
         prices=models.prices,
@@ -179,9 +236,36 @@ def open_model_gateway(
         record_to=folder if mode is GatewayMode.RECORD else None,
         replay_from=(folder,) if folder is not None and mode is GatewayMode.REPLAY else (),
     )
-    with gateway.open_gateway(options) as running:
-        served = {name for provider in providers.values() for name in provider.key_variables}
-        yield ModelGateway(running, frozenset(names), frozenset(values), frozenset(served))
+    keys = {environ[name] for name in names if len(environ.get(name, "")) >= _SHORTEST_KEY}
+    return GatewaySetup(options, frozenset(names), frozenset(keys))
+
+
+def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> Path | None:
+    """The folder of cassettes; None if none are kept.
+
+    Args:
+        root: the project.
+        settings: its settings.
+        kept: the folder of cassettes that are kept with a run; None if there is no run.
+
+    Raises:
+        SettingsError: the folder is outside of the project, or outputs of models may not be kept with the run.
+    """
+    origin = settings.origin("cassettes")
+    if settings.cassettes == "none":
+        return None
+    if settings.cassettes == "artifact":
+        if settings.show_outputs == "none":
+            raise SettingsError(
+                f'cassettes = "artifact" ({origin}) contradicts show_outputs = "none": '
+                "cassettes contain the outputs of models",
+                advice='Set cassettes to a folder, or to "none".',
+            )
+        return kept
+    folder = (root / settings.cassettes).resolve()
+    if not folder.is_relative_to(root.resolve()):
+        raise SettingsError(f"cassettes = {settings.cassettes!r:.200} ({origin}) is outside of the project")
+    return folder
 
 
 def _import_gateway() -> ModuleType:
@@ -218,7 +302,7 @@ def check_addresses(settings: Settings, environ: Mapping[str, str]) -> None:
         SettingsError: they name an address whose host the workflow does not allow.
     """
     allowed = {host.strip().lower() for host in environ.get(_HOSTS_VARIABLE, "").split(",") if host.strip()}
-    named = [
+    named: list[tuple[str, tuple[str, ...], str]] = [
         (f"gateway.providers.{name}.base_url", ("gateway", "providers", name, "base_url"), each.base_url)
         for name, each in settings.gateway.providers.items()
     ]

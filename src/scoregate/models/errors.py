@@ -131,13 +131,20 @@ def convert_error(error: BaseException, *, provider: str, model: str, keys: tupl
     return error
 
 
+_FAILED_ADVICE = "The server failed several times in a row; try again later."
+_REFUSED_ADVICE = "The server will not answer this request as it is; asking again does not help."
+_GATEWAY_ADVICE = (
+    "The gateway of this run refused the call; its message names the reason.",
+    "Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
+)
+
+
 def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelError], str]:
     status, code = error.status_code, error_code(error)
     variables = " or ".join(keys)
-    if error.response.headers.get("x-scoregate-error") == "budget_spent":
-        return BudgetSpent, "Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases)."
-    if error.response.headers.get("x-scoregate-error"):
-        return RefusedRequest, "The gateway of this run refused the call; the report lists its reasons."
+    if (refusal := error.response.headers.get("x-scoregate-error")) is not None:
+        is_spent = refusal == "budget_spent"
+        return (BudgetSpent if is_spent else RefusedRequest), _GATEWAY_ADVICE[is_spent]
     if status in (401, 403):
         return MissingKey, f"The key in {variables or 'use'} is wrong, or may not use this model."
     if status == 429:
@@ -150,9 +157,8 @@ def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tup
         return ContentFiltered, "The provider's content filter stopped it: change the case, or use another model."
     if code in _NO_MODEL or status in (404, 410):
         return ModelGone, model_advice(model)
-    if status >= 500:
-        return Unreachable, "The server failed several times in a row; try again later."
-    return RefusedRequest, "The server will not answer this request as it is; asking again does not help."
+    is_down = status >= 500
+    return (Unreachable, _FAILED_ADVICE) if is_down else (RefusedRequest, _REFUSED_ADVICE)
 
 
 def add_advice(error: BaseException, *, model: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
 from scoregate.models.calls import Answer, Call, ModelResponse
-from scoregate.models.http_clients import get_async_client, get_client
 from scoregate.models.gateway import origin_headers
+from scoregate.models.http_clients import get_async_client, get_client
 from scoregate.models.providers import ModelTarget
 from scoregate.models.structured_output import (
     ModelCapabilities,

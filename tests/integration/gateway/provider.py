@@ -75,7 +75,7 @@ def open_provider() -> Iterator[Provider]:
                 return
             self.wfile.write(b"0\r\n\r\n")
 
-        do_GET = do_POST = handle_call
+        do_GET = do_POST = handle_call  # noqa: N815
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True

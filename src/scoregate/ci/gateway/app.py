@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from scoregate.ci.gateway.answers import JSON, Send, send_answer, send_refusal, start_answer
 from scoregate.ci.gateway.budget import Amount, BudgetRefusal, Ledger
-from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, CassetteReader, CassetteWriter, RecordedCall
+from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, CassetteReader, CassetteWriter, RecordedCall, encode_body
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.questions import (
     ClientGone,
@@ -24,7 +24,7 @@ from scoregate.ci.gateway.questions import (
     read_origin,
     remove_key,
 )
-from scoregate.ci.gateway.sessions import CallCounts, CallGroup, CallOrigin, Sessions, SuiteSession
+from scoregate.ci.gateway.sessions import CallCounts, CallGroup, Sessions, SuiteSession
 from scoregate.ci.gateway.upstream import Upstream, filter_response_headers
 from scoregate.ci.gateway.usage_reader import StreamUsageReader, read_usage
 from scoregate.core.evaluation import Usage
@@ -41,6 +41,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Any]]
 Scope: TypeAlias = MutableMapping[str, Any]
 _MAX_RECORDED_BYTES = 32 * 1024 * 1024
 _STREAM = "text/event-stream"
+# What the last events of streams of OpenAI's, Anthropic's and Gemini's APIs contain.
+_STREAM_ENDS = (b"[DONE]", b"message_stop", b"response.completed", b'"finishReason"')
 
 
 @dataclass(slots=True)
@@ -123,10 +125,10 @@ class GatewayApp:
                 session.report_problem(refusal.message, refusal.code)
             await send_refusal(send, refusal)
         except RecordError as error:
-            refusal = Refusal(424, "damaged_cassette", f"{error} {error.advice or ''}".strip())
+            damage = Refusal(424, "damaged_cassette", f"{error} {error.advice or ''}".strip())
             if session is not None:
-                session.report_problem(refusal.message, refusal.code)
-            await send_refusal(send, refusal)
+                session.report_problem(damage.message, damage.code)
+            await send_refusal(send, damage)
         except ClientGone:
             return
 
@@ -311,7 +313,7 @@ class ModelCall:
             self._request_text(),
             status,
             kept,
-            safe,
+            *encode_body(safe),
             chunks,
         )
         writer.add(call)
@@ -443,6 +445,8 @@ class Attempt:
         try:
             async for chunk in response.content.iter_any():
                 reader.feed(chunk)
+                if any(mark in chunk for mark in _STREAM_ENDS):  # the client may go on before the stream is closed
+                    self._charge_stream(reader)
                 forwarded = chunk if usage_filter is None else usage_filter.feed(chunk)
                 if not forwarded:
                     continue
@@ -458,17 +462,21 @@ class Attempt:
                     kept.append(rest)
                 await call.send({"type": "http.response.body", "body": rest, "more_body": True})
         except Exception as error:
-            self._charge(reader.usage(len(question.body)))
-            self._count()
+            self._charge_stream(reader)
             self._counts.failed += 1
             message = f"a stream of {question.provider.host} broke off ({type(error).__name__})"
             call.session.report_problem(message)
             raise BrokenStream(message) from None
-        self._charge(reader.usage(len(question.body)))
-        self._count()
+        self._charge_stream(reader)
         if kept is not None:
             call.record(response.status, headers, b"".join(kept), tuple(map(len, kept)))
         await call.send({"type": "http.response.body", "body": b""})
+
+    def _charge_stream(self, reader: StreamUsageReader) -> None:
+        """Count the usage of a stream, once."""
+        if self._usage is None:
+            self._charge(reader.usage(len(self._call.question.body)))
+            self._count()
 
     def _charge(self, usage: Usage) -> None:
         usage = self._call.state.price(usage, self._call.question)

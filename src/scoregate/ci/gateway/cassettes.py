@@ -17,16 +17,19 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Literal
 
-from pydantic_core import from_json, to_json
+from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic_core import to_json
 
 from scoregate.errors import RecordError
 
 SUFFIX = ".jsonl.gz"
-VERSION = 1
+RECORDED_HEADERS = frozenset({"content-type", "openai-version", "anthropic-version"})
+_LONGEST_HEADER = 1_000
 _BLOCK_BYTES = 256 * 1024
 _MAX_BLOCK_BYTES = 96 * 1024 * 1024
 _MAX_FILE_BYTES = 2 * 1024**3
@@ -35,6 +38,20 @@ _KEPT_BLOCKS = 8
 _MAX_COMPARED = 5_000
 _LONGEST_COMPARED = 4_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in headers.items():
+        if (
+            name not in RECORDED_HEADERS
+            or len(value) > _LONGEST_HEADER
+            or not (value.isascii() and value.isprintable())
+        ):
+            raise ValueError(f"the header {name!r:.60} can't be replayed")
+    return headers
+
+
+Headers = Annotated[Mapping[str, str], AfterValidator(_check_headers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +69,10 @@ class RecordedCall:
         request: the body of the request as text without secrets, for comparisons; empty if it is not text.
         status: the status of the answer.
         headers: the headers that matter to clients.
-        body: the body of the answer.
+        text: the body of the answer, if it is UTF-8.
+        base64: the body otherwise.
         chunks: the sizes of the parts in which a stream arrived; empty if it is none.
+        v: the version of the format.
     """
 
     digest: str
@@ -64,25 +83,40 @@ class RecordedCall:
     path: str
     model: str
     request: str
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = field(repr=False)
-    chunks: tuple[int, ...] = ()
+    status: Annotated[int, Field(ge=200, le=599)]
+    headers: Headers
+    text: str | None = field(default=None, repr=False)
+    base64: str | None = field(default=None, repr=False)
+    chunks: tuple[Annotated[int, Field(gt=0)], ...] = ()
+    v: Literal[1] = 1
+
+    @property
+    def body(self) -> bytes:
+        """The body of the answer.
+
+        Raises:
+            ValueError: it is missing, or no base64.
+        """
+        if self.text is not None:
+            return self.text.encode()
+        return b64decode(self.base64 or "", validate=True)
 
     def dump(self) -> bytes:
         """The call as a line of JSON."""
-        data: dict[str, Any] = {name: getattr(self, name) for name in _TEXTS}
-        data |= {"v": VERSION, "number": self.number, "status": self.status, "headers": dict(self.headers)}
-        try:
-            data["body"] = self.body.decode()
-        except UnicodeDecodeError:
-            data["body64"] = b64encode(self.body).decode()
-        if self.chunks:
-            data["chunks"] = list(self.chunks)
-        return to_json(data) + b"\n"
+        return to_json(self, exclude_none=True) + b"\n"
 
 
-_TEXTS = ("digest", "suite", "case", "provider", "path", "model", "request")
+def encode_body(body: bytes) -> tuple[str | None, str | None]:
+    """The fields `text` and `base64` of a recorded call for a body; one of them is None."""
+    try:
+        return body.decode(), None
+    except UnicodeDecodeError:
+        return None, b64encode(body).decode()
+
+
+@cache
+def _adapter() -> TypeAdapter[RecordedCall]:
+    return TypeAdapter(RecordedCall)
 
 
 def parse_call(line: bytes) -> RecordedCall:
@@ -91,43 +125,10 @@ def parse_call(line: bytes) -> RecordedCall:
     Raises:
         ValueError: it is not valid.
     """
-    data = from_json(line)
-    if not isinstance(data, dict) or data.get("v") != VERSION:
-        raise ValueError(f"it is no call of version {VERSION}")
-    body = b64decode(data["body64"], validate=True) if "body64" in data else data.get("body", None)
-    headers, chunks = data.get("headers"), data.get("chunks", [])
-    body = body.encode() if isinstance(body, str) else body
-    is_valid = (
-        all(isinstance(data.get(name), str) for name in _TEXTS)
-        and isinstance(data.get("number"), int)
-        and isinstance(data.get("status"), int)
-        and 200 <= data["status"] <= 599
-        and isinstance(body, bytes)
-        and isinstance(headers, dict)
-        and all(_is_header(name, value) for name, value in headers.items())
-        and isinstance(chunks, list)
-        and all(isinstance(size, int) and size > 0 for size in chunks)
-        and (not chunks or sum(chunks) == len(body))
-    )
-    if not is_valid:
-        raise ValueError("a field is missing, or has a wrong value")
-    texts = {name: data[name] for name in _TEXTS}
-    return RecordedCall(
-        **texts, number=data["number"], status=data["status"], headers=headers, body=body, chunks=tuple(chunks)
-    )
-
-
-RECORDED_HEADERS = frozenset({"content-type", "openai-version", "anthropic-version"})
-
-
-def _is_header(name: object, value: object) -> bool:
-    return (
-        isinstance(value, str)
-        and name in RECORDED_HEADERS
-        and len(value) < 1_000
-        and value.isascii()
-        and value.isprintable()
-    )
+    call = _adapter().validate_json(line)
+    if call.chunks and sum(call.chunks) != len(call.body):
+        raise ValueError("its parts are not as long as its body")
+    return call
 
 
 class CassetteWriter:

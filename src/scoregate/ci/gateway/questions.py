@@ -25,6 +25,7 @@ _LONGEST_NAME = 200
 _BOUNDARY = re.compile(r'boundary="?([^";,]{1,70})"?')
 _MODEL_IN_PATH = re.compile(r"(?:models|deployments)/([^/:]+)")
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+_NO_ORIGIN = CallOrigin()
 _SECRET_PARAMETERS = {"key", "api_key", "api-key", "access_token"}
 
 
@@ -110,7 +111,7 @@ class Question:
     query: str
     content_type: str
     body: bytes = field(repr=False)
-    origin: CallOrigin = CallOrigin()
+    origin: CallOrigin = _NO_ORIGIN
     is_counted: bool = False
 
     @cached_property

@@ -86,7 +86,7 @@ class Upstream:
                         f"{provider.host} redirects to another address; the gateway never follows with a key",
                     )
                 yield response
-        except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, asyncio.TimeoutError) as error:
+        except (TimeoutError, aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError) as error:
             reason = "no answer in time" if isinstance(error, asyncio.TimeoutError) else "no connection"
             raise Refusal(502, "provider_unreachable", f"{reason} from {provider.host}") from None
         except aiohttp.ClientError as error:
