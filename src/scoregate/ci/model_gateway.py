@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
+from scoregate.ci.baseline.artifact import fetch_cassettes
 from scoregate.ci.job import JobContext
-from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, LaunchEvent, MakeEnvironment, Notice
+from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
@@ -36,6 +37,7 @@ _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
 _LONGEST_REASON = 2_000
+_NEEDS_KEY = "These calls need a key: a maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8
 
 
@@ -48,12 +50,14 @@ class ModelGateway:
         key_variables: the variables that may contain a provider's key; suites get none of them.
         keys: the keys.
         served: the variables in which suites get a token of the run instead of a key.
+        note: a notice for the report; empty without one.
     """
 
     gateway: Gateway
     key_variables: frozenset[str]
     keys: frozenset[str]
     served: frozenset[str]
+    note: str = ""
 
     def hide_keys(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The environment without keys under any name, with a placeholder where suites get a token."""
@@ -71,14 +75,24 @@ class ModelGateway:
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
         with self.gateway.open_session(launch.name) as session:
-            yield partial(self.make_environment, session), partial(_emit_with_usage, session, emit)
+            yield partial(self.make_environment, session), partial(self._emit, session, emit)
+
+    def _emit(self, session: SuiteSession, emit: EmitEvent, event: LaunchEvent) -> None:
+        if isinstance(event, EventsReceived):
+            event = replace(event, events=[_add_usage(session, each) for each in event.events])
+        elif isinstance(event, Finished):
+            for problem in self._describe_problems(event.script.name, session):
+                emit(problem)
+        emit(event)
+
+    def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:
         reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
         if reasons:
             message = f"calls of models were not made: {'; '.join(reasons)}"[:_LONGEST_REASON]
-            emit(Failed(launch.name, ErrorInfo("CallsNotMade", message)))
+            yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if self.note else ""))
         for message, code in session.problems.items():
             if code not in _UNMEASURED:
-                emit(Notice(launch.name, f"gateway: {message}"))
+                yield Notice(script, f"gateway: {message}")
 
     def make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment of a suite: without keys, with its token and the addresses of the gateway."""
@@ -107,12 +121,6 @@ _COUNTED = (
 )
 
 
-def _emit_with_usage(session: SuiteSession, emit: EmitEvent, event: LaunchEvent) -> None:
-    if isinstance(event, EventsReceived):
-        event = replace(event, events=[_add_usage(session, each) for each in event.events])
-    emit(event)
-
-
 def _add_usage(session: SuiteSession, event: Event) -> Event:
     """The event with the usage of the calls that belong to it; those of no case belong to the end of the suite."""
     from scoregate.ci.gateway.sessions import CallOrigin
@@ -131,11 +139,14 @@ def _add_usage(session: SuiteSession, event: Event) -> Event:
     return replace(event, usage=sum_usage((*own, counted)))
 
 
-@contextmanager
-def open_model_gateway(
+@asynccontextmanager
+async def open_model_gateway(
     context: JobContext, variables: Mapping[str, str], scratch: Path
-) -> Iterator[ModelGateway | None]:
+) -> AsyncIterator[ModelGateway | None]:
     """The gateway of a run until the block ends; None if the settings use none.
+
+    The job of a fork's pull request has no keys. If cassettes are kept with runs, it replays those of the base: what
+    the change doesn't affect is measured.
 
     Args:
         context: where the run takes place; its environment has the keys.
@@ -161,8 +172,27 @@ def open_model_gateway(
         redact=context.redact,
         kept_cassettes=context.out / RUN_FOLDER / CASSETTES_FOLDER,
     )
+    if context.skips_missing and not setup.keys and context.settings.cassettes == "artifact":
+        setup = await _replay_base(setup, context, environ, scratch / CASSETTES_FOLDER)
     with setup.open() as running:
         yield running
+
+
+async def _replay_base(
+    setup: GatewaySetup, context: JobContext, environ: Mapping[str, str], folder: Path
+) -> GatewaySetup:
+    folder.mkdir()  # noqa: ASYNC240
+    source = await fetch_cassettes(context.connection, context.base, folder)
+    custom = context.settings.gateway.providers
+    options = replace(
+        setup.options,
+        mode=GatewayMode.REPLAY,
+        providers=_import_gateway().find_providers(environ, custom, replays=True),
+        record_to=None,
+        replay_from=(folder,),
+    )
+    note = f"this job has no key of a provider, so calls of models are answered from recordings: {source}"
+    return replace(setup, options=options, note=note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +203,13 @@ class GatewaySetup:
         options: how it works.
         key_variables: the variables that may contain a provider's key.
         keys: the keys.
+        note: a notice for the report; empty without one.
     """
 
     options: GatewayOptions
     key_variables: frozenset[str]
     keys: frozenset[str]
+    note: str = ""
 
     @contextmanager
     def open(self) -> Iterator[ModelGateway]:
@@ -190,7 +222,7 @@ class GatewaySetup:
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
         with open_gateway(self.options) as running:
-            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served))
+            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note)
 
 
 def prepare_gateway(

@@ -283,7 +283,9 @@ class Recorder:
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
                 if self.gateway is not None:
-                    about = replace(about, model_calls=self.gateway.model_calls())
+                    notes = (self.gateway.note,) if self.gateway.note else ()
+                    calls = self.gateway.model_calls()
+                    about = replace(about, model_calls=calls, notices=(*about.notices, *notes))
                 run = recording.finish(about, interrupted=not is_done)
         return run
 

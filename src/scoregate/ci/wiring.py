@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -79,46 +79,48 @@ async def open_ports(
     variables = read_env_file(root, settings, environ)
     async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
         write_first_outputs(make_publish_target(unprotected, {}))
-        with protect_host_files(unprotected) as protection, ExitStack() as open_gateways:
+        with protect_host_files(unprotected) as protection:
             context = protection.context
-            identity = new_identity(context.environ)
-            home = with_home(identity, context.environ, scratch, readable=True)
-            suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
-            gateway = open_gateways.enter_context(open_model_gateway(context, variables, _make_private_folder(scratch)))
-            if gateway is not None:
-                suite_environ = gateway.hide_keys(suite_environ)
-            venv = make_venv_spec(
-                root,
-                context.environ,
-                scratch,
-                identity,
-                redact=context.redact,
-                print_line=print_line,
-                suite_environ=suite_environ,
-            )
-            recorder = _make_recorder(context, suite_environ, observers, stop, gateway)
-            imports = partial(
-                find_import_folders,
-                root=root,
-                environ=visible_environment(suite_environ),
-                identity=identity,
-            )
-            yield Ports(
-                root=root,
-                discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare_suites, venv),
-                add_baseline_outputs=partial(
-                    with_baseline_outputs, scratch, identity, keeps=context.connection is None
-                ),
-                resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
-                record=recorder.record,
-                rerun=partial(_rerun_baseline, recorder, imports, context.base),
-                read_previous_run=partial(_read_previous_run, context),
-                amend=partial(amend_run, context.out / RUN_FOLDER),
-                settle=protection.settle,
-                reporting=build_reporting(context),
-                stop=stop,
-            )
+            async with open_model_gateway(context, variables, _make_private_folder(scratch)) as gateway:
+                identity = new_identity(context.environ)
+                home = with_home(identity, context.environ, scratch, readable=True)
+                suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
+                if gateway is not None:
+                    suite_environ = gateway.hide_keys(suite_environ)
+                venv = make_venv_spec(
+                    root,
+                    context.environ,
+                    scratch,
+                    identity,
+                    redact=context.redact,
+                    print_line=print_line,
+                    suite_environ=suite_environ,
+                )
+                recorder = _make_recorder(context, suite_environ, observers, stop, gateway)
+                imports = partial(
+                    find_import_folders,
+                    root=root,
+                    environ=visible_environment(suite_environ),
+                    identity=identity,
+                )
+                yield Ports(
+                    root=root,
+                    discover=partial(
+                        discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find
+                    ),
+                    prepare=partial(prepare_suites, venv),
+                    add_baseline_outputs=partial(
+                        with_baseline_outputs, scratch, identity, keeps=context.connection is None
+                    ),
+                    resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+                    record=recorder.record,
+                    rerun=partial(_rerun_baseline, recorder, imports, context.base),
+                    read_previous_run=partial(_read_previous_run, context),
+                    amend=partial(amend_run, context.out / RUN_FOLDER),
+                    settle=protection.settle,
+                    reporting=build_reporting(context),
+                    stop=stop,
+                )
 
 
 def _make_recorder(

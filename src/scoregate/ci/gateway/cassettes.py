@@ -75,6 +75,8 @@ class RecordedCall:
         v: the version of the format.
     """
 
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
+
     digest: str
     suite: str
     case: str
@@ -126,6 +128,8 @@ def parse_call(line: bytes) -> RecordedCall:
         ValueError: it is not valid.
     """
     call = _adapter().validate_json(line)
+    if (call.text is None) == (call.base64 is None):
+        raise ValueError("it has no body, or two")
     if call.chunks and sum(call.chunks) != len(call.body):
         raise ValueError("its parts are not as long as its body")
     return call
@@ -202,13 +206,6 @@ def name_file(suite: str) -> str:
     """The name of a suite's cassette without its suffix. Suites with similar names have different files."""
     plain = _NOT_IN_NAMES.sub("_", suite).strip("._")[:80]
     return plain if plain == suite else f"{plain}-{blake2b(suite.encode(), digest_size=4).hexdigest()}"
-
-
-@dataclass(frozen=True, slots=True)
-class MissingCall(Exception):
-    """A question that no cassette can answer; `message` describes it and the nearest recorded one."""
-
-    message: str
 
 
 class CassetteReader:

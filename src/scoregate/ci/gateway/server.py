@@ -13,11 +13,12 @@ from pathlib import Path
 
 import uvicorn
 
-from scoregate.ci.gateway.app import GatewayApp, GatewayState
+from scoregate.ci.gateway.app import GatewayApp
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
+from scoregate.ci.gateway.state import GatewayState
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.ci.settings import GatewayMode
 from scoregate.core.evaluation import Usage

@@ -1,14 +1,20 @@
-"""Read the usage that a provider reports: in the body of an answer, or in the events of a stream."""
+"""The usage that a provider reports, in the body of an answer or in the events of a stream, which may have to ask."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_json
+
+from scoregate.ci.gateway.questions import Question
 from scoregate.core.evaluation import Usage
 from scoregate.models.budget import parse_usage
 from scoregate.models.calls import parse_object
 
+EVENT_STREAM = "text/event-stream"
+# What the last events of streams of OpenAI's, Anthropic's and Gemini's APIs contain.
+STREAM_ENDS = (b"[DONE]", b"message_stop", b"response.completed", b'"finishReason"')
 _LONGEST_EVENT = 4 * 1024 * 1024
 _DATA = b"data:"
 _MARKS = (b'"usage"', b'"usageMetadata"')
@@ -96,3 +102,57 @@ class StreamUsageReader:
         if old is not None and new.input_tokens == 0:
             new = Usage(old.input_tokens, new.output_tokens, old.cached_tokens, model=self._model)
         self._usage = new
+
+
+def can_ask_for_usage(question: Question) -> bool:
+    """Whether the usage of a stream has to be requested, and the provider is known to support that."""
+    options = (question.data or {}).get("stream_options")
+    is_requested = isinstance(options, Mapping) and bool(options.get("include_usage"))
+    return (
+        question.provider.name in ("openai", "azure")
+        and question.path.endswith("chat/completions")
+        and not is_requested
+    )
+
+
+def add_usage_option(data: Mapping[str, Any]) -> bytes:
+    """The request with an option that makes its stream end with the usage."""
+    options = data.get("stream_options")
+    return to_json(
+        {**data, "stream_options": {**(options if isinstance(options, Mapping) else {}), "include_usage": True}}
+    )
+
+
+class UsageChunkFilter:
+    """Removes the event with the usage from a stream whose client did not request it, and keeps all other bytes."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Return the complete events up to the end of a chunk, without the event of the usage."""
+        data = self._rest + chunk
+        end = data.rfind(b"\n\n")
+        if end < 0:
+            self._rest = data
+            return b""
+        complete, self._rest = data[: end + 2], data[end + 2 :]
+        if b'"usage"' not in complete:
+            return complete
+        return b"".join(event for event in _split_events(complete) if not _is_usage_event(event))
+
+    def close(self) -> bytes:
+        """Return what is left at the end of the stream."""
+        rest, self._rest = self._rest, b""
+        return rest
+
+
+def _split_events(data: bytes) -> list[bytes]:
+    return [part + b"\n\n" for part in data.split(b"\n\n")[:-1]]
+
+
+def _is_usage_event(event: bytes) -> bool:
+    if not event.startswith(b"data:") or b'"usage"' not in event:
+        return False
+    data = parse_object(event[5:].strip())
+    return data.get("choices") == [] and isinstance(data.get("usage"), Mapping)
