@@ -323,12 +323,10 @@ class Run:
         skipped: the ids of suites without a requirement, such as a model's key.
         left_out: the ids of suites that match no filter, as far as known.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
-        selection: the options that left out cases, if any.
-        stopped: why failing cases ended it.
+        selection: the options that left out cases, if any; `stopped`: why failing cases ended it.
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
-        reused_from: the run that reused results come from.
-        model_calls: the calls that the gateway counted.
+        reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
     """
 
     id: str
