@@ -304,7 +304,7 @@ def _import_gateway() -> ModuleType:
     try:
         from scoregate.ci import gateway
     except ImportError as error:
-        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[gateway]'") from None
+        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
     return gateway
 
 

@@ -181,9 +181,7 @@ class _ServerThread(threading.Thread):
 
     def run(self) -> None:
         try:
-            import uvloop
-
-            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            with asyncio.Runner(loop_factory=_find_loop_factory()) as runner:
                 runner.run(self._serve())
         except BaseException as error:
             self._error = error
@@ -220,6 +218,15 @@ class _ServerThread(threading.Thread):
             await self._server.serve(sockets=[self._sock])
         finally:
             await upstream.close()
+
+
+def _find_loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """A faster event loop, if it is installed."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:
+        return None
+    return new_event_loop
 
 
 class _Server(uvicorn.Server):
