@@ -13,6 +13,7 @@ from scoregate.ci.gateway.questions import (
     ClientGone,
     Question,
     Refusal,
+    decode_body,
     find_token,
     read_body,
     read_origin,
@@ -44,6 +45,8 @@ class GatewayApp:
             provider, path = self._find_provider(scope)
             _check_upgrade(headers)
             body = await read_body(receive, headers.get("content-length")) if scope["method"] != "GET" else b""
+            if encoding := headers.pop("content-encoding", ""):
+                body = decode_body(body, encoding)
             question = Question(
                 provider,
                 scope["method"],

@@ -83,6 +83,8 @@ class Attempt:
                     if failure.kind is FailureKind.LIMIT:
                         return RefusedAnswer(failure, response.status, headers, content)
                     self._counts.failed += 1
+                    if failure.kind is FailureKind.FINAL:  # a replay fails as this run did
+                        exchange.record(response.status, headers, content, ())
                     await send_answer(exchange.send, response.status, headers, content)
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):
                     await self._forward_stream(response, headers, hides_usage)

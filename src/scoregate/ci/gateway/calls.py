@@ -69,9 +69,12 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
         raise Refusal(424, "not_recorded", f"no recorded answer to a call of {name}{case}: {difference}")
     counts.replayed += 1
     body = call.body
-    usage = None if call.chunks else read_usage(parse_object(body), question.model)
     name = f"{call.digest[:16]}-{call.number}"
-    exchange.count_usage(replace(usage or Usage(model=question.model), cost=0.0, cached=True, answer=name))
+    if call.status >= 400:
+        counts.failed += 1
+    else:
+        usage = None if call.chunks else read_usage(parse_object(body), question.model)
+        exchange.count_usage(replace(usage or Usage(model=question.model), cost=0.0, cached=True, answer=name))
     headers = {**call.headers, "x-scoregate-answer": name, "x-scoregate-replayed": "1"}
     await send_answer(exchange.send, call.status, headers, body, chunks=call.chunks)
 
@@ -91,7 +94,10 @@ async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
 
 
 async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: CallCounts, key: bytes | None) -> None:
-    """Ask the provider; a client that closes the connection ends the call."""
+    """Ask the provider; a client that closes the connection ends the call, unless the answer is recorded."""
+    if exchange.state.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
+        await _ask(exchange, counts, key)
+        return
     asking = asyncio.ensure_future(_ask(exchange, counts, key))
     leaving = asyncio.ensure_future(_cancel_at_disconnect(receive, asking))
     try:

@@ -66,7 +66,7 @@ _APIS: Mapping[str, Api] = {
 _ADDRESSES: Mapping[str, Mapping[str, str]] = {
     "openai": {"OPENAI_BASE_URL": "/v1", "OPENAI_API_BASE": "/v1"},
     "anthropic": {"ANTHROPIC_BASE_URL": "", "ANTHROPIC_API_BASE": ""},
-    "gemini": {"GOOGLE_GEMINI_BASE_URL": "", "GEMINI_API_BASE": "", "GEMINI_BASE_URL": "/v1beta/openai"},
+    "gemini": {"GOOGLE_GEMINI_BASE_URL": "", "GEMINI_API_BASE": "/v1beta", "GEMINI_BASE_URL": "/v1beta/openai"},
     "azure": {"AZURE_OPENAI_ENDPOINT": "", "AZURE_API_BASE": "", "AZURE_OPENAI_BASE_URL": "/openai"},
     "mistral": {"MISTRAL_BASE_URL": "/v1", "MISTRAL_API_BASE": "/v1"},
 }
@@ -147,7 +147,7 @@ def find_providers(
         api = _APIS.get(name, OPENAI)
         base_url = check_address(address, f"the address of {name}").rstrip("/")
         if not api.mount:
-            base_url = re.sub(r"/(?:v1|v1beta/openai|openai)$", "", base_url)
+            base_url = re.sub(r"/(?:v1|v1beta|v1beta/openai|openai)$", "", base_url)
         providers[name] = GatewayProvider(name, base_url, api, key, known.keys, variables)
     for name, settings in custom.items():
         if not _NAME.fullmatch(name):

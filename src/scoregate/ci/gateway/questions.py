@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -82,6 +83,34 @@ async def read_body(
         if len(parts) > max_bytes:
             raise too_large
     return bytes(parts)
+
+
+def decode_body(body: bytes, encoding: str, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """Decompress the body of a request.
+
+    Args:
+        body: the body.
+        encoding: the content-encoding header.
+        max_bytes: the limit of the size.
+
+    Raises:
+        Refusal: the encoding is unknown, or the body is damaged or too large.
+    """
+    if encoding.lower() == "identity":
+        return body
+    if encoding.lower() not in ("gzip", "deflate"):
+        message = f"the content-encoding is {encoding!r:.60}. Use gzip, deflate, or none."
+        raise Refusal(415, "unsupported_encoding", message)
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # detects which of the two it is
+    try:
+        decoded = unpacker.decompress(body, max_bytes + 1)
+    except zlib.error as error:
+        raise Refusal(400, "invalid_encoding", f"the body can't be decompressed: {error}") from None
+    if len(decoded) > max_bytes:
+        raise Refusal(413, "request_too_large", f"the decompressed body is larger than {max_bytes:,} bytes")
+    if not unpacker.eof or unpacker.unused_data:
+        raise Refusal(400, "invalid_encoding", "the compressed body is truncated, or more follows it")
+    return decoded
 
 
 async def _receive_part(receive: Callable[[], Awaitable[Any]]) -> Any:
@@ -165,9 +194,10 @@ class Question:
     def estimate(self) -> Estimate:
         """The most that the call may use. A token has at least one byte."""
         data = self.data or {}
-        config = data.get("generationConfig")
         limits = [data.get(name) for name in _LIMITS]
-        limits += [config.get("maxOutputTokens")] if isinstance(config, Mapping) else []
+        for config in (data.get("generationConfig"), data.get("generation_config")):  # Gemini reads both spellings
+            if isinstance(config, Mapping):
+                limits += [config.get("maxOutputTokens"), config.get("max_output_tokens")]
         limit = next((value for value in limits if isinstance(value, int) and not isinstance(value, bool)), None)
         has_output = not self.path.endswith(("embeddings", "moderations", "count_tokens", ":countTokens"))
         count = data.get("n")

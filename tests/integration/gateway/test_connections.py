@@ -1,0 +1,138 @@
+"""What clients do with connections: compression, pipelining, many calls at once, and streams that they leave."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.integration.gateway.conftest import Client, StartGateway, completion, question
+from tests.integration.gateway.provider import Prepared, Provider, Received
+
+from scoregate.ci.settings import GatewayMode
+
+SSE = {"content-type": "text/event-stream"}
+
+
+def post_encoded(client: Client, body: bytes, encoding: str) -> httpx.Response:
+    headers = {"authorization": f"Bearer {client.session.token}", "content-type": "application/json"}
+    headers["content-encoding"] = encoding
+    return client.http.post("/openai/v1/chat/completions", content=body, headers=headers)
+
+
+def test_compressed_requests_are_forwarded_as_they_were_before(start_gateway: StartGateway, provider: Provider) -> None:
+    client = start_gateway()
+    body = json.dumps(question("packed")).encode()
+    for encoding, packed in (("gzip", gzip.compress(body)), ("Deflate", zlib.compress(body)), ("identity", body)):
+        assert post_encoded(client, packed, encoding).content == completion("PACKED")
+        assert provider.received[-1].body == body
+        assert "content-encoding" not in provider.received[-1].headers
+    for encoding, packed, status, code in (
+        ("br", body, 415, "unsupported_encoding"),
+        ("gzip, gzip", body, 415, "unsupported_encoding"),
+        ("gzip", body, 400, "invalid_encoding"),
+        ("gzip", gzip.compress(body)[:-9], 400, "invalid_encoding"),
+        ("gzip", gzip.compress(body) + b"more", 400, "invalid_encoding"),
+        ("gzip", b"", 400, "invalid_encoding"),
+        ("gzip", gzip.compress(bytes(200_000_000), 1), 413, "request_too_large"),
+    ):
+        answer = post_encoded(client, packed, encoding)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert len(provider.received) == 3
+
+
+def test_pipelined_requests_are_answered_in_order(start_gateway: StartGateway) -> None:
+    client = start_gateway()
+    host = client.gateway.address.removeprefix("http://")
+    requests = []
+    for number in range(5):
+        body = json.dumps(question(f"number {number}")).encode()
+        last = "Connection: close\r\n" * (number == 4)
+        head = f"POST /openai/v1/chat/completions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{last}"
+        head += f"Authorization: Bearer {client.session.token}\r\nContent-Length: {len(body)}\r\n\r\n"
+        requests.append(head.encode() + body)
+    answers = b""
+    with socket.create_connection(tuple(host.split(":")), timeout=20) as connection:
+        connection.sendall(b"".join(requests))
+        while part := connection.recv(65536):
+            answers += part
+    found = [answers.find(f"NUMBER {number}".encode()) for number in range(5)]
+    assert -1 not in found
+    assert found == sorted(found)
+
+
+def test_fifty_calls_at_once_over_kept_connections(start_gateway: StartGateway, provider: Provider) -> None:
+    def respond(request: Received) -> Prepared:
+        time.sleep(0.05)
+        return Prepared(completion(json.loads(request.body)["messages"][0]["content"]))
+
+    provider.respond = respond
+    client = start_gateway()
+    with ThreadPoolExecutor(50) as pool:
+        texts = [f"call {number}" for number in range(150)]
+        answers = list(pool.map(lambda text: client.post(data=question(text)), texts))
+    assert [answer.content for answer in answers] == [completion(text) for text in texts]
+    assert (client.counts().calls, client.counts().failed) == (150, 0)
+
+
+def stream_slowly(_: Received) -> Prepared:
+    def parts() -> list[bytes]:
+        return [b'data: {"choices":[{"delta":{"content":"%d"}}]}\n\n' % number for number in range(20)]
+
+    return Prepared(headers=SSE, parts=[*parts(), b"data: [DONE]\n\n"])
+
+
+def test_a_stream_that_the_client_leaves_is_recorded_as_a_whole(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path
+) -> None:
+    provider.respond = stream_slowly
+    recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
+    data = question("x", stream=True, stream_options={"include_usage": True})
+    headers = {"authorization": f"Bearer {recording.session.token}"}
+    with recording.http.stream("POST", "/openai/v1/chat/completions", json=data, headers=headers) as stream:
+        first = next(stream.iter_raw(20))
+    recording._stack.close()
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    replayed = client.post(data=data)
+    assert replayed.content.startswith(first)
+    assert replayed.content == b"".join(stream_slowly(provider.received[0]).parts)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_an_error_that_a_retry_does_not_help_is_replayed(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path, status: int
+) -> None:
+    error = b'{"error": {"code": "c", "message": "no"}}'
+    provider.respond = lambda _: Prepared(error, status)
+    recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
+    assert recording.post().status_code == status
+    recording._stack.close()
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    answer = client.post()
+    assert (answer.status_code, answer.content) == (status, error)
+    assert (client.counts().replayed, client.counts().failed) == (1, 1)
+
+
+def test_an_error_that_a_retry_may_help_is_not_recorded(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path
+) -> None:
+    answers = iter([Prepared(b"{}", 500), Prepared(completion("ok"))])
+    provider.respond = lambda _: next(answers)
+    recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
+    assert [recording.post().status_code for _ in range(2)] == [500, 200]
+    recording._stack.close()
+    assert start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",)).post().content == completion("ok")
+
+
+def test_litellm_finds_gemini(start_gateway: StartGateway, provider: Provider) -> None:
+    client = start_gateway()
+    address = client.environment["GEMINI_API_BASE"] + "/models/gemini-2.5-flash:generateContent"
+    headers = {"x-goog-api-key": client.session.token}
+    assert client.http.post(address, json={"contents": []}, headers=headers).status_code == 200
+    assert provider.received[0].path == "/v1beta/models/gemini-2.5-flash:generateContent"
