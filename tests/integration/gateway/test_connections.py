@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.integration.gateway.conftest import Client, StartGateway, completion, question
+from tests.integration.gateway.conftest import KEY, Client, StartGateway, completion, question
 from tests.integration.gateway.provider import Prepared, Provider, Received
 
 from scoregate.ci.settings import GatewayMode
@@ -136,3 +136,24 @@ def test_litellm_finds_gemini(start_gateway: StartGateway, provider: Provider) -
     headers = {"x-goog-api-key": client.session.token}
     assert client.http.post(address, json={"contents": []}, headers=headers).status_code == 200
     assert provider.received[0].path == "/v1beta/models/gemini-2.5-flash:generateContent"
+
+
+def test_a_password_in_netrc_is_not_sent(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login a password b\n", encoding="utf-8")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert start_gateway().post().status_code == 200
+    assert provider.received[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_proxy_of_the_environment_is_used(
+    start_gateway: StartGateway, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", provider.url.replace("//", "//user:pass@"))
+    monkeypatch.setenv("no_proxy", "")
+    client = start_gateway(custom={"mine": "http://models.example/v1"})
+    assert client.post("/mine/v1/chat/completions").status_code == 200
+    (request,) = provider.received
+    assert request.path == "http://models.example/v1/chat/completions"
+    assert request.headers["proxy-authorization"].startswith("Basic ")

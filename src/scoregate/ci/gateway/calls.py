@@ -48,7 +48,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
         return
     key = _cache_key(exchange)
     if state.cache is not None and key is not None and state.cache_mode is not CacheMode.REFRESH:
-        stored = await asyncio.to_thread(state.cache.get, key)
+        # A thread takes longer than most reads; it is for those that wait for an answer that is being stored.
+        stored = await asyncio.to_thread(state.cache.get, key) if state.cache.is_busy else state.cache.get(key)
         if stored is not None:
             counts.cached += 1
             await _send_cached(exchange, stored)
@@ -58,7 +59,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
 
 async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts) -> None:
     question, suite = exchange.question, exchange.session.suite
-    call = await asyncio.to_thread(reader.take, question.digest, suite, question.origin.trial, exchange.number)
+    wanted = (question.digest, suite, question.origin.trial, exchange.number)
+    call = reader.take(*wanted) if reader.is_ready else await asyncio.to_thread(reader.take, *wanted)
     if call is None:
         counts.failed += 1
         difference = await asyncio.to_thread(
@@ -98,22 +100,23 @@ async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: Cal
     if exchange.state.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
         await _ask(exchange, counts, key)
         return
-    asking = asyncio.ensure_future(_ask(exchange, counts, key))
+    asking = asyncio.current_task()
     leaving = asyncio.ensure_future(_cancel_at_disconnect(receive, asking))
     try:
-        await asking
+        await _ask(exchange, counts, key)
     except asyncio.CancelledError:
-        if leaving.done() and not leaving.cancelled():
+        if asking is not None and leaving.done() and not leaving.cancelled() and asking.uncancel() == 0:
             raise ClientGone from None
         raise
     finally:
         leaving.cancel()
 
 
-async def _cancel_at_disconnect(receive: Receive, task: asyncio.Task[None]) -> None:
+async def _cancel_at_disconnect(receive: Receive, task: asyncio.Task[None] | None) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    task.cancel()
+    if task is not None:
+        task.cancel()
 
 
 async def _ask(exchange: Exchange, counts: CallCounts, key: bytes | None) -> None:

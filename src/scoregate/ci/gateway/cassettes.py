@@ -1,6 +1,6 @@
 """Cassettes: recorded calls and their answers, in files of compressed JSON lines that can be replayed.
 
-A file has the calls of one suite. It consists of gzip members of some hundred kilobytes, so that a call is read without
+A file has the calls of one suite. It consists of gzip members of some dozen kilobytes, so that a call is read without
 the calls before it, and so that `zcat` prints it. Its content depends on the calls alone, not on their order or time.
 """
 
@@ -30,11 +30,11 @@ from scoregate.errors import RecordError
 SUFFIX = ".jsonl.gz"
 RECORDED_HEADERS = frozenset({"content-type", "openai-version", "anthropic-version"})
 _LONGEST_HEADER = 1_000
-_BLOCK_BYTES = 256 * 1024
+_BLOCK_BYTES = 64 * 1024
 _MAX_BLOCK_BYTES = 96 * 1024 * 1024
 _MAX_FILE_BYTES = 2 * 1024**3
 _MAX_FILES = 10_000
-_KEPT_BLOCKS = 8
+_KEPT_BYTES = 16 * 1024 * 1024
 _MAX_COMPARED = 5_000
 _LONGEST_COMPARED = 4_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -225,6 +225,12 @@ class CassetteReader:
         self._index: sqlite3.Connection | None = None
         self._paths: list[Path] = []
         self._blocks: OrderedDict[tuple[int, int], list[bytes]] = OrderedDict()
+        self._kept_bytes = 0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the files are indexed, and no thread uses them now. Then `take` returns soon."""
+        return self._index is not None and not self._lock.locked()
 
     def take(self, digest: str, suite: str, case: str, number: int) -> RecordedCall | None:
         """Return the recorded call for a question, and mark it as used; None if there is none.
@@ -311,9 +317,10 @@ class CassetteReader:
     def _read(self, file: int, at: int, line: int) -> RecordedCall:
         key, path = (file, at), self._paths[file]
         if key not in self._blocks:
-            self._blocks[key] = next(read_blocks(path, start=at), (0, []))[1]
-            if len(self._blocks) > _KEPT_BLOCKS:
-                self._blocks.popitem(last=False)
+            self._blocks[key] = block = next(read_blocks(path, start=at), (0, []))[1]
+            self._kept_bytes += sum(map(len, block))
+            while self._kept_bytes > _KEPT_BYTES and len(self._blocks) > 1:
+                self._kept_bytes -= sum(map(len, self._blocks.popitem(last=False)[1]))
         self._blocks.move_to_end(key)
         lines = self._blocks[key]
         if line >= len(lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +12,6 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-import anyio
 from pydantic_core import from_json
 
 from scoregate.ci.gateway.budget import Estimate
@@ -114,9 +114,12 @@ def decode_body(body: bytes, encoding: str, *, max_bytes: int = MAX_BODY_BYTES) 
 
 
 async def _receive_part(receive: Callable[[], Awaitable[Any]]) -> Any:
-    with anyio.move_on_after(_CHUNK_TIMEOUT_S):
-        return await receive()
-    raise Refusal(408, "request_timeout", f"no further part of the body arrived in {_CHUNK_TIMEOUT_S:g} s")
+    try:
+        async with asyncio.timeout(_CHUNK_TIMEOUT_S):  # cheaper than anyio's, and every call needs it
+            return await receive()
+    except TimeoutError:
+        message = f"no further part of the body arrived in {_CHUNK_TIMEOUT_S:g} s"
+        raise Refusal(408, "request_timeout", message) from None
 
 
 @dataclass(frozen=True)

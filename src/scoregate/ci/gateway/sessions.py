@@ -16,6 +16,7 @@ TOKEN_PREFIX = "sk-scoregate-"
 _MOST_DURATIONS = 10_000
 _MOST_CASES = 1_000_000
 _MOST_PROBLEMS = 20
+_MOST_USAGES = 100
 
 
 class CallOrigin(NamedTuple):
@@ -96,7 +97,7 @@ class SuiteSession:
         with self._lock:
             usages = self._usages[origin if len(self._usages) < _MOST_CASES else CallOrigin()]
             usages.append(usage)
-            if len(usages) > 1 and origin == CallOrigin():  # the calls of no case can be many
+            if len(usages) > _MOST_USAGES and origin == CallOrigin():  # the calls of no case can be many
                 total = sum_usage(usages)
                 usages[:] = [total] if total is not None else []
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
@@ -49,7 +51,6 @@ class Upstream:
             timeout=timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=True,
-            trust_env=True,
             skip_auto_headers=("User-Agent", "Content-Type", "Accept"),
         )
 
@@ -77,7 +78,12 @@ class Upstream:
         sent = {**filter_request_headers(headers), "accept-encoding": "identity", **provider.key_headers()}
         try:
             async with self._client.request(
-                question.method, url, headers=sent, data=body or None, allow_redirects=False
+                question.method,
+                url,
+                headers=sent,
+                data=body or None,
+                allow_redirects=False,
+                proxy=_find_proxy(provider.base_url),
             ) as response:
                 if 300 <= response.status < 400 and response.status != 304:
                     raise Refusal(
@@ -92,3 +98,13 @@ class Upstream:
         except aiohttp.ClientError as error:
             message = f"the answer of {provider.host} broke off ({type(error).__name__})"
             raise Refusal(502, "provider_failed", message) from None
+
+
+@lru_cache(maxsize=64)
+def _find_proxy(address: str) -> str | None:
+    """The proxy of the environment for an address.
+
+    With `trust_env`, aiohttp looks for it in a thread for each call, and reads passwords for providers from ~/.netrc.
+    """
+    url = URL(address)
+    return None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
