@@ -6,6 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, TypeAlias
 
 from scoregate.ci.gateway.answers import Send, send_refusal
+from scoregate.ci.gateway.attempts import BrokenStream
 from scoregate.ci.gateway.calls import Receive, answer_call
 from scoregate.ci.gateway.exchange import Exchange
 from scoregate.ci.gateway.providers import GatewayProvider
@@ -69,6 +70,13 @@ class GatewayApp:
             await send_refusal(send, damage)
         except ClientGone:
             return
+        except BrokenStream:
+            raise
+        except Exception as error:
+            failure = Refusal(500, "gateway_failed", f"the gateway failed ({type(error).__name__}); please report this")
+            if session is not None:
+                session.report_problem(failure.message, failure.code)
+            await send_refusal(send, failure)
 
     def _authenticate(self, scope: Scope, headers: Mapping[str, str]) -> SuiteSession:
         # A page in a browser can reach this port by a name of its own, but can't choose this header.

@@ -34,7 +34,7 @@ _BLOCK_BYTES = 64 * 1024
 _MAX_BLOCK_BYTES = 96 * 1024 * 1024
 _MAX_FILE_BYTES = 2 * 1024**3
 _MAX_FILES = 10_000
-_KEPT_BYTES = 16 * 1024 * 1024
+_KEPT_BYTES = 4 * 1024 * 1024
 _MAX_COMPARED = 5_000
 _LONGEST_COMPARED = 4_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -205,7 +205,7 @@ class CassetteWriter:
 def name_file(suite: str) -> str:
     """The name of a suite's cassette without its suffix. Suites with similar names have different files."""
     plain = _NOT_IN_NAMES.sub("_", suite).strip("._")[:80]
-    return plain if plain == suite else f"{plain}-{blake2b(suite.encode(), digest_size=4).hexdigest()}"
+    return plain if plain and plain == suite else f"{plain}-{blake2b(suite.encode(), digest_size=4).hexdigest()}"
 
 
 class CassetteReader:

@@ -16,6 +16,7 @@ import uvicorn
 from scoregate.ci.gateway.app import GatewayApp
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
+from scoregate.ci.gateway.connections import GatewayProtocol
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
 from scoregate.ci.gateway.state import GatewayState
@@ -255,6 +256,7 @@ def _config(app: GatewayApp, certificate: tuple[Path, Path] | None) -> uvicorn.C
     return uvicorn.Config(
         app,
         loop="none",
+        http=GatewayProtocol,
         lifespan="off",
         ws="none",
         log_config=None,

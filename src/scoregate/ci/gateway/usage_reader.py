@@ -60,29 +60,23 @@ class StreamUsageReader:
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._rest = b""
+        self._line: list[bytes] = []
+        self._line_bytes = self._bytes = 0
         self._skips_line = False
-        self._bytes = 0
         self._usage: Usage | None = None
 
     def feed(self, chunk: bytes) -> None:
         """Read a chunk."""
         self._bytes += len(chunk)
-        lines = (self._rest + chunk).split(b"\n")
-        self._rest = lines.pop()
-        if self._skips_line and lines:
-            del lines[0]
-            self._skips_line = False
-        if len(self._rest) > _LONGEST_EVENT:
-            self._rest, self._skips_line = b"", True
-        for line in lines:
-            self._read_line(line)
+        first, *others = chunk.split(b"\n")
+        self._add(first)
+        for part in others:
+            self._end_line()
+            self._add(part)
 
     def usage(self, input_bytes: int) -> Usage:
         """The usage at the end of the stream; an estimate from the number of bytes if the provider reports none."""
-        if self._rest and not self._skips_line:
-            self._read_line(self._rest)
-            self._rest = b""
+        self._end_line()
         if self._usage is not None:
             return self._usage
         return Usage(input_bytes // _BYTES_PER_TOKEN, self._bytes // (10 * _BYTES_PER_TOKEN), model=self._model)
@@ -91,6 +85,20 @@ class StreamUsageReader:
     def is_reported(self) -> bool:
         """Whether the provider has reported the usage."""
         return self._usage is not None
+
+    def _add(self, part: bytes) -> None:
+        self._line_bytes += len(part)
+        if self._line_bytes > _LONGEST_EVENT:
+            self._skips_line = True
+            self._line.clear()
+        if not self._skips_line:
+            self._line.append(part)
+
+    def _end_line(self) -> None:
+        if not self._skips_line:
+            self._read_line(b"".join(self._line))
+        self._line.clear()
+        self._line_bytes, self._skips_line = 0, False
 
     def _read_line(self, line: bytes) -> None:
         if not line.startswith(_DATA) or not any(mark in line for mark in _MARKS):
@@ -127,23 +135,25 @@ class UsageChunkFilter:
     """Removes the event with the usage from a stream whose client did not request it, and keeps all other bytes."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the complete events up to the end of a chunk, without the event of the usage."""
-        data = self._rest + chunk
-        end = data.rfind(b"\n\n")
+        searched = max(0, len(self._rest) - 1)
+        self._rest += chunk
+        end = self._rest.rfind(b"\n\n", searched)
         if end < 0:
-            self._rest = data
-            return b""
-        complete, self._rest = data[: end + 2], data[end + 2 :]
+            return self.close() if len(self._rest) > _LONGEST_EVENT else b""
+        complete = bytes(self._rest[: end + 2])
+        del self._rest[: end + 2]
         if b'"usage"' not in complete:
             return complete
         return b"".join(event for event in _split_events(complete) if not _is_usage_event(event))
 
     def close(self) -> bytes:
         """Return what is left at the end of the stream."""
-        rest, self._rest = self._rest, b""
+        rest = bytes(self._rest)
+        self._rest.clear()
         return rest
 
 
