@@ -21,7 +21,7 @@ class Received:
 
 @dataclass(slots=True)
 class Prepared:
-    """An answer. With `parts`, they are sent as chunks; `breaks` closes the connection after the last of them."""
+    """An answer. `parts` are sent as chunks as they are yielded; `breaks` closes the connection after the last one."""
 
     body: bytes = b"{}"
     status: int = 200
@@ -58,15 +58,14 @@ def open_provider() -> Iterator[Provider]:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            parts = tuple(answer.parts)
-            if not parts:
+            if answer.parts == ():
                 self.send_header("content-length", str(len(answer.body)))
                 self.end_headers()
                 self.wfile.write(answer.body)
                 return
             self.send_header("transfer-encoding", "chunked")
             self.end_headers()
-            for part in parts:
+            for part in answer.parts:
                 self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
                 self.wfile.flush()
             if answer.breaks:

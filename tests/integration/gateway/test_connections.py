@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import threading
 import time
 import zlib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,6 +106,29 @@ def test_a_stream_that_the_client_leaves_is_recorded_as_a_whole(
     assert replayed.content == b"".join(stream_slowly(provider.received[0]).parts)
 
 
+def test_a_stream_that_the_client_leaves_is_counted(start_gateway: StartGateway, provider: Provider) -> None:
+    left = threading.Event()
+
+    def parts() -> Iterator[bytes]:
+        yield b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % (b"a" * 4_000)
+        left.wait(10)
+        yield from (b"data: {}\n\n" for _ in range(1_000))
+
+    provider.respond = lambda _: Prepared(headers=SSE, parts=parts())
+    client = start_gateway()
+    data = question("x" * 400, stream=True, stream_options={"include_usage": True})
+    headers = {"authorization": f"Bearer {client.session.token}"}
+    with client.http.stream("POST", "/openai/v1/chat/completions", json=data, headers=headers) as stream:
+        next(stream.iter_raw(20))
+    left.set()
+    deadline = time.monotonic() + 10
+    while not client.counts().output_tokens and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert client.counts().input_tokens > 100  # estimates, as the provider has not reported them
+    assert 100 <= client.counts().output_tokens < 150
+    assert client.counts().cost > 0
+
+
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_an_error_that_a_retry_does_not_help_is_replayed(
     start_gateway: StartGateway, provider: Provider, tmp_path: Path, status: int
@@ -128,6 +153,18 @@ def test_an_error_that_a_retry_may_help_is_not_recorded(
     assert [recording.post().status_code for _ in range(2)] == [500, 200]
     recording._stack.close()
     assert start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",)).post().content == completion("ok")
+
+
+def test_an_unexpected_error_is_an_answer_and_a_problem(start_gateway: StartGateway, tmp_path: Path) -> None:
+    def fail(_: str) -> str:
+        raise RuntimeError(KEY)
+
+    client = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape", redact=fail)
+    answer = client.post()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "gateway_failed")
+    assert answer.headers["x-should-retry"] == "false"
+    assert KEY not in answer.text
+    assert any("RuntimeError" in problem for problem in client.gateway.problems()["suite"])
 
 
 def test_litellm_finds_gemini(start_gateway: StartGateway, provider: Provider) -> None:

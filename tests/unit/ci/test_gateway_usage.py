@@ -69,12 +69,27 @@ def test_a_stream_cut_anywhere_has_the_same_usage(api: str) -> None:
         reader = StreamUsageReader("m")
         reader.feed(stream[:cut])
         reader.feed(stream[cut:])
+        assert reader.is_ended
         assert reader.usage(0) == EXPECTED, cut
         assert reader.is_reported
     reader = StreamUsageReader("m")
     for byte in stream.rstrip():  # without the last line's end
         reader.feed(bytes([byte]))
     assert reader.usage(0) == EXPECTED
+
+
+@pytest.mark.parametrize("api", STREAMS)
+def test_a_stream_ends_when_its_usage_is_complete(api: str) -> None:
+    reader = StreamUsageReader("m")
+    for at in range(len(STREAMS[api])):
+        reader.feed(STREAMS[api][at : at + 1])
+        if reader.is_ended:
+            break
+    assert reader.usage(0) == EXPECTED
+    reader = StreamUsageReader("m")
+    for text in ("data: [DONE]", "event: message_stop", '"finishReason"', "response.completed"):
+        reader.feed(event({"choices": [{"delta": {"content": text}}], "usage": None}))
+    assert not reader.is_ended
 
 
 def test_a_stream_that_breaks_off_never_fails() -> None:

@@ -16,7 +16,6 @@ from scoregate.ci.gateway.sessions import CallCounts
 from scoregate.ci.gateway.upstream import filter_response_headers
 from scoregate.ci.gateway.usage_reader import (
     EVENT_STREAM,
-    STREAM_ENDS,
     StreamUsageReader,
     UsageChunkFilter,
     add_usage_option,
@@ -52,6 +51,8 @@ class Attempt:
         self._failure: Failure | None = None
         self._usage: Usage | None = None
         self._is_sent = False
+        self._kept: list[bytes] | None = None
+        self._kept_bytes = 0
 
     async def run(self) -> RefusedAnswer | None:
         """Ask, and forward the answer; an answer with a rate limit is returned instead.
@@ -130,29 +131,13 @@ class Attempt:
         """Forward a stream chunk by chunk. If it breaks off, so does the answer, and nothing is recorded."""
         exchange, question = self._exchange, self._exchange.question
         reader = StreamUsageReader(question.model)
-        usage_filter = UsageChunkFilter() if hides_usage else None
-        kept: list[bytes] | None = [] if exchange.state.writer is not None else None
-        size = 0
+        self._kept = [] if exchange.state.writer is not None else None
         await start_answer(exchange.send, response.status, headers)
         try:
-            async for chunk in response.content.iter_any():
-                reader.feed(chunk)
-                if any(mark in chunk for mark in STREAM_ENDS):  # the client may go on before the stream is closed
-                    self._charge_stream(reader)
-                forwarded = chunk if usage_filter is None else usage_filter.feed(chunk)
-                if not forwarded:
-                    continue
-                size += len(forwarded)
-                if kept is not None:
-                    kept.append(forwarded)
-                    if size > MAX_RECORDED_BYTES:
-                        exchange.session.report_problem(f"a stream of {question.model} is too large to record")
-                        kept = None
-                await exchange.send({"type": "http.response.body", "body": forwarded, "more_body": True})
-            if usage_filter is not None and (rest := usage_filter.close()):
-                if kept is not None:
-                    kept.append(rest)
-                await exchange.send({"type": "http.response.body", "body": rest, "more_body": True})
+            await self._forward_chunks(response, reader, UsageChunkFilter() if hides_usage else None)
+        except asyncio.CancelledError:  # the client left; what it got so far was paid for
+            self._charge_stream(reader)
+            raise
         except Exception as error:
             self._charge_stream(reader)
             self._counts.failed += 1
@@ -160,9 +145,33 @@ class Attempt:
             exchange.session.report_problem(message)
             raise BrokenStream(message) from None
         self._charge_stream(reader)
-        if kept is not None:
-            exchange.record(response.status, headers, b"".join(kept), tuple(map(len, kept)))
+        if self._kept is not None:
+            exchange.record(response.status, headers, b"".join(self._kept), tuple(map(len, self._kept)))
         await exchange.send({"type": "http.response.body", "body": b""})
+
+    async def _forward_chunks(
+        self, response: Any, reader: StreamUsageReader, usage_filter: UsageChunkFilter | None
+    ) -> None:
+        async for chunk in response.content.iter_any():
+            reader.feed(chunk)
+            if reader.is_ended:  # the client may go on before the stream is closed
+                self._charge_stream(reader)
+            await self._forward_chunk(chunk if usage_filter is None else usage_filter.feed(chunk))
+        if usage_filter is not None:
+            await self._forward_chunk(usage_filter.close())
+
+    async def _forward_chunk(self, chunk: bytes) -> None:
+        if not chunk:
+            return
+        if self._kept is not None:
+            self._kept.append(chunk)
+            self._kept_bytes += len(chunk)
+            if self._kept_bytes > MAX_RECORDED_BYTES:
+                self._exchange.session.report_problem(
+                    f"a stream of {self._exchange.question.model} is too large to record"
+                )
+                self._kept = None
+        await self._exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
 
     def _charge_stream(self, reader: StreamUsageReader) -> None:
         """Count the usage of a stream, once."""

@@ -13,8 +13,8 @@ from scoregate.models.budget import parse_usage
 from scoregate.models.calls import parse_object
 
 EVENT_STREAM = "text/event-stream"
-# What the last events of streams of OpenAI's, Anthropic's and Gemini's APIs contain.
-STREAM_ENDS = (b"[DONE]", b"message_stop", b"response.completed", b'"finishReason"')
+# The last lines of streams of OpenAI's and Anthropic's APIs.
+_END_LINES = (b"data: [DONE]", b"data:[DONE]", b"event: message_stop")
 _LONGEST_EVENT = 4 * 1024 * 1024
 _DATA = b"data:"
 _MARKS = (b'"usage"', b'"usageMetadata"')
@@ -56,6 +56,9 @@ class StreamUsageReader:
 
     Args:
         model: the name of the model.
+
+    Attributes:
+        is_ended: whether the stream reports nothing more.
     """
 
     def __init__(self, model: str) -> None:
@@ -64,6 +67,7 @@ class StreamUsageReader:
         self._line_bytes = self._bytes = 0
         self._skips_line = False
         self._usage: Usage | None = None
+        self.is_ended = False
 
     def feed(self, chunk: bytes) -> None:
         """Read a chunk."""
@@ -101,15 +105,20 @@ class StreamUsageReader:
         self._line_bytes, self._skips_line = 0, False
 
     def _read_line(self, line: bytes) -> None:
+        if line.rstrip() in _END_LINES:
+            self.is_ended = True
         if not line.startswith(_DATA) or not any(mark in line for mark in _MARKS):
             return
-        new = read_usage(parse_object(line[len(_DATA) :].strip()), self._model)
+        data = parse_object(line[len(_DATA) :].strip())
+        new = read_usage(data, self._model)
         if new is None:
             return
         old = self._usage
         if old is not None and new.input_tokens == 0:
             new = Usage(old.input_tokens, new.output_tokens, old.cached_tokens, model=self._model)
         self._usage = new
+        # OpenAI's responses and Gemini end with an event that also has the usage.
+        self.is_ended |= data.get("type") == "response.completed" or b'"finishReason"' in line
 
 
 def can_ask_for_usage(question: Question) -> bool:
