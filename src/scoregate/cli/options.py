@@ -137,6 +137,9 @@ model_options: Callable[[Any], Any] = combine_options(
         type=click.Choice([mode.value for mode in GatewayMode]),
         help="Send calls of models through a local proxy that keeps the keys; record or replay them.",
     ),
+    click.option(
+        "--cassettes", metavar="[artifact|none|DIR]", help="Where the gateway records calls and replays them from."
+    ),
     click.option("--max-cost", type=float, metavar="USD", help="Cost budget: stop calling models when it is reached."),
     click.option("--max-tokens", type=float, metavar="N", help="Token budget: stop calling models when it is reached."),
 )

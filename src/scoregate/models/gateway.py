@@ -23,7 +23,7 @@ def find_gateway_provider(address: str) -> str | None:
 def origin_headers(address: str) -> dict[str, str]:
     """The headers by which the gateway attributes a call to its case and evaluator; empty for other addresses.
 
-    The SDK counts the usage of these calls itself, and they tell the gateway so.
+    The SDK counts the usage of these calls itself, which one of the headers shows.
     """
     if find_gateway_provider(address) is None:
         return {}

@@ -12,7 +12,7 @@ from scoregate.ci.gateway.questions import Refusal
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 JSON = "application/json"
-# Tells clients that asking again does not help.
+# Clients don't ask again after an answer with this header.
 _NO_RETRY = {"x-should-retry": "false"}
 
 

@@ -28,6 +28,10 @@ from scoregate.models.errors import Failure, FailureKind, classify_answer
 from scoregate.models.rate_limit import Limiter, Permit
 
 
+# Errors that depend on the question alone.
+_RECORDED_ERRORS = (400, 404, 413, 415, 422)
+
+
 @dataclass(frozen=True, slots=True)
 class RefusedAnswer:
     """An answer with a rate limit."""
@@ -84,7 +88,7 @@ class Attempt:
                     if failure.kind is FailureKind.LIMIT:
                         return RefusedAnswer(failure, response.status, headers, content)
                     self._counts.failed += 1
-                    if failure.kind is FailureKind.FINAL:  # a replay fails as this run did
+                    if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
                         exchange.record(response.status, headers, content, ())
                     await send_answer(exchange.send, response.status, headers, content)
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):

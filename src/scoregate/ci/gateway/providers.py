@@ -83,7 +83,7 @@ class GatewayProvider:
 
     Attributes:
         name: the first part of its paths at the gateway, and its name for prices.
-        base_url: the address that `api.mount` stands for, without a slash at the end.
+        base_url: the address that replaces `api.mount`, without a slash at the end.
         api: the calls that are forwarded.
         key: the key; empty if it needs none, or if answers are only replayed.
         key_variables: the variables in which clients look for a key.
