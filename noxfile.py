@@ -19,7 +19,7 @@ TOOLS = Path(sys.executable).parent
 NEEDS_MORE = ("process", "network", "browser", "container", "foreign", "slow")
 # Tests by the extras that they need: with fewer extras, the lowest versions of some packages are lower.
 LOWEST_ROUNDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("endpoints", "examples", "synthesizers", "traces"), ("tests/unit", "tests/contract")),
+    (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/unit", "tests/contract")),
     (("endpoints",), ("tests/unit/endpoints", "tests/unit/entities")),
     (("cli",), ("tests/unit/ci", "tests/unit/cli", "tests/unit/report")),
     ((), ("tests/unit/core", "tests/unit/engine", "tests/unit/testing")),

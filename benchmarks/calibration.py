@@ -20,6 +20,8 @@ import calibration_limits
 import calibration_lost
 import calibration_power
 import calibration_repeats
+import calibration_slices
+import calibration_variants
 from calibration_targets import Effort, Target, print_targets
 
 Report = Callable[[Effort], Iterator[Target]]
@@ -27,6 +29,7 @@ Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
+    "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
@@ -34,6 +37,7 @@ TOPICS: Mapping[str, Report] = {
     "lost": calibration_lost.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
+    "variants": calibration_variants.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -26,6 +26,7 @@ REQUIREMENTS = {
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
     "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
     "scoregate-gateway": ("-e", f"{REPOSITORY}[cli,gateway]"),
+    "scoregate-watch": ("-e", f"{REPOSITORY}[cli,watch]"),
     "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
 NODE_REQUIREMENTS = {"promptfoo": "promptfoo"}

@@ -19,6 +19,7 @@ import saturation
 import scale
 import start
 import testsets
+import watch
 from measure import Failed
 from peers import REQUIREMENTS, version
 from rows import HEAD, Row
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "offline": offline.measure,
     "datasets": datasets.measure,
     "testsets": testsets.measure,
+    "watch": watch.measure,
 }
 
 

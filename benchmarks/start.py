@@ -32,7 +32,9 @@ def _row(name: str, ours: Callable[[], Sample], peer: Callable[[], Sample], targ
     interleaved({"ours": ours, "peer": peer}, 1)
     samples = interleaved({"ours": ours, "peer": peer}, runs * REPEAT)
     first, second = median(samples["ours"]), median(samples["peer"])
-    return Row(f"start, {name}", first / second, "x", target, f"{first * 1000:.0f} ms, {second * 1000:.0f} ms")
+    cpu = [median(samples[each], "cpu") for each in ("ours", "peer")]
+    note = f"{first * 1000:.0f} ms, {second * 1000:.0f} ms; CPU {cpu[0] * 1000:.0f} ms, {cpu[1] * 1000:.0f} ms"
+    return Row(f"start, {name}", first / second, "x", target, note)
 
 
 def measure(runs: int) -> Iterator[Row]:
@@ -41,6 +43,6 @@ def measure(runs: int) -> Iterator[Row]:
     model = _python("pydantic", "from pydantic import BaseModel")
     yield _row("import scoregate.testing, of pydantic's BaseModel", testing, model, 1.5, runs)
     version = partial(run, [tool("scoregate", "scoregate"), "--version"], env={})
-    yield _row("scoregate --version, of import click", version, _python("click", "import click"), 2, runs)
+    yield _row("scoregate --version, of import click", version, _python("click", "import click"), 1.1, runs)
     suite = partial(run_host, SUITES / "on_scoregate.py", home() / "runs" / str(SMALL.cases), SMALL)
-    yield _row("scoregate run on 20 cases, of pytest", suite, _pytest, 4, runs)
+    yield _row("scoregate run on 20 cases, of pytest", suite, _pytest, 2, runs)

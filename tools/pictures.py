@@ -24,7 +24,7 @@ from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
-from tools import diagrams
+from tools import diagrams, edit_loop
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -217,6 +217,7 @@ def review(picture: Path) -> None:
 
 PICTURES: dict[str, Callable[[Path], None]] = {
     "images/session.svg": session,
+    "images/edit_loop.svg": edit_loop.edit_loop,
     "images/comment.png": comment,
     "images/report.png": report,
     "images/review.png": review,

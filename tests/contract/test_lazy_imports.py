@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from scoregate import __version__
+
 HEAVY = {
     *("click", "dask", "filelock", "genai_prices", "httpx", "jinja2", "jsonpath_ng", "junit_xml", "openai", "psutil"),
     *("opentelemetry", "pydantic", "pydantic_settings", "rapidfuzz", "rich", "starlette", "tomlkit", "uvicorn"),
@@ -22,8 +24,33 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": ({"pydantic"}, 450),
     "import scoregate.cli.entry": (set(), 90),
     "import scoregate.cli.main": ({"click"}, 130),
-    "import scoregate.ci.pipeline": ({"click", "jinja2", "junit_xml", "pydantic", "pydantic_settings", "rich"}, 700),
+    "import scoregate.cli.run_command": ({"click", "pydantic", "rich"}, 540),
+    "import scoregate.ci.pipeline": ({"pydantic"}, 430),
 }
+# What a run imports while its suites run, or never.
+LATE = {
+    *("scoregate.ci.reports", "scoregate.ci.report.build_view", "scoregate.ci.report.console"),
+    *("scoregate.ci.report.html", "scoregate.ci.report.markdown", "scoregate.ci.extra_runs", "scoregate.ci.importers"),
+    *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
+    *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
+    *("scoregate.core.comparison", "scoregate.core.gate", "scoregate.core.agreement"),
+}
+
+
+def test_a_run_starts_its_suites_before_it_imports_what_only_its_end_needs() -> None:
+    script = "import sys, scoregate.cli.run_command; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert LATE & set(done.stdout.split()) == set()
+
+
+def test_the_version_is_printed_without_the_packages_of_the_command_line() -> None:
+    script = (
+        "import sys; sys.argv[1:] = ['--version']; from scoregate.cli.entry import main; main(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    line, modules = done.stdout.splitlines()
+    assert line == f"scoregate, version {__version__}"
+    assert HEAVY & set(modules.split()) == set()
 
 
 @pytest.mark.parametrize("statement", STARTS)

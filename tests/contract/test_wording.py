@@ -39,8 +39,8 @@ INSTEAD = {
 ANY = re.compile("|".join(f"(?P<g{at}>{pattern})" for at, pattern in enumerate(INSTEAD)), re.IGNORECASE)
 # Texts that are sent to models. They stay as they are: a change would change fingerprints and cache keys.
 PROMPTS = {
+    "src/scoregate/grading/judge.py": 1,
     "src/scoregate/metrics/goal.py": 1,
-    "src/scoregate/testing/evaluators/battles.py": 1,
     "src/scoregate/testing/evaluators/llm_judges.py": 1,
 }
 READ = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "action.yml", "composite")

@@ -9,34 +9,33 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, read_head, run_folder
-from scoregate.ci.commit_files import CommitFiles, GitFiles, GitHubFiles
 from scoregate.ci.discover.files import DEFAULT_FOLDER, TEST_SETS
-from scoregate.ci.discover.testset_files import read_gates
-from scoregate.ci.github.base import BaseCommit, find_base
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import open_connection
-from scoregate.ci.github.responses import text_at
 from scoregate.ci.plan import SourceKind, SuiteSource
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.settings import BaselineKind, PolicySource, Settings, load_settings
 from scoregate.ci.settings.ownership import with_added_suites
 from scoregate.ci.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
+from scoregate.core.records import record
 from scoregate.errors import GitError, GitHubRefused, RecordError, ScoregateError, SettingsError
+
+if TYPE_CHECKING:
+    from scoregate.ci.commit_files import CommitFiles
+    from scoregate.ci.github.base import BaseCommit
+    from scoregate.ci.github.client import Api
 
 _SUITE_TABLE = "testset"
 _FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`, or the job `contents: read` and a token"
 _OWN_BASE = "`baseline` names a folder in a settings file that the change may have written; set it in the workflow"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseSettings:
     """The settings in the base's file, and the files of its commit; or the reason why they are unknown.
 
@@ -75,6 +74,9 @@ async def load_judging_settings(
     own = load_settings(root, environ, flags=flags, cwd=cwd)
     if own.policy_from is PolicySource.HEAD and not _is_left_to_file(own, "policy_from"):
         return own
+    from scoregate.ci.github.base import find_base
+    from scoregate.ci.github.context import open_connection
+
     async with open_connection(own, environ) as connection:
         base = None
         if connection is not None:
@@ -138,6 +140,9 @@ async def _find_commit_files(
     top: Path | None, named: Settings | None, own: Settings, *, base: BaseCommit | None, api: Api | None
 ) -> CommitFiles | None:
     """The files of the commit that the workflow names, of the job's base, or of the merge base."""
+    from scoregate.ci.commit_files import GitFiles, GitHubFiles
+    from scoregate.ci.github.responses import text_at
+
     commit = None
     if top is not None:
         if named is not None and named.rerun_ref is not None:
@@ -168,6 +173,7 @@ async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -
         GitError, GitHubRefused: the files can't be read.
         StoreError: the gates of one of them are not valid.
     """
+    from scoregate.ci.discover.testset_documents import read_gates
     from scoregate.store.suite_files import suite_name
 
     sources = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +9,7 @@ from scoregate.ci import git
 from scoregate.ci.github.branch_files import read_commit
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.responses import rows_at, text_at
+from scoregate.core.records import record
 from scoregate.errors import GitError, GitHubRefused
 
 
@@ -31,7 +31,7 @@ class CommitFiles(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitFiles:
     """The files of a commit that git has."""
 
@@ -53,7 +53,7 @@ class GitFiles:
         return paths
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitHubFiles:
     """The files of a commit that a shallow clone does not have; folder by folder, since a tree may be large."""
 

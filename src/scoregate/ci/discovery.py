@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.ci import git
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.other_frameworks import find_frameworks
+from scoregate.ci.discover.files import DEFAULT_FOLDER, FileList, ProjectFiles
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
@@ -48,9 +47,21 @@ async def discover(
     files = ProjectFiles(root)
     suites = await _find_with_proposed(files, settings, find or find_suites)
     if not suites.sources and find in (None, find_suites) and not (settings.narrowed or settings.filters):
-        suites += DiscoveredSuites(frameworks=await find_frameworks(files))
+        from scoregate.ci.discover.other_frameworks import find_frameworks
+
+        ignored = find_ignored_suites(await files.list_all())
+        suites += DiscoveredSuites(frameworks=await find_frameworks(files), skipped=ignored)
     suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=skip_missing)
     return suites + DiscoveredSuites(notices=tuple([notice async for notice in _environment_notices(root, environ)]))
+
+
+def find_ignored_suites(files: FileList) -> tuple[SkippedSource, ...]:
+    """The default folder of suites, if git ignores all of it."""
+    start = f"{DEFAULT_FOLDER}/"
+    if files.of_git is None or any(name.startswith(start) for name in files.of_git):
+        return ()
+    is_there = any(name.endswith(".py") for name in files.list_below(DEFAULT_FOLDER))
+    return (SkippedSource(start, "git ignores it; name it to run it: scoregate run evals"),) if is_there else ()
 
 
 async def find_suites(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:

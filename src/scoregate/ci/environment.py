@@ -8,23 +8,26 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from scoregate import __version__
 from scoregate.ci.file_access import create_file
+from scoregate.ci.install import AUTO
 from scoregate.ci.install.groups import WantedGroups
-from scoregate.ci.install.plan import InstallPlan, Words
-from scoregate.ci.install.plans import AUTO, find_install_plan
-from scoregate.ci.install.requirements import find_group_requirements
 from scoregate.ci.interpreter import Interpreter, find_interpreter
 from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
+from scoregate.core.records import record
 from scoregate.errors import InstallError
+
+if TYPE_CHECKING:
+    from scoregate.ci.install.plan import InstallPlan, Words
 
 # uv reads its own variables only; a workflow that sets pip's expects both to use them.
 _PIP_TO_UV = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
@@ -42,7 +45,7 @@ _NOT_INSTALLED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VenvSpec:
     """Where an environment is made.
 
@@ -144,7 +147,7 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
         makes_one = (
             spec.host_python_is_fallback or find_interpreter(spec.root, {**spec.environ, "PATH": ""}).argv == own_python
         )
-    plan = find_install_plan(spec.root, settings) if makes_one else None
+    plan = _find_plan(spec, settings) if makes_one else None
     if plan is not None and not dry:
         await create_environment(plan, spec, settings)
     if plan is not None and settings.python is None:
@@ -157,6 +160,12 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
     for note in notes:
         spec.print_line(spec.redact.text(note))
     return interpreter
+
+
+def _find_plan(spec: VenvSpec, settings: Settings) -> InstallPlan | None:
+    from scoregate.ci.install.plans import find_install_plan
+
+    return find_install_plan(spec.root, settings)
 
 
 def _find_interpreter(spec: VenvSpec, settings: Settings) -> Interpreter:
@@ -173,6 +182,8 @@ def _describe_unused(spec: VenvSpec, settings: Settings, interpreter: Interprete
     groups = f"install_groups ({settings.origin('install_groups')}) is ignored"
     if not settings.install_groups:
         if spec.host_python_is_fallback and settings.python is None and settings.install == AUTO:
+            from scoregate.ci.install.requirements import find_group_requirements
+
             files = tuple(find_group_requirements(spec.root).values())[:_MOST_SHOWN]
             if files:
                 yield f"ignored: {', '.join(files)}; `install_groups` installs such files"

@@ -16,6 +16,7 @@ from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.gate.baseline_rules import CRITICAL
 from scoregate.core.pairing import find_undecided_cases
+from scoregate.core.records import record
 from scoregate.core.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
 
 
@@ -95,7 +96,7 @@ def _with_notice(run: Run, notice: str, ports: Ports) -> Run:
 MOST_CASES = 15
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingCase:
     """A newly failing case, identified by its launch, suite, parameters and hash."""
 

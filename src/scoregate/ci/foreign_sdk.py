@@ -36,10 +36,10 @@ from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Run
-from scoregate.store import BaselineOutputs, Store, open_store, recent_overrides
 
 if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
     from scoregate.ci.listen import ListenerAddress
+    from scoregate.store import BaselineOutputs, Store
 
 # Autoblocks keeps one baseline output for all evaluators of a case; the store keeps it under this name.
 EVALUATOR = "autoblocks"
@@ -122,7 +122,12 @@ class BaselineLookup:
 
     def __init__(self, store: Store, base: Path | None, *, keeps: bool) -> None:
         self._store, self._base, self._keeps = store, base, keeps
-        self._stored_outputs = cache(lambda suite: BaselineOutputs(store, battle_key(suite, None), EVALUATOR))
+        self._stored_outputs = cache(self._open_stored_outputs)
+
+    def _open_stored_outputs(self, suite: str) -> BaselineOutputs:
+        from scoregate.store import BaselineOutputs
+
+        return BaselineOutputs(self._store, battle_key(suite, None), EVALUATOR)
 
     @cached_property
     def _base_outputs(self) -> Mapping[tuple[str, str], object]:
@@ -145,6 +150,8 @@ class BaselineLookup:
 
     def overrides(self, evaluator: str, count: int) -> Sequence[EvaluationOverride]:
         """The newest overrides of an evaluator's scores, the newest first."""
+        from scoregate.store import recent_overrides
+
         return recent_overrides(self._store, evaluator, count)
 
 
@@ -158,6 +165,8 @@ def open_baseline_lookup(
         environ: the host's environment.
         launch_environment: the variables that the launch adds.
     """
+    from scoregate.store import open_store
+
     base = launch_environment.get(BASELINE_OUTPUTS_VARIABLE)
     # In scoregate's container the host is root, which must not leave files in the user's workspace.
     return BaselineLookup(open_store(root), Path(base) if base else None, keeps=not in_container(environ))

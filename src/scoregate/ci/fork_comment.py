@@ -8,7 +8,7 @@ GitHub.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from scoregate.ci.baseline.artifact import read_artifact
@@ -28,6 +28,7 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.core.run import History, Run
 from scoregate.core.suite_labels import label_suites
 from scoregate.errors import ScoregateError, UsageError
@@ -40,7 +41,7 @@ _FIRST_EVENT = "pull_request"
 _NO_REQUEST = "this commit is no longer the head of an open pull request, so nothing is published"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishedRun:
     """The result of one artifact: its outcome, or the reason why there is none."""
 

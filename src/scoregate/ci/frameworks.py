@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from scoregate.ci.settings import Command
+from scoregate.core.records import record
 
 _GUIDES = "https://scoregate.github.io/scoregate"
 _MOST_PATHS = 3
@@ -14,7 +14,7 @@ _MOST_FOUND = 5
 _LONGEST_SETTING = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundFramework:
     """Evals of one framework.
 

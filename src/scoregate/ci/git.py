@@ -22,6 +22,7 @@ from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
 from scoregate.ci.process import visible_environment
 from scoregate.ci.user_ids import new_identity, owner_rights
+from scoregate.core.records import record
 from scoregate.errors import GitError
 
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
@@ -76,7 +77,7 @@ async def top_level(folder: Path) -> Path | None:
     if folder not in _top_levels and shutil.which("git") is not None:
         if (path := await _first_line(folder, "rev-parse", "--show-toplevel")) is None:
             return None
-        _top_levels[folder] = Path(path)
+        _top_levels[folder] = _top_levels[Path(path)] = Path(path)
     return _top_levels.get(folder)
 
 
@@ -95,6 +96,66 @@ async def branch(root: Path) -> str | None:
     return await _first_line(root, "symbolic-ref", "--quiet", "--short", "HEAD")
 
 
+@record
+class WorkTree:
+    """What is checked out.
+
+    Args:
+        commit: the full hash of HEAD; None before the first commit.
+        branch: the branch; None if HEAD is detached.
+        dirty: whether tracked files differ from HEAD.
+        changed: the same, also if only untracked files in a submodule differ.
+        untracked: the files that are neither tracked nor ignored, relative to the top level.
+    """
+
+    commit: str | None
+    branch: str | None
+    dirty: bool
+    changed: bool
+    untracked: tuple[str, ...]
+
+
+_OID, _HEAD, _UNTRACKED = b"# branch.oid ", b"# branch.head ", b"? "
+_UNBORN, _DETACHED, _RENAMED = b"(initial)", b"(detached)", b"2"
+_UNTRACKED_IN_SUBMODULE = [b".M", b"S..U"]
+
+
+async def read_work_tree(root: Path) -> WorkTree | None:
+    """What is checked out, from one call of git; None outside a repository, or if git is not installed.
+
+    Raises:
+        GitError: the repository belongs to another user.
+    """
+    if shutil.which("git") is None:
+        return None
+    options = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=all", "-z")
+    done = await _git(root, "status", *options)
+    return None if done.returncode else _parse_status(done.stdout)
+
+
+def _parse_status(output: bytes) -> WorkTree:
+    commit = branch = None
+    dirty = changed = False
+    untracked = []
+    entries = iter(output.split(b"\0"))
+    for entry in filter(None, entries):
+        if entry.startswith(_OID):
+            oid = entry.removeprefix(_OID)
+            commit = None if oid == _UNBORN else oid.decode()
+        elif entry.startswith(_HEAD):
+            name = entry.removeprefix(_HEAD)
+            branch = None if name == _DETACHED else os.fsdecode(name)
+        elif entry.startswith(_UNTRACKED):
+            untracked.append(os.fsdecode(entry.removeprefix(_UNTRACKED)))
+        elif not entry.startswith(b"#"):
+            kind, *state = entry.split(b" ", 3)[:3]
+            changed = True
+            dirty = dirty or state != _UNTRACKED_IN_SUBMODULE
+            if kind == _RENAMED:
+                next(entries, None)  # the old name
+    return WorkTree(commit, branch, dirty, changed, tuple(untracked))
+
+
 async def user_name(root: Path) -> str | None:
     """The user name in git's configuration; None without one."""
     return await _first_line(root, "config", "--get", "user.name") if shutil.which("git") else None
@@ -110,6 +171,11 @@ async def has_stored_token(root: Path) -> bool:
     return await _first_line(root, "config", "--get-regexp", r"^http\..*\.extraheader$") is not None
 
 
+_ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+_USUAL_BRANCHES = ("origin/main", "origin/master", "main", "master")
+_REF_FOLDERS = ("refs/tags", "refs/heads", "refs/remotes")
+
+
 async def default_branch(root: Path, named: str | None = None) -> str | None:
     """The branch that changes are merged into, as a name that git knows, such as `origin/main`; None if there is none.
 
@@ -117,14 +183,17 @@ async def default_branch(root: Path, named: str | None = None) -> str | None:
         root: the repository.
         named: the branch's short name, if the user set it.
     """
-    head = await _first_line(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    if head is not None and named is None:
+    if named:
+        for name in (f"origin/{named}", named):
+            if await resolve_commit(root, name):
+                return name
+        return None
+    patterns = [f"{folder}/{name}" for name in _USUAL_BRANCHES for folder in _REF_FOLDERS]
+    done = await _git(root, "for-each-ref", "--format=%(refname) %(symref)", _ORIGIN_HEAD, *patterns)
+    found = dict(line.split(" ", 1) for line in os.fsdecode(done.stdout).splitlines())
+    if head := found.get(_ORIGIN_HEAD, "").removeprefix("refs/remotes/"):
         return head
-    short: tuple[str, ...] = (named,) if named else ("main", "master")
-    for name in (*(f"origin/{name}" for name in short), *short):
-        if await resolve_commit(root, name):
-            return name
-    return None
+    return next((name for name in _USUAL_BRANCHES if any(f"{folder}/{name}" in found for folder in _REF_FOLDERS)), None)
 
 
 async def merge_base(root: Path, one: str, other: str) -> str | None:
@@ -182,29 +251,31 @@ async def parents(root: Path, commit: str) -> tuple[str, ...]:
     return tuple(line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent "))
 
 
-async def code_digest(root: Path, *, left_out: Path) -> str | None:
+async def code_digest(root: Path, tree: WorkTree, *, left_out: Path) -> str | None:
     """A digest of the commit, of the changes to tracked files, and of the files that are not ignored.
 
     Args:
         root: the repository.
+        tree: what is checked out there.
         left_out: a folder whose files do not count. Compiled Python and the cache of model answers don't count either.
 
     Returns:
-        None outside of a repository, before the first commit, or with more than 1 GB of such files.
+        None before the first commit, or with more than 1 GB of such files.
     """
-    commit = await head_commit(root) if shutil.which("git") else None
-    top = await top_level(root) if commit else None
-    if commit is None or top is None:
+    top = await top_level(root)
+    if tree.commit is None or top is None:
         return None
-    diff = await _git(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
-    listed = await _git(top, "ls-files", "-o", "--exclude-standard", "-z")
-    if diff.returncode or listed.returncode:
-        return None
-    names = sorted(name for name in map(os.fsdecode, listed.stdout.split(b"\0")) if name)
-    digest = hashlib.blake2b(commit.encode() + b"\0" + diff.stdout, digest_size=16)
+    diff = b""
+    if tree.changed:
+        done = await _git(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
+        if done.returncode:
+            return None
+        diff = done.stdout
+    digest = hashlib.blake2b(tree.commit.encode() + b"\0" + diff, digest_size=16)
+    names = sorted(tree.untracked)
     paths = [top / name for name in names if not name.endswith(".pyc") and ".scoregate/cache/" not in f"/{name}"]
     counted = [path for path in paths if not path.is_relative_to(left_out)]
-    return await anyio.to_thread.run_sync(_add_files, digest, top, counted)
+    return await anyio.to_thread.run_sync(_add_files, digest, top, counted) if counted else digest.hexdigest()
 
 
 def _add_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:

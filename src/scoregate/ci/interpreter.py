@@ -5,18 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from scoregate.ci.install.groups import WantedGroups
-from scoregate.ci.install.locks import uv_group_options
-from scoregate.ci.install.python_project import find_uv_lock, read_python_project
+from scoregate.core.records import record
 from scoregate.errors import SettingsError
 
 _NO_GROUPS = WantedGroups()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interpreter:
     """The command that starts Python, and the reason for it.
 
@@ -60,18 +59,26 @@ def find_interpreter(
             )
         return Interpreter((path,), f"named by {origin or 'the settings'}")
     folders = [(folder, f"the project's virtual environment {folder}") for folder in (".venv", "venv")]
-    lock = find_uv_lock(root)
-    if lock is not None and lock.parent != root:
-        workspace = str(lock.parent / ".venv")
-        folders.append((workspace, f"the workspace's virtual environment {workspace}"))
     if active := environ.get("VIRTUAL_ENV"):
         folders.insert(0, (active, f"the active virtual environment {active}"))
     for folder, why in folders:
-        python = root / folder / "bin" / "python"
-        if shutil.which(python):
-            return Interpreter((str(python),), why)
+        if python := _find_python(root / folder):
+            return Interpreter((python,), why)
+    from scoregate.ci.install.python_project import find_uv_lock, read_python_project
+
+    lock = find_uv_lock(root)
+    if lock is not None and lock.parent != root and (python := _find_python(lock.parent / ".venv")):
+        return Interpreter((python,), f"the workspace's virtual environment {lock.parent / '.venv'}")
     uv = shutil.which("uv", path=environ.get("PATH"))
     if uv and lock is not None:
+        from scoregate.ci.install.locks import uv_group_options
+
         options = uv_group_options(groups, read_python_project(root))
         return Interpreter((uv, "run", "--quiet", *options, "python"), "the project has a uv.lock, and uv is installed")
     return Interpreter((sys.executable,), "the Python that scoregate runs under; no virtual environment was found")
+
+
+def _find_python(venv: Path) -> str | None:
+    """The interpreter of a virtual environment; None if it can't be run."""
+    python = str(venv / "bin" / "python")
+    return python if shutil.which(python) else None

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -29,12 +29,13 @@ from scoregate.ci.publish.delivery import PublishTarget, Render
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
+from scoregate.core.records import record
 
 _WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobContext:
     """Where a run takes place.
 

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from scoregate import __version__
 from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.core.run import Run, Script
 from scoregate.errors import RecordError, UsageError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixRun:
     """The run of one job of a matrix, with the name of its folder."""
 

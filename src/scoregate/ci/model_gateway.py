@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +21,7 @@ from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished
 from scoregate.core.model_calls import ModelCalls
+from scoregate.core.records import record
 from scoregate.core.usage import sum_usage
 from scoregate.errors import MissingExtra, SettingsError
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
@@ -41,7 +42,7 @@ _NEEDS_KEY = "These calls need a key: a maintainer can run the change on a branc
 _SHORTEST_KEY = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelGateway:
     """The gateway of a run.
 
@@ -195,7 +196,7 @@ async def _replay_base(
     return replace(setup, options=options, note=note)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewaySetup:
     """A gateway that can be opened.
 

@@ -17,7 +17,6 @@ from scoregate.core.case_choice import CaseLabels
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseStarted, Errored, Event, SuiteStarted
-from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.partial import CaseSelection
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import Run, Script, SuiteResult
@@ -99,7 +98,7 @@ class CaseFilter:
 
     def missing_nodes(self) -> Sequence[Script]:
         """A failure for each named suite or case that didn't run."""
-        names = [str(node) for node in self.selection.nodes if str(node) not in self._found]
+        names = [str(node) for node in self.selection.expected_nodes if str(node) not in self._found]
         error = ErrorInfo("NotFound", "no suite or case of this name ran", advice=_ADVICE)
         return [Script(name, error=error) for name in dict.fromkeys(names)]
 
@@ -142,6 +141,8 @@ def find_last_failures(out: Path) -> FailedCases:
         out: the folder of runs.
     """
     outcomes: dict[tuple[str, str, str], bool] = {}
+    from scoregate.core.gate.run_rules import find_script_failures
+
     whole_suites: dict[tuple[str, str], bool] = {}
     whole_scripts: dict[str, bool] = {}
     for run in _read_runs(out):

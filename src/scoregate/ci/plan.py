@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
+from scoregate.core.records import record
 
 
 class SourceKind(StrEnum):
@@ -29,7 +30,7 @@ _MOST_REASONS = 5
 _WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultImport:
     """Result files that a command writes.
 
@@ -42,7 +43,7 @@ class ResultImport:
     scores: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteGates:
     """The gates in a suite's file; `places` are their lines by path of keys."""
 
@@ -50,7 +51,7 @@ class SuiteGates:
     places: Origins
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """A Python module that a file is run as: its dotted name, and the folder that it is imported from.
 
@@ -62,7 +63,7 @@ class Module:
     is_package: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteSource:
     """Something that holds suites.
 
@@ -103,7 +104,7 @@ class SuiteSource:
     import_folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkippedSource:
     """A source that is not run, and the reason.
 
@@ -122,7 +123,7 @@ class SkippedSource:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DiscoveredSuites:
     """The result of discovery.
 
@@ -159,7 +160,7 @@ class DiscoveredSuites:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Launch:
     """One process to start. `name` is unique within the plan; `environment` is added to the process's own."""
 
@@ -171,7 +172,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """What to launch.
 
@@ -220,7 +221,7 @@ def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Inte
             continue
         choices = (source.path if number == 1 else f"{source.path} #{number}" for number in count(1))
         name = next(choice for choice in choices if choice not in launches)
-        if not settings.selection.takes_launch(name):
+        if not settings.selection.takes_launch(source.path, name):
             left_out += source.suite_ids or ()
             continue
         environment = {

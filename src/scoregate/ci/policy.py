@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -16,6 +16,7 @@ from scoregate.ci.settings import Settings, SuiteSettings, load_settings
 from scoregate.ci.settings.ownership import ignored_changes
 from scoregate.ci.settings.sources import OF_BASE
 from scoregate.core.policy import Limits, Policy, policy_differences
+from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import SettingsError
 
@@ -25,7 +26,7 @@ _OTHER_SCORES = "`scale`, `threshold` or `ignore` in [evaluators] differ from th
 _NO_BASE = "there is no baseline with a policy"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChosenPolicy:
     """The policy that judges a run.
 

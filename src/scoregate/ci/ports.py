@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import anyio
 
@@ -14,14 +13,17 @@ from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Plan, SuiteSource
-from scoregate.ci.publish.delivery import Delivery
-from scoregate.ci.report.view import ReportView
 from scoregate.ci.resume import ResumePlan
 from scoregate.ci.settings import Settings
-from scoregate.core.agreement import Calibrations
-from scoregate.core.comparison import Comparison
-from scoregate.core.gate import Verdict
+from scoregate.core.records import record
 from scoregate.core.run import Run
+
+if TYPE_CHECKING:
+    from scoregate.ci.publish.delivery import Delivery
+    from scoregate.ci.report.view import ReportView
+    from scoregate.core.agreement import Calibrations
+    from scoregate.core.comparison import Comparison
+    from scoregate.core.gate import Verdict
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]
@@ -47,7 +49,7 @@ class RerunPlan(Protocol):
     async def __call__(self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reporting:
     """Where baselines come from and reports go to.
 
@@ -58,6 +60,7 @@ class Reporting:
         announce: a context that is open from the start to the end of the pipeline.
         build_view: builds what reports print.
         publish: delivers the reports.
+        preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
     baselines: Sequence[BaselineSource]
@@ -66,9 +69,10 @@ class Reporting:
     announce: Callable[[], AbstractAsyncContextManager[None]]
     build_view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
+    preload: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ports:
     """The functions through which the pipeline acts on the outside world.
 

@@ -6,15 +6,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoregate.ci.environment import VenvSpec, prepare_environment
-from scoregate.ci.install.plans import NODE, NONE, is_shell_command
+from scoregate.ci.install import NODE, NONE
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.javascript import Installer, JavaScript, find_javascript, names_node
 from scoregate.ci.plan import SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import workspace
 from scoregate.errors import InstallError
+
+if TYPE_CHECKING:
+    from scoregate.ci.javascript import JavaScript
 
 
 async def prepare_suites(
@@ -38,6 +41,8 @@ async def prepare_suites(
     if dry:
         interpreter = await prepare_environment(spec, settings, dry=True)
         return replace(interpreter, notes=(*interpreter.notes, *javascript.describe()))
+    from scoregate.ci.javascript import Installer
+
     installer = Installer(
         spec.scratch,
         spec.environment(),
@@ -68,6 +73,9 @@ def _find_javascript(spec: VenvSpec, settings: Settings, sources: Sequence[Suite
     forced = settings.install == NODE
     if settings.install == NONE or not (forced or spec.automatic):
         return None
+    from scoregate.ci.install.plans import is_shell_command
+    from scoregate.ci.javascript import find_javascript, names_node
+
     top, path = workspace(spec.environ), spec.environ.get("PATH", os.defpath)
     is_command = is_shell_command(settings.install)
     uses_node = is_command and names_node(settings.install)

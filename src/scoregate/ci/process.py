@@ -12,11 +12,10 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -28,6 +27,7 @@ from scoregate.ci.error_lines import find_error_lines
 from scoregate.ci.isolation import kill_account
 from scoregate.ci.secrets import LONGEST, Redactor
 from scoregate.ci.user_ids import Identity, process_rights
+from scoregate.core.records import record
 
 if TYPE_CHECKING:
     import psutil
@@ -39,7 +39,7 @@ _TAIL_LINES = 40
 OnLine = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChildProcess:
     """A process to start.
 
@@ -60,7 +60,7 @@ class ChildProcess:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChildExit:
     """How a process ended; a negative exit code is a signal. `left` are its processes that could not be killed."""
 
@@ -88,27 +88,42 @@ class OutputTail:
         return find_error_lines(tuple(self._lines))
 
 
-async def run_child(child: ChildProcess, on_line: OnLine, redact: Redactor) -> ChildExit:
+async def open_child(child: ChildProcess) -> Process:
+    """Start a process, with one stream for both of its outputs.
+
+    Raises:
+        OSError: it can't be started.
+    """
+    return await anyio.open_process(
+        child.argv,
+        cwd=child.cwd,
+        env=child.environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,  # one stream keeps the order: a secret is declared before it is used
+        start_new_session=True,
+        **process_rights(child.identity),
+    )
+
+
+OpenChild: TypeAlias = Callable[[ChildProcess], Awaitable[Process]]
+
+
+async def run_child(
+    child: ChildProcess, on_line: OnLine, redact: Redactor, *, opened_by: OpenChild = open_child
+) -> ChildExit:
     """Run a process. At the end, also if it is cancelled, every process that it started is killed.
 
     Args:
         child: the process.
         on_line: is called with every line of its output, bounded in length.
         redact: removes known secrets from the lines.
+        opened_by: starts the process.
 
     Raises:
         OSError: it can't be started.
     """
     with _register_child(child.mark) as watch:
-        process = await anyio.open_process(
-            child.argv,
-            cwd=child.cwd,
-            env=child.environment,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.STDOUT,  # one stream keeps the order: a secret is declared before it is used
-            start_new_session=True,
-            **process_rights(child.identity),
-        )
+        process = await opened_by(child)
         watch(process.pid)
         async with process:
             timed_out, left = await _wait(process, child, on_line, redact)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio.to_thread
 
@@ -13,6 +13,7 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.user_ids import current_accounts, find_identity, in_container, workspace
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.core.run import Run, Script
 
 _SCRIPT_NAME = "scoregate"
@@ -22,7 +23,7 @@ _SHARED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Protection:
     """Protects the runner's command files and, in scoregate's container, the folder of the run from suites.
 

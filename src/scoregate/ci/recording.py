@@ -16,8 +16,6 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.foreign_sdk import open_connections
-from scoregate.ci.importers import Reader
 from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
@@ -28,11 +26,13 @@ from scoregate.ci.launch import (
     LaunchEvent,
     Notice,
     Progress,
+    ReadResultFile,
     launch_all,
 )
 from scoregate.ci.model_gateway import ModelGateway
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
+from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -40,6 +40,7 @@ from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
+from scoregate.core.records import record
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
@@ -218,7 +219,7 @@ def without_outputs(case: CaseResult) -> CaseResult:
     return replace(scores, output=None, trace=None, review_outputs=())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recorder:
     """Records runs in folders below `out`.
 
@@ -233,6 +234,7 @@ class Recorder:
         attempt: the attempt of the job.
         keep: how many earlier runs are kept.
         gateway: the gateway that calls of models go through; None without one.
+        open_child: starts the processes of scripts.
     """
 
     out: Path
@@ -245,6 +247,7 @@ class Recorder:
     attempt: int = 1
     keep: int = 0
     gateway: ModelGateway | None = None
+    open_child: OpenChild = open_child
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
@@ -291,21 +294,29 @@ class Recorder:
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
         """Launch the plan; True once every launch has ended."""
+        from scoregate.ci.foreign_sdk import open_connections
+
         async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
             host = Host(
                 plan.root,
                 self.environ,
                 self.redact,
-                Reader(self.redact),
+                self._open_reader,
                 new_identity=self.new_identity,
                 timeout_s=settings.timeout,
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
                 open_gateway_session=None if self.gateway is None else self.gateway.open_session,
+                open_child=self.open_child,
             )
             await launch_all(plan.launches, host, emit)
         return True
+
+    def _open_reader(self) -> ReadResultFile:
+        from scoregate.ci.importers import Reader
+
+        return Reader(self.redact)
 
     async def _describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
         now, root = time.time(), plan.root
@@ -313,15 +324,16 @@ class Recorder:
             file_values = json.loads(self.redact.text(json.dumps(settings.file_values, default=str)))
         except ValueError:  # without secrets it is not JSON any more
             file_values = None
+        tree = await git.read_work_tree(root)
         return Run(
             id=uuid.uuid4().hex,
             started=now,
             finished=now,
             version=__version__,
             message=None if settings.message is None else self.redact.text(settings.message),
-            commit=await git.head_commit(root),
-            branch=self.branch or await git.branch(root),
-            dirty=await git.is_dirty(root),
+            commit=tree.commit if tree else None,
+            branch=self.branch or (tree.branch if tree else None),
+            dirty=tree is not None and tree.dirty,
             attempt=self.attempt,
             filters=settings.filters,
             file_filters=settings.file_filters,
@@ -331,7 +343,7 @@ class Recorder:
             selection=self.redact.text(settings.selection.description),
             policy=asdict((settings.proposed or settings).policy()),
             settings=file_values if isinstance(file_values, dict) else None,
-            conditions=await read_conditions(root, settings),
+            conditions=await read_conditions(root, settings, tree),
             notices=tuple(map(self.redact.text, notices)),
         )
 

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -17,14 +17,13 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.archive import read_run
 from scoregate.ci.archive.cases import dump_case
-from scoregate.ci.baseline.artifact import read_earlier_attempt
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseKey, Status
-from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.policy import Policy
+from scoregate.core.records import record
 from scoregate.core.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
 from scoregate.core.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.errors import GitHubRefused, RecordError
@@ -35,7 +34,7 @@ _MOST_REASONS = 10
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReusableResults:
     """Results of a stored run that a plan's suites may reuse.
 
@@ -52,7 +51,7 @@ class ReusableResults:
     refused: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resumed:
     """A plan that reuses an earlier run, if there is one; `notices` describe it."""
 
@@ -92,7 +91,7 @@ async def resume_run(
         return Resumed(plan)
     if not is_incomplete(run, settings.policy()):
         return Resumed(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
-    conditions = await read_conditions(plan.root, settings)
+    conditions = await read_conditions(plan.root, settings, await git.read_work_tree(plan.root))
     known = run.conditions
     if known is None or None in (known.code, conditions.code):
         why = "it is unknown whether the code is the same"
@@ -118,6 +117,8 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
         attempt = connection.github.run_attempt
         if attempt < 2 or connection.api is None:
             return None, ""
+        from scoregate.ci.baseline.artifact import read_earlier_attempt
+
         run = await read_earlier_attempt(connection, connection.api)
         return run, "" if run is None else f"attempt {run.attempt} of this job"
     if last is None:
@@ -128,6 +129,8 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
 
 def is_incomplete(run: Run, policy: Policy) -> bool:
     """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
+    from scoregate.core.gate.run_rules import find_script_failures
+
     return (
         not run.complete
         or bool(find_script_failures(run))
@@ -145,13 +148,19 @@ def _outcome(run: Run) -> str:
     return f" ({passed:,} of {passed + failed:,} cases passed)" if passed + failed else ""
 
 
-async def read_conditions(root: Path, settings: Settings) -> Conditions:
-    """The conditions of a run of the project now; the folder of reports is not one of them."""
+async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | None) -> Conditions:
+    """The conditions of a run of the project now; the folder of reports is not one of them.
+
+    Args:
+        root: the project.
+        settings: the settings of the project.
+        tree: what is checked out; None outside a repository.
+    """
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
     values = to_json(chosen, serialize_unknown=True)
-    code = await git.code_digest(root, left_out=root / settings.out)
+    code = None if tree is None else await git.code_digest(root, tree, left_out=root / settings.out)
     return Conditions(code, hashlib.blake2b(values, digest_size=8).hexdigest())
 
 

@@ -7,10 +7,10 @@ import os
 import secrets
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
 ACCOUNTS = "SCOREGATE_ACCOUNTS"
@@ -21,7 +21,7 @@ _FEWEST, _NOBODY = 1_024, 65_534
 _used: list[int] = []
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Accounts:
     """User ids from `first` to `last`. The group `first` belongs to all of them, and to no other user."""
 
@@ -111,7 +111,7 @@ _DOCKER = Path("/var/run/docker.sock")
 _UMASK = 0o002
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Identity:
     """A user and a group, without supplementary groups.
 

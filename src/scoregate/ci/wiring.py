@@ -33,16 +33,16 @@ from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
-from scoregate.ci.process import visible_environment
-from scoregate.ci.protection import protect_host_files
+from scoregate.ci.process import OpenChild, open_child, visible_environment
+from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Observer, Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
-from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
 
@@ -62,6 +62,7 @@ async def open_ports(
     stop: anyio.Event,
     find: FindSuites = find_suites,
     resumed: Path | None = None,
+    opened_by: OpenChild = open_child,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
 
@@ -75,52 +76,62 @@ async def open_ports(
         stop: ends what runs, once it is set.
         find: finds suites.
         resumed: the folder of the run to resume, if that did not finish.
+        opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
+    async with (
+        _open_protected_job(root, environ, settings, variables, stop) as protection,
+        open_model_gateway(protection.context, variables, _make_private_folder(scratch)) as gateway,
+    ):
+        context = protection.context
+        identity = new_identity(context.environ)
+        suite_environ = {
+            **variables,
+            **with_home(identity, context.environ, scratch, readable=True),
+            **_budget_environment(settings, scratch, identity),
+        }
+        if gateway is not None:
+            suite_environ = gateway.hide_keys(suite_environ)
+        venv = make_venv_spec(
+            root,
+            context.environ,
+            scratch,
+            identity,
+            redact=context.redact,
+            print_line=print_line,
+            suite_environ=suite_environ,
+        )
+        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=opened_by)
+        imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
+        yield Ports(
+            root=root,
+            discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
+            prepare=partial(prepare_suites, venv),
+            add_baseline_outputs=partial(with_baseline_outputs, scratch, identity, keeps=context.connection is None),
+            resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+            record=recorder.record,
+            rerun=partial(_rerun_baseline, recorder, imports, context.base),
+            read_previous_run=partial(_read_previous_run, context),
+            amend=partial(amend_run, context.out / RUN_FOLDER),
+            settle=protection.settle,
+            reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
+            stop=stop,
+        )
+
+
+@asynccontextmanager
+async def _open_protected_job(
+    root: Path, environ: Mapping[str, str], settings: Settings, variables: Mapping[str, str], stop: anyio.Event
+) -> AsyncIterator[Protection]:
     async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
         write_first_outputs(make_publish_target(unprotected, {}))
         with protect_host_files(unprotected) as protection:
-            context = protection.context
-            async with open_model_gateway(context, variables, _make_private_folder(scratch)) as gateway:
-                identity = new_identity(context.environ)
-                home = with_home(identity, context.environ, scratch, readable=True)
-                suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
-                if gateway is not None:
-                    suite_environ = gateway.hide_keys(suite_environ)
-                venv = make_venv_spec(
-                    root,
-                    context.environ,
-                    scratch,
-                    identity,
-                    redact=context.redact,
-                    print_line=print_line,
-                    suite_environ=suite_environ,
-                )
-                recorder = _make_recorder(context, suite_environ, observers, stop, gateway)
-                imports = partial(
-                    find_import_folders,
-                    root=root,
-                    environ=visible_environment(suite_environ),
-                    identity=identity,
-                )
-                yield Ports(
-                    root=root,
-                    discover=partial(
-                        discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find
-                    ),
-                    prepare=partial(prepare_suites, venv),
-                    add_baseline_outputs=partial(
-                        with_baseline_outputs, scratch, identity, keeps=context.connection is None
-                    ),
-                    resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
-                    record=recorder.record,
-                    rerun=partial(_rerun_baseline, recorder, imports, context.base),
-                    read_previous_run=partial(_read_previous_run, context),
-                    amend=partial(amend_run, context.out / RUN_FOLDER),
-                    settle=protection.settle,
-                    reporting=build_reporting(context),
-                    stop=stop,
-                )
+            yield protection
+
+
+def _is_developers_run(context: JobContext, find: FindSuites) -> bool:
+    names_commands = context.settings.origin("commands") == COMMAND_LINE
+    return find is find_suites and not names_commands and context.connection is None and not in_ci(context.environ)
 
 
 def _make_recorder(
@@ -128,7 +139,9 @@ def _make_recorder(
     suite_environ: Mapping[str, str],
     observers: Sequence[Observer],
     stop: anyio.Event,
+    *,
     gateway: ModelGateway | None,
+    opened_by: OpenChild,
 ) -> Recorder:
     return Recorder(
         context.out,
@@ -141,6 +154,7 @@ def _make_recorder(
         branch=context.subject.branch if context.subject else None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
         gateway=gateway,
+        open_child=opened_by,
     )
 
 
@@ -227,8 +241,10 @@ async def _rerun_baseline(
     except GitError as error:
         if job_base is None or settings.rerun_ref is not None:
             raise
-        return Baseline(None, str(error), unreadable=True)
+        return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
     amend_run(recorder.out / folder, run)
+    from scoregate.core.gate.run_rules import find_script_failures
+
     # Where a part of the base failed, its scores are missing from the baseline.
     failures = find_script_failures(run)
     note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))

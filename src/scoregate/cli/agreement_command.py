@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import click
 
@@ -13,6 +13,7 @@ from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
 from scoregate.core.agreement import Agreement, AgreementLevel, measure_agreement
+from scoregate.core.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
 _MOST_SCORES = 8
@@ -20,7 +21,7 @@ _NAME = 60
 _HINT = "Only a random sample (`scoregate review --sample 50`) shows how often a judge is right on all of its scores."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """The agreement of a judge with people on a random sample of its scores, or on scores that people chose.
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.core.keyword import parse_keywords
 from scoregate.core.partial import CaseSelection, Node
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 case_options: Callable[[Any], Any] = combine_options(
@@ -39,7 +40,7 @@ case_options: Callable[[Any], Any] = combine_options(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseFlags:
     """The values of the options."""
 
@@ -100,7 +101,8 @@ def with_selected_cases(
         failures = find_last_failures(root / settings.out)
         if not failures:
             notices = (*notices, f"No failing case is known in {settings.out}, so all cases run.")
-    sets_max_cases = settings.origin("max_cases") == "--max-cases" and not in_ci(os.environ)
+    is_local = not in_ci(os.environ)
+    sets_max_cases = settings.origin("max_cases") == "--max-cases" and is_local
     selection = CaseSelection(
         flags.keyword.strip(),
         tuple(node._replace(path=_relative_path(node.path, cwd, root)) for node in nodes),
@@ -110,6 +112,7 @@ def with_selected_cases(
         seed=flags.seed,
         max_failures=1 if flags.stop_at_first else flags.max_failures,
         max_cases=settings.max_cases if sets_max_cases else None,
+        paths=settings.paths if is_local and not nodes and settings.origin("paths") == COMMAND_LINE else (),
     )
     return settings.model_copy(update={"selection": selection, "notices": notices})
 

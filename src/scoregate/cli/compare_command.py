@@ -1,31 +1,86 @@
-"""`scoregate compare`: compare two finished runs."""
+"""`scoregate compare`: compare two finished runs, or the variants of one."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
 from scoregate.ci.archive import latest_run
+from scoregate.ci.policy import choose_policy
+from scoregate.ci.report.console_text import TrimmedLines
+from scoregate.ci.report.console_variants import render_variants
+from scoregate.ci.report.result_json import to_json_value
+from scoregate.ci.report.variants_view import build_variant_tables, variant_data
+from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root
-from scoregate.cli.output import OutputOptions, open_output, print_result
+from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.core.variants import DIFFERENCE, rank_suites
+from scoregate.errors import UsageError
 
 
 @click.command("compare")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="Baseline run to compare with.")
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), required=True, metavar="RUN", help="Baseline run to compare with."
+    "--variants",
+    is_flag=True,
+    help="Compare the variants of RUN instead: several tasks, or the combinations of a grid search.",
+)
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="D",
+    help=f"With --variants: the difference of mean scores to count the needed cases for [default: {DIFFERENCE:g}].",
 )
 @output_options
-def command(run: Path | None, baseline: Path, options: OutputOptions) -> int:
-    """Show how every score of RUN changed from another run. The exit code is 0, whatever changed.
+def command(
+    run: Path | None, baseline: Path | None, *, variants: bool, difference: float | None, options: OutputOptions
+) -> int:
+    """Show how every score of RUN changed from another run, or rank its variants. The exit code is 0 in any case.
 
     Default for RUN: the last run of the project, in the folder of the setting `out`.
     """
+    if variants and baseline is not None:
+        raise UsageError(
+            "--variants and --baseline exclude each other", advice="--variants compares the variants of RUN alone."
+        )
+    if not variants and baseline is None:
+        raise UsageError(
+            "no run to compare with", advice="Name one with --baseline RUN, or use --variants for the variants of RUN."
+        )
+    if difference is not None and not variants:
+        raise UsageError("--difference needs --variants", advice="`scoregate power --drop D` is for two runs.")
     with open_output(options) as output:
         root = project_root()
         settings = load_suite_settings(root, {})
-        outcome = rejudge_run(latest_run(run or root / settings.out), baseline, settings)
-        print_result(outcome, None, output)
+        folder = latest_run(run or root / settings.out)
+        if variants:
+            _print_variants(folder, settings, difference or DIFFERENCE, output)
+        else:
+            print_result(rejudge_run(folder, baseline, settings), None, output)
     return 0
+
+
+def _print_variants(folder: Path, settings: Settings, difference: float, output: Output) -> None:
+    """Print the rankings of the variants of a run, or write them as JSON."""
+    comparison = rejudge_run(folder, None, settings).comparison
+    policy = choose_policy(settings, None).policy
+    rankings = rank_suites(comparison.run.suites, policy.criteria_of, difference=difference)
+    tables = tuple(build_variant_tables(rankings))
+    if not tables:
+        raise UsageError(
+            f"the run in {folder} has no variants with scores",
+            advice="Give `evaluate` several tasks, task={'a': f, 'b': g}, or `run_test_suite` grid_search_params.",
+        )
+    redact = make_redactor()
+    console, full = output.console, output.options.verbose
+    with console.capture() as printed:
+        for part in render_variants(tables, full=full, rest="" if full else ": see -v"):
+            console.print(TrimmedLines(part))
+    console.out(redact(printed.get()), end="", highlight=False)
+    if output.document is not None:
+        data = {"run": comparison.run.id, "variants": [variant_data(table) for table in tables]}
+        write_document([redact(json.dumps(to_json_value(data), ensure_ascii=False, indent=2) + "\n")], output.document)

@@ -20,7 +20,7 @@ from scoregate.cli.options import load_project_settings
 from scoregate.cli.other_frameworks import explain_settings, find_settings_table
 from scoregate.errors import GitError, UsageError
 
-EXAMPLE_SUITE, WORKFLOW = "evals/eval_greeting.py", ".github/workflows/evals.yml"
+EXAMPLE_SUITE, WORKFLOW = "evals/eval_hours.py", ".github/workflows/evals.yml"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 
 
@@ -82,7 +82,7 @@ async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
 def _make_files(branch: str | None, suites: DiscoveredSuites) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
     if not suites.sources and not suites.frameworks:
-        yield EXAMPLE_SUITE, _read_template("eval_greeting.py")
+        yield EXAMPLE_SUITE, _read_template("eval_hours.py")
     yield OWN_FILE, _make_settings(suites.frameworks)
     yield from _make_helpers(suites.frameworks)
     workflow = _read_template("workflow.yml")

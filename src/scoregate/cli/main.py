@@ -59,6 +59,19 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"scoregate.cli.{cmd_name}_command").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the error for a misspelled one suggests a similar one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if not (near := get_close_matches(args[0], COMMANDS, 1)):
+                raise
+            raise click.UsageError(f"{error.message} (Did you mean {near[0]!r}?)", ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands with their summaries, without importing them."""
         with formatter.section("Commands"):
@@ -83,7 +96,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without ✓ and ✗ must not end the run
             stream.reconfigure(errors="replace")
-    sys.exit(run_cli(sys.argv[1:]))
+    exit_code = run_cli(sys.argv[1:])
+    # At its end, Python looks for cycles among all objects, again and again: it takes 100 ms of CPU (measured).
+    gc.freeze()
+    sys.exit(exit_code)
 
 
 def run_cli(arguments: list[str]) -> int:

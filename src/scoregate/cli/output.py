@@ -6,11 +6,10 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.style import Style
@@ -19,18 +18,18 @@ from rich.text import Text
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import harmless
 from scoregate.ci.github.context import read_github_job
-from scoregate.ci.pipeline import GateResult
-from scoregate.ci.report import result_json
-from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.console import render, render_brief
-from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.report.view import ReportView
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.user_ids import in_ci
+from scoregate.core.records import record
+
+if TYPE_CHECKING:
+    from scoregate.ci.pipeline import GateResult
+    from scoregate.ci.report.view import ReportView
 
 _LOG_WIDTH = 120
 _NARROWEST = 20
+_FEWER_LINES = (30, 20, 12, 6, 0)
 
 
 class SafeLog(io.StringIO):
@@ -84,7 +83,7 @@ def discard_output(stream: TextIO | None) -> None:
         os.close(null)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputOptions:
     """How much a command prints.
 
@@ -97,7 +96,7 @@ class OutputOptions:
     json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """The streams of a command: `console` for people, `document` for the result as JSON if it was requested."""
 
@@ -133,7 +132,9 @@ def write_document(chunks: Iterable[str], document: TextIO) -> None:
 _REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
 
 
-def print_result(outcome: GateResult, out: Path | None, output: Output, *, named: str = "") -> None:
+def print_result(
+    outcome: GateResult, out: Path | None, output: Output, *, named: str = "", height: int | None = None
+) -> None:
     """Print the final report of a command, and the result as JSON if it was requested.
 
     Args:
@@ -141,32 +142,50 @@ def print_result(outcome: GateResult, out: Path | None, output: Output, *, named
         out: the folder with the reports, if any were written.
         output: the streams.
         named: the folder of the run, if the command got one.
+        height: the number of lines that it should fit in, by fewer failing cases.
     """
+    from scoregate.ci.report.console import render, render_brief
+    from scoregate.ci.report.console_sections import MOST_LINES
+
     view = outcome.view or build_outcome_view(outcome, named=named)
     console, options = output.console, output.options
     see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
-    with console.capture() as printed:
-        for part in render_brief(view, see=see) if options.quiet else render(view, full=options.verbose, see=see):
-            console.print(part)
-        if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
-            console.print(Text("\n".join(outcome.warnings), style="yellow"))
-        if out is not None and not options.quiet:
-            _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
-    console.out(view.context.redact(printed.get()), end="", highlight=False)
+    for case_lines in (MOST_LINES, *(_FEWER_LINES if height is not None else ())):
+        brief = render_brief(view, see=see) if options.quiet else None
+        with console.capture() as printed:
+            for part in brief or render(view, full=options.verbose, see=see, case_lines=case_lines):
+                console.print(part)
+            if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+                console.print(Text("\n".join(outcome.warnings), style="yellow"))
+            if out is not None and not options.quiet:
+                _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
+        text = printed.get()
+        if height is None or text.count("\n") <= height:
+            break
+    console.out(view.context.redact(text), end="", highlight=False)
     if output.document is not None:
+        from scoregate.ci.report import result_json
+
         write_document(map(view.context.redact, result_json.render(view)), output.document)
 
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    redact = Redactor(secret_values(os.environ)).text
-    return build_view(
-        outcome.comparison, outcome.verdict, ReportContext(generated_at=time.time(), named=named, redact=redact)
-    )
+    from scoregate.ci.report.build_view import build_view
+
+    context = ReportContext(generated_at=time.time(), named=named, redact=make_redactor())
+    return build_view(outcome.comparison, outcome.verdict, context)
+
+
+def make_redactor() -> Callable[[str], str]:
+    """The function that removes the secrets of the environment from a text."""
+    return Redactor(secret_values(os.environ)).text
 
 
 def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:
     """Print where the reports are: folder, files, the command that shows them, and the pages of the job."""
+    from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
+
     cwd = Path.cwd()
     folder = Text(f"{out.relative_to(cwd) if out.is_relative_to(cwd) else out}/", style=Style(link=out.as_uri()))
     existing = [f"{name}/" if (out / name).is_dir() else name for name in _REPORTS if (out / name).exists()]

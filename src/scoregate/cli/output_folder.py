@@ -11,14 +11,14 @@ from pathlib import Path
 from scoregate.ci.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
 from scoregate.ci.archive.lock import lock_folder
 from scoregate.ci.publish.files import remove_files
-from scoregate.ci.reporting import REPORTS
 from scoregate.ci.user_ids import in_ci
 from scoregate.cli.printed_output import list_output_files
 from scoregate.errors import UsageError
 
 _ADVICE = "Choose a folder for reports only with --out, such as scoregate-out."
 _RUN_RECORD = f"{RUN_FOLDER}/{RUN_FILE}"
-_RESULT = REPORTS["json"][0]
+_RESULT = "result.json"
+_REPORTS = ("junit.xml", "comment.md", _RESULT, REPORT_FILE)
 _SUITES = (".py", ".testset.toml")
 _MOST_FILES = 1_000
 _BEGINNING = b'{\n  "schema_version"'
@@ -39,7 +39,7 @@ def lock_output(out: Path, root: Path) -> Iterator[None]:
         with lock_folder(out):
             # Outside of CI the page of an earlier run stays until a newer one replaces it.
             kept = set() if in_ci(os.environ) else {REPORT_FILE}
-            remove_files(out, {*(file for file, _ in REPORTS.values()), *list_output_files(out)} - kept)
+            remove_files(out, {*_REPORTS, *list_output_files(out)} - kept)
             yield
     finally:
         if created:
@@ -61,7 +61,7 @@ def check_output(out: Path, root: Path) -> None:
         raise UsageError(
             f"cannot write reports to {out.resolve()}: it holds the project or the working directory", advice=_ADVICE
         )
-    names = (*(file for file, _ in REPORTS.values()), _RUN_RECORD)
+    names = (*_REPORTS, _RUN_RECORD)
     if (existing := [name for name in names if (out / name).exists()]) and not _is_output_folder(out):
         raise UsageError(
             f"cannot write reports to {out.resolve()}: this would replace {', '.join(existing)}, "

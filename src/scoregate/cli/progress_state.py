@@ -17,13 +17,14 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseResult, Status
+from scoregate.core.records import record
 from scoregate.core.reducer import Tally
 
 _EVALUATORS = 4
 STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteProgress:
     """The progress of one suite; `started` is when its first event arrived, by the monotonic clock."""
 
@@ -135,7 +136,7 @@ _SHARE = 20  # updates take at most 1/20 of the time
 PrintLine: TypeAlias = Callable[[Text], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgressDisplay:
     """`observe` shows events, `print_line` prints a line, `tick` updates the display if it is time."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, recover
-from scoregate.ci.reporting import REPORTS
+from scoregate.ci.reports import REPORTS
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from scoregate.ci.settings import Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     baseline_options,
@@ -56,8 +57,9 @@ from scoregate.cli.run_gate import run_project
     is_flag=True,
     help="Reuse the results of the last run if it did not finish and the code is unchanged.",
 )
+@click.option("--watch", is_flag=True, help="Run again what a changed file affects, until Ctrl+C.")
 @output_options
-def command(options: OutputOptions, *, resume: bool, **flags: Any) -> int:
+def command(options: OutputOptions, *, resume: bool, watch: bool, **flags: Any) -> int:
     """Run the suites under PATHS, compare them with a baseline, apply the gates and write reports.
 
     Default for PATHS: the folder evals/, and files named eval_*.py, *_eval.py, *.eval.py and *.testset.toml that git
@@ -66,6 +68,14 @@ def command(options: OutputOptions, *, resume: bool, **flags: Any) -> int:
     cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
     flags["paths"], nodes = split_nodes(flags["paths"])
     root = project_root(flags)
-    settings = load_gate_settings(root, flags)
-    settings = with_selected_cases(settings, root, cases, nodes, cwd=working_folder(root, flags))
-    return run_project(settings, root, options, resumes=resume)
+
+    def load() -> Settings:
+        settings = load_gate_settings(root, flags)
+        return with_selected_cases(settings, root, cases, nodes, cwd=working_folder(root, flags))
+
+    if not watch:
+        return run_project(load(), root, options, resumes=resume)
+    from scoregate.cli.watch import check_watch, watch_project
+
+    check_watch(options, resume=resume)
+    return watch_project(load, root, options)

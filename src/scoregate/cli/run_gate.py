@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import anyio
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
 from scoregate.ci.discovery import FindSuites, find_suites
 from scoregate.ci.pipeline import GateResult, run_gate
+from scoregate.ci.ports import Ports
+from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.progress_file import write_progress_file
 from scoregate.ci.recording import Observer
 from scoregate.ci.secrets import Redactor, secret_values
@@ -49,14 +51,18 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
 
 
 async def _listen(stop: anyio.Event, scope: anyio.CancelScope) -> None:
-    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    numbers = (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    with anyio.open_signal_receiver(*numbers) as signals:
+    with anyio.open_signal_receiver(*list_stop_signals()) as signals:
         async for _ in signals:
             if stop.is_set():
                 scope.cancel()
                 return
             stop.set()
+
+
+def list_stop_signals() -> tuple[signal.Signals, ...]:
+    """The signals that end a run; `nohup` excludes SIGHUP."""
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) if under_nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -90,22 +96,50 @@ def run_project(
         resumes: whether to reuse the results of the last run if it did not finish.
     """
     with lock_output(root / settings.out, root), open_output(options) as output:
-        recovered = tuple(each.notice for each in recover(root / settings.out))
-        settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
-        outcome = anyio.run(_gate, settings, root, output, find, latest_run(root / settings.out) if resumes else None)
+        outcome = anyio.run(_gate_until_signal, settings, root, output, find, resumes)
         print_result(outcome, root / settings.out, output)
     return outcome.exit_code
 
 
-async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites, resumed: Path | None) -> GateResult:
+async def _gate_until_signal(
+    settings: Settings, root: Path, output: Output, find: FindSuites, resumes: bool
+) -> GateResult:
+    async with stop_on_signals() as stop:
+        return await gate_project(settings, root, output, stop=stop, find=find, resumes=resumes)
+
+
+async def gate_project(
+    settings: Settings,
+    root: Path,
+    output: Output,
+    *,
+    stop: anyio.Event,
+    find: FindSuites = find_suites,
+    resumes: bool = False,
+    opened_by: OpenChild = open_child,
+    change_ports: Callable[[Ports], Ports] = lambda ports: ports,
+) -> GateResult:
+    """Run the suites of a project and judge them, with the output folder locked by the caller.
+
+    Args:
+        settings: the settings of the project.
+        root: the folder of the project.
+        output: where progress is shown.
+        stop: ends what runs, once it is set.
+        find: finds the suites.
+        resumes: whether to reuse the results of the last run if it did not finish.
+        opened_by: starts the processes of suites.
+        change_ports: changes the ports of the pipeline.
+    """
     out = root / settings.out
+    recovered = tuple(each.notice for each in recover(out))
+    settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
     with (
         temporary_folder() as scratch,
         show_progress(output) as display,
         limit_output(display.observe, display.print_line, folder=scratch, out=out, shown_out=settings.out) as printed,
     ):
         async with (
-            stop_on_signals() as stop,
             _progress_observers(settings, root) as observers,
             tick_regularly(display.tick),
             open_ports(
@@ -117,13 +151,14 @@ async def _gate(settings: Settings, root: Path, output: Output, find: FindSuites
                 print_line=lambda line: display.print_line(format_output_line(line)),
                 stop=stop,
                 find=find,
-                resumed=resumed,
+                resumed=latest_run(out) if resumes else None,
+                opened_by=opened_by,
             ) as quiet_ports,
         ):
             with mark_in_progress(out / RUN_FOLDER):
                 is_verbose = output.options.verbose
                 ports = log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
-                return await run_gate(settings, ports)
+                return await run_gate(settings, change_ports(ports))
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from hashlib import blake2b
 from math import sqrt
@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from scoregate.core.distributions import normal_quantile
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.intervals import wilson_interval
+from scoregate.core.records import record
 
 FEWEST_FOR_INTERVAL = 50
 _MOST_SCORES_FOR_INTERVAL = 100
@@ -41,7 +42,7 @@ class ScoreCorrection(Protocol):
         """The person's score; equal to the judge's if the person agrees."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kappa:
     """Cohen's kappa: 1 is full agreement, 0 is the agreement expected by chance.
 
@@ -58,7 +59,7 @@ class Kappa:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Agreement:
     """The agreement of a judge with people over `n` reviews.
 

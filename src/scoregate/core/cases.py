@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, HumanReviewField, Origin, PairwiseComparison
+from scoregate.core.records import record
 
 
 class Status(StrEnum):
@@ -36,7 +37,7 @@ class CaseKey(NamedTuple):
     repeat: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseError:
     """An error of one trial.
 

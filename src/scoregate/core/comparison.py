@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from scoregate.core.case_names import rename_base_cases, rename_cases
@@ -22,12 +22,15 @@ from scoregate.core.comparison_rows import (
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.policy import Criteria
 from scoregate.core.positions import find_positional_names
+from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
+from scoregate.core.slice_rows import SliceChoice, SliceTable
 from scoregate.core.text import matches_filters
+from scoregate.core.variants import VariantRanking, rank_suites
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flip:
     """A case that failed on one side and passed on the other.
 
@@ -156,7 +159,7 @@ def count_positional_cases(comparison: Comparison) -> dict[str, int]:
 CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """A run, its baseline and their differences.
 
@@ -172,6 +175,8 @@ class Comparison:
         pairs: the indices of suites that belong together, in the run and in the baseline.
         pooled: the number of runs in the baseline.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        slices: the rows of slices.
+        variants: the rankings of the variants of each suite that has any, in the run alone.
     """
 
     run: Run
@@ -185,15 +190,24 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
     base_unreadable: bool = False
+    slices: SliceTable = field(default_factory=SliceTable)
+    variants: tuple[VariantRanking, ...] = ()
+
+    @property
+    def has_implicit_base(self) -> bool:
+        """Whether no setting names the baseline: it is the previous run on a developer's machine."""
+        known = self.run.compared_with
+        return self.base is not None and known is not None and known.implicit and known.id == self.base.id
 
     @property
     def unexcused_missing_suites(self) -> tuple[str, ...]:
         """The labels of suites that are gone without a reason.
 
         Reasons are a missing requirement, such as a model's key, and a filter or a selection of cases of this run. A
-        filter in a file of the project is no reason, since the change may have set it.
+        filter in a file of the project is no reason, since the change may have set it. A suite of the previous run on a
+        developer's machine may be gone: no setting names that baseline.
         """
-        if self.base is None or self.run.selection:
+        if self.base is None or self.run.selection or self.has_implicit_base:
             return ()
         globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
         missing = {suite.label for suite in self.base.suites
@@ -214,6 +228,7 @@ def compare(
     pool: Sequence[Run] = (),
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
+    slices: SliceChoice | None = None,
 ) -> Comparison:
     """Compare a run with its baseline.
 
@@ -225,13 +240,16 @@ def compare(
         pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
+        slices: the slices of the run's suites; None for no rows of slices.
     """
     criteria = criteria or Criteria()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
+    variants = tuple(rank_suites(run.suites, suite_criteria))
     if base is None:
-        rows = (row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
-        return Comparison(run, rows=tuple(rows), base_note=note, base_unreadable=unreadable)
+        rows = tuple(row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
+        table = SliceTable() if slices is None else slices.compare(run, rows, criteria, criteria_of=suite_criteria)
+        return Comparison(run, rows=rows, base_note=note, base_unreadable=unreadable, slices=table, variants=variants)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
@@ -244,10 +262,13 @@ def compare(
     quantities = (
         row for at, suites in baseline_suites.items() for row in quantity_rows(run.suites[at], suites, criteria)
     )
+    extras = {at: _find_extras(run, base, at, baseline_suites[at][0]) for at, _ in pairs}
+    compared = _compare_scores(run, base, baseline_suites, extras=extras, criteria_of=suite_criteria)
+    rows = tuple(label_rows(list(compared), criteria))
     return Comparison(
         run,
         base,
-        rows=tuple(label_rows(list(_compare_scores(run, base, baseline_suites, criteria_of=suite_criteria)), criteria)),
+        rows=rows,
         quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
@@ -256,6 +277,10 @@ def compare(
         pairs=pairs,
         pooled=1 + len(pool),
         base_unreadable=unreadable,
+        slices=SliceTable()
+        if slices is None
+        else slices.compare(run, rows, criteria, baselines=baseline_suites, extras=extras, criteria_of=suite_criteria),
+        variants=variants,
     )
 
 
@@ -284,20 +309,27 @@ def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult
     return suites
 
 
+def _find_extras(run: Run, base: Run, at: int, baseline: SuiteResult) -> ExtraTrials | None:
+    """More trials of both sides of a suite; extra trials of one side only were chosen for another comparison."""
+    if not run.extras or len(run.extras) != len(base.extras):
+        return None
+    return ExtraTrials(_pool_suites(run.suites[at], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
+
+
 def _compare_scores(
-    run: Run, base: Run, baseline_suites: dict[int, list[SuiteResult]], *, criteria_of: CriteriaOf
+    run: Run,
+    base: Run,
+    baseline_suites: dict[int, list[SuiteResult]],
+    *,
+    extras: Mapping[int, ExtraTrials | None],
+    criteria_of: CriteriaOf,
 ) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
         if at not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
             continue
-        extras = None
-        # extra trials of one side only were chosen for another comparison
-        if run.extras and len(run.extras) == len(base.extras):
-            base_extras = _pool_suites(baseline_suites[at][0], base.extras)[1:]
-            extras = ExtraTrials(_pool_suites(suite, run.extras)[1:], base_extras)
         change = describe_setup_change(suite, baseline_suites[at][0])
-        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras)
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at])
         yield from (replace(row, setup_change=change) for row in rows) if change else rows
     matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
     for suite in base.suites:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
-from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side, score_side
+from scoregate.core.pairing import (
+    Pairs,
+    Values,
+    case_clusters,
+    log_side,
+    pair_scores,
+    pair_sides,
+    quantity_side,
+    score_side,
+)
 from scoregate.core.policy import Criteria
 from scoregate.core.ratios import compute_total_ratio, shared_means
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
+from scoregate.core.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.significance import correct_by_direction
 
 
@@ -45,7 +57,7 @@ class Measure(StrEnum):
 _COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """The comparison of one evaluator of one suite, or of the suite's latency, cost or tokens.
 
@@ -192,7 +204,7 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
-        why = _describe_unscaled(suite, name) or reason
+        why = describe_unscaled(suite, name) or reason
         label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
         yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
@@ -226,6 +238,12 @@ def score_rows(
             yield Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this evaluator is gone")
 
 
+def _describe_no_scores(suite: SuiteResult, info: EvaluatorInfo) -> str:
+    if not len(suite.columns):
+        return "no case was run"
+    return "the baseline has no outputs to compare with" if info.battles else "no case has a score"
+
+
 def _score_row(
     suite: SuiteResult,
     baseline_suites: Sequence[SuiteResult],
@@ -237,21 +255,21 @@ def _score_row(
 ) -> Row:
     info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
     new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
-    pairs = pair_sides(new, baseline, suite.columns)
+    pairs = pair_sides(new, baseline, case_clusters(suite.columns))
     mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), baseline_suites[0].mean(name))
     change = "" if base_info is None else describe_fingerprint_change(info, base_info)
     lost = find_lost_scores(
         suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
     )
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
-    if reason := _find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
+    if reason := find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
         row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
         return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
     if not new.means and suite.columns.labels.get(name):
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
     if not new.means:
-        reason = "no case has a score" if len(suite.columns) else "no case was run"
+        reason = _describe_no_scores(suite, info)
         return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
     if change and not _error_problem(pairs, criteria):
         return replace(
@@ -269,7 +287,7 @@ def _score_row(
         checked=info.fingerprint is not None and base_info.fingerprint is not None,
     )
     test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
-    row = _with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
+    row = with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
     lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
     if lost_too_many and not info.battles and row.label is not RowLabel.UNMEASURABLE:
         reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
@@ -277,20 +295,7 @@ def _score_row(
     return row
 
 
-def _describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
-    """Why the scores of an evaluator are on no known scale; empty if they are."""
-    count = len(suite.columns.unscaled.get(evaluator, ()))
-    scores = "1 score is" if count == 1 else f"{count:,} scores are"
-    return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
-
-
-def _find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], evaluator: str) -> str:
-    """Why the scores of an evaluator are on no known scale, in the run or in the baseline; empty if they are."""
-    reasons = (f"in the baseline, {why}" for each in baseline_suites if (why := _describe_unscaled(each, evaluator)))
-    return _describe_unscaled(suite, evaluator) or next(reasons, "")
-
-
-@dataclass(frozen=True, slots=True)
+@record
 class ExtraTrials:
     """More trials of some cases of a suite, the same number in the run and in the baseline."""
 
@@ -326,19 +331,19 @@ def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], cr
             quantity_side([suite.columns], values),
             quantity_side([each.columns for each in baseline_suites], values),
         )
-        pairs = pair_sides(log_side(new), log_side(baseline), suite.columns)
+        pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
         if not pairs.n:
             continue
         mean, base, _ = shared_means(new, baseline)
         row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
-        row = _with_estimate(row, pairs, criteria, scale=None)
+        row = with_estimate(row, pairs, criteria, scale=None)
         total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row
 
 
-def _with_estimate(
+def with_estimate(
     row: Row,
     pairs: Pairs,
     criteria: Criteria,
@@ -347,7 +352,15 @@ def _with_estimate(
     test_pairs: Pairs | None = None,
     estimate: bool = True,
 ) -> Row:
-    """The row with its estimate; a label other than `within noise` is final."""
+    """The row with its estimate; a label other than `within noise` is final.
+
+    Args:
+        row: the row without an estimate.
+        pairs: the pairs of the row.
+        criteria: how many errors a row may have, and how many clusters it needs.
+        scale: see `estimate_difference`, as `test_pairs`.
+        estimate: whether to estimate at all.
+    """
     if pairs.n and estimate:
         difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs)
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)

@@ -6,15 +6,16 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from textwrap import indent
 from typing import Any, Protocol
 
+from scoregate.core.records import record
 from scoregate.core.text import truncate_middle
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Turn:
     """One message of the user and the answer.
 
@@ -163,7 +164,7 @@ class EndReason(StrEnum):
     TIMEOUT = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conversation:
     """A conversation.
 
@@ -217,7 +218,7 @@ class Conversation:
         return render_transcript(self.turns, longest)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GoalVerdict:
     """Whether a conversation has reached its goal so far; `score`, in [0, 1], is the degree."""
 
@@ -226,7 +227,7 @@ class GoalVerdict:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """The answer to one message.
 

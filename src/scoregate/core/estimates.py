@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, log
 
 from scoregate.core.intervals import MANY, measure_spread
 from scoregate.core.pairing import Pairs
+from scoregate.core.records import record
 from scoregate.core.significance import sign_flip_test, smallest_p, within_case_test
 
 _ALPHA = 0.05
 _UNSEEN_CASES = -log(0.025)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimate:
     """The estimated difference, run − baseline, in the unit of the pairs.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
@@ -11,6 +10,7 @@ from scoregate.core.cases import Columns
 from scoregate.core.comparison import Comparison
 from scoregate.core.evaluation import Threshold
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.records import record
 
 
 class EvaluatorChangeKind(StrEnum):
@@ -21,7 +21,7 @@ class EvaluatorChangeKind(StrEnum):
     LOWERED = "with a lower threshold"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorChange:
     """A change of one evaluator: the index of its suite in the run, its id, and a description in `what`."""
 

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias
 
 from scoregate.core.evaluation import Threshold
+from scoregate.core.records import record
 
 SCHEMA_VERSION = 1
 MAX_MESSAGE = 4_000
@@ -29,7 +30,7 @@ EventType: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """The place where a suite or a case is defined: a path relative to the repository, and a line, from 1."""
 
@@ -37,7 +38,7 @@ class Origin:
     line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetupPart:
     """A model, a prompt or other arguments of a suite, of which the same evaluation may have several.
 
@@ -62,7 +63,7 @@ class SetupPart:
         return f"{self.label} ({self.value})" if both else self.value or self.label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setup:
     """What another framework ran a suite with. The suite's counterpart in the baseline is found by it.
 
@@ -85,7 +86,7 @@ class Setup:
         object.__setattr__(self, "file", self.file[:_LONGEST_NAME])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fingerprint:
     """What a score depends on besides the output, to find out whether an evaluator changed.
 
@@ -104,7 +105,7 @@ class Fingerprint:
     version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """A score in [0, 1] that a judge may give; `name` is the judge's name for it, if there is one."""
 
@@ -115,7 +116,7 @@ class Choice:
         object.__setattr__(self, "name", self.name[:LONGEST_CHOICE])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorInfo:
     """An evaluator in the record.
 
@@ -144,7 +145,7 @@ class EvaluatorInfo:
         object.__setattr__(self, "choices", self.choices if is_valid else ())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorInfo:
     """An exception as data; `advice` is what the user can do, empty if unknown."""
 
@@ -162,7 +163,7 @@ def truncate_text(text: str, limit: int) -> str:
     return f"{text[:half]}\n… {len(text) - limit:,} characters left out …\n{text[-half:]}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PairwiseComparison:
     """Two outputs of one case; people decide which is better.
 

@@ -235,12 +235,14 @@ class SuiteFinished(_Event):
     Attributes:
         duration_s: the duration in seconds.
         assertion_failed: whether its `assert_test` raises after this event.
+        tests_failed: whether the test runner exits with 1 for no other reason than failed tests in the log.
         usage: the usage of model calls that belong to no case.
     """
 
     type: Literal["suite_finished"] = "suite_finished"
     duration_s: float | None = None
     assertion_failed: bool = False
+    tests_failed: bool = False
     usage: Usage | None = None
 
 

@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
 
 def find_user_frames(traceback: str, most: int = 3) -> list[Frame]:
-    """The last frames of a traceback in the user's own code; in any code, if there is none.
+    """The last frames of a traceback in the user's own code; in a library, if there is none; never in scoregate.
 
     Args:
         traceback: the text that Python formats.
@@ -42,7 +42,11 @@ def find_user_frames(traceback: str, most: int = 3) -> list[Frame]:
         for match in _FRAME.finditer(traceback)
     ]
     own = [frame for frame in frames if not _is_installed(frame.file)]
-    return (own or frames[-1:])[-most:]
+    return (own or [frame for frame in frames[-1:] if not _is_scoregate(frame.file)])[-most:]
+
+
+def _is_scoregate(file: str) -> bool:
+    return file.startswith(_OWN) or any(f"/{name}/scoregate/" in file for name in _PACKAGES)
 
 
 def _is_installed(file: str) -> bool:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import inf, sqrt
 
 from scoregate.core.distributions import normal_quantile, t_quantile, t_two_sided
+from scoregate.core.records import record
 
 # From this number of clusters on, quantiles are of the normal distribution instead of Student's t, and intervals don't
 # allow for changes that no case shows.
 MANY = 50
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spread:
     """The mean difference of n cases in C clusters and its variance, in the unit of the differences.
 
@@ -102,10 +102,18 @@ class Spread:
         """
         if self.df < 1:
             return None
+        variance, typical = self.expected_variance(scale)
+        return detectable_change(variance, typical, self.clusters, alpha=alpha, power=power)
+
+    def expected_variance(self, scale: float = 1.0) -> tuple[float, float]:
+        """The second moment of the differences with two pseudo-clusters, and the typical difference that isn't 0.
+
+        Args:
+            scale: the step that is assumed if no case differs, in the unit of the differences.
+        """
         largest = self.largest or scale
         typical = sqrt(self.moment / self.changed) if self.changed else scale
-        variance = (self.moment + 2 * largest**2) / (self.clusters + 2)
-        return detectable_change(variance, typical, self.clusters, alpha=alpha, power=power)
+        return (self.moment + 2 * largest**2) / (self.clusters + 2), typical
 
     def t_test(self) -> float:
         """The two-sided p of the paired t test over clusters; 1 for one cluster."""
@@ -162,6 +170,36 @@ def detectable_change(variance: float, typical: float, n: int, *, alpha: float =
         power: the probability to find the change, in (0, 1).
     """
     return _score_distance(power_quantiles(n, alpha, power) ** 2 / n, variance, typical)
+
+
+def required_clusters(
+    variance: float, typical: float, change: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """The smallest number of cases or clusters for which `detectable_change` is at most `change`.
+
+    Args:
+        variance: see `detectable_change`.
+        typical: see `detectable_change`.
+        change: the change to find, above 0.
+        alpha: the two-sided significance level, in (0, 1).
+        power: the probability to find the change, in (0, 1).
+    """
+
+    def is_enough(count: int) -> bool:
+        return detectable_change(variance, typical, count, alpha=alpha, power=power) <= change
+
+    enough = 2
+    while not is_enough(enough):
+        enough *= 2
+    return find_smallest(is_enough, enough // 2, enough)
+
+
+def find_smallest(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number that is enough, by bisection; `low` is not enough, `high` is."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 def power_quantiles(n: int, alpha: float = 0.05, power: float = 0.8) -> float:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from math import isfinite
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import one_sided_p
-from scoregate.core.pairing import Side, evaluator_error_rows, pair_sides
+from scoregate.core.pairing import Side, case_clusters, evaluator_error_rows, pair_sides
+from scoregate.core.records import record
 
 
 class Reason(StrEnum):
@@ -23,7 +24,7 @@ class Reason(StrEnum):
     WAITING = "waiting"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LostScores:
     """The cases that have a score on one side only.
 
@@ -51,7 +52,7 @@ class LostScores:
         return self.p is not None and self.p <= alpha / 2 and self.share > limit
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseSets:
     """The cases of a suite in the run and in the newest run of its baseline, as hashes.
 
@@ -118,7 +119,7 @@ def find_lost_scores(
     comparable = cases.new - cases.redefined
     flags = Side.from_reader(partial(_score_flags, [columns], evaluator, comparable))
     base_flags = Side.from_reader(partial(_score_flags, base_columns, evaluator, comparable))
-    p_lower, _ = one_sided_p(pair_sides(flags, base_flags, columns))
+    p_lower, _ = one_sided_p(pair_sides(flags, base_flags, case_clusters(columns)))
     base_scores = sum(base_flags.means[case] for case in base_flags.means if case in flags.means)
     scores = sum(flags.means[case] for case in flags.means if case in base_flags.means)
     total = sum(1 for case, share in base_flags.means.items() if share and case in flags.means)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from scoregate.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelCalls:
     """The calls of one model by one evaluator of a suite, or by its function under test.
 

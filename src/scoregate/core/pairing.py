@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite, isnan, log
 from typing import TypeAlias
 
 from scoregate.core.cases import Columns, Status
+from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.significance import Trials
 
@@ -17,7 +18,7 @@ ReadValues: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairs:
     """The differences of n pairs, run − baseline, in the unit of the values; higher may be better or worse.
 
@@ -49,7 +50,7 @@ class Pairs:
         return [total for total, _ in self.clusters]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """The values of one side, the run or the baseline.
 
@@ -90,6 +91,18 @@ class Side:
     def has_run(self, case: str) -> bool:
         """Whether the case was run, with or without an error."""
         return case in self.means or case in self.errored
+
+    def select(self, cases: Iterable[str], values: Mapping[str, Sequence[float]]) -> Side:
+        """The side with some of its cases only.
+
+        Args:
+            cases: the cases; unknown ones are ignored.
+            values: the values of all cases; may be empty if no case has more than one on either side.
+        """
+        means = {case: self.means[case] for case in cases if case in self.means}
+        counts = {case: self.counts[case] for case in means if case in self.counts} if self.counts else {}
+        errored = self.errored.intersection(cases) if self.errored else self.errored
+        return Side(lambda: ((case, value) for case in means for value in values.get(case, ())), means, counts, errored)
 
     def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
         """The finite values of these cases."""
@@ -150,13 +163,13 @@ def log_side(amounts: Side) -> Side:
     return Side(read, {case: log(value) for case, value in amounts.means.items()}, {}, amounts.errored)
 
 
-def pair_sides(new: Side, baseline: Side, columns: Columns) -> Pairs:
+def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
     """Pair the cases of two sides.
 
     Args:
         new: the values of the run.
         baseline: the values of the baseline.
-        columns: the columns of the run, with the clusters.
+        clusters: the clusters of the run's cases, see `case_clusters`.
     """
     shared = [case for case in new.means if case in baseline.means]
     means, base_means = ([side.means[case] for case in shared] for side in (new, baseline))
@@ -172,7 +185,7 @@ def pair_sides(new: Side, baseline: Side, columns: Columns) -> Pairs:
     n = len(shared)
     return Pairs(
         n,
-        tuple(_cluster_sums(shared, differences, columns)),
+        tuple(_cluster_sums(shared, differences, clusters)),
         rose=sum(1 for difference in differences if difference > 0),
         fell=sum(1 for difference in differences if difference < 0),
         errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
@@ -194,7 +207,7 @@ def pair_scores(
         evaluator: the id of the evaluator.
         more: more trials of the run, which count as repeats.
     """
-    return pair_sides(score_side([new, *more], evaluator), score_side(baseline_runs, evaluator), new)
+    return pair_sides(score_side([new, *more], evaluator), score_side(baseline_runs, evaluator), case_clusters(new))
 
 
 def _single_trial_step(trials: Sequence[Trials]) -> float:
@@ -232,12 +245,18 @@ def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str,
             yield case, score
 
 
-def _cluster_sums(cases: Sequence[str], differences: Sequence[float], columns: Columns) -> Iterator[tuple[float, int]]:
-    if not columns.clusters:
+def case_clusters(columns: Columns) -> dict[str, str]:
+    """The cluster of each case that has one."""
+    return {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
+
+
+def _cluster_sums(
+    cases: Sequence[str], differences: Sequence[float], clusters: Mapping[str, str]
+) -> Iterator[tuple[float, int]]:
+    if not clusters:
         yield from ((difference, 1) for difference in differences)
         return
     sums: dict[tuple[str, str], tuple[float, int]] = {}
-    clusters = {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
     for case, difference in zip(cases, differences, strict=True):
         key = ("cluster", clusters[case]) if case in clusters else ("case", case)
         total, size = sums.get(key, (0.0, 0))

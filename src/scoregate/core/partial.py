@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from scoregate.core.case_choice import CaseChoice, CaseLabels
+from scoregate.core.records import record
 
 CasesBySuite = Mapping[str, Sequence[str]]
 
@@ -29,7 +30,7 @@ class Node(NamedTuple):
         return path == self.path or path.startswith(f"{self.path}/")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseSelection:
     """The cases that one command runs. Only the command line sets it.
 
@@ -43,6 +44,8 @@ class CaseSelection:
         seed: the seed of the sample.
         max_failures: the number of failing cases at which the run stops.
         max_cases: the number of the first cases of each suite, if the command line sets it on a developer's machine.
+        paths: the files and folders that the command line names on a developer's machine, without nodes.
+        sources: the sources that a changed file affects under `--watch`; None takes all.
     """
 
     keyword: str = ""
@@ -53,14 +56,24 @@ class CaseSelection:
     seed: int = 0
     max_failures: int | None = None
     max_cases: int | None = None
+    paths: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
 
     @property
     def description(self) -> str:
         """The options that leave out cases, as they are written; empty if the run is whole."""
         return " ".join(self._options())
 
+    @property
+    def has_paths_only(self) -> bool:
+        """Whether it names files and folders, and all of their cases run."""
+        return bool(self.paths) and self.description == " ".join(map(shlex.quote, self.paths))
+
     def _options(self) -> Iterator[str]:
-        yield from map(shlex.quote, map(str, self.nodes))
+        if self.sources is None or self.nodes:
+            yield from map(shlex.quote, (*self.paths, *map(str, self.expected_nodes)))
+        else:
+            yield from map(shlex.quote, self.sources)
         if self.keyword:
             yield f"-k {shlex.quote(self.keyword)}"
         if self.failed is not None:
@@ -75,9 +88,22 @@ class CaseSelection:
         """Whether it depends on the names of suites and cases."""
         return bool(self.keyword or self.nodes or self.failed is not None)
 
-    def takes_launch(self, name: str) -> bool:
-        """Whether anything of this launch runs."""
-        return self.failed is None or name in self.failed
+    def takes_launch(self, path: str, name: str) -> bool:
+        """Whether anything of a launch runs.
+
+        Args:
+            path: the path of the source.
+            name: the name of the launch.
+        """
+        is_affected = self.sources is None or path in self.sources
+        return is_affected and (self.failed is None or name in self.failed)
+
+    @property
+    def expected_nodes(self) -> tuple[Node, ...]:
+        """The nodes of which a case has to run."""
+        if self.sources is None:
+            return self.nodes
+        return tuple(node for node in self.nodes if any(map(node.holds_source, self.sources)))
 
     def choice(self, path: str) -> CaseChoice:
         """The choice within a source.

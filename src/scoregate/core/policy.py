@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from math import log
 from typing import Any, TypeAlias
 
 from scoregate.core.evaluation import Threshold
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
+from scoregate.core.slices import find_limited_fields
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvaluatorCriteria:
     """The criteria of one evaluator; None leaves a value to `Criteria` or to the evaluator itself.
 
@@ -39,7 +41,7 @@ class EvaluatorCriteria:
         return self.scale is None and self.threshold is None and not self.ignore
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Criteria:
     """The criteria by which rows of a comparison are labelled.
 
@@ -95,7 +97,7 @@ class Severity(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """The limits of a suite; None leaves a limit to the wider setting.
 
@@ -109,6 +111,7 @@ class Limits:
         max_lost_scores: the allowed share of scores that become None, in [0, 1].
         min_score: the required mean score, by glob of evaluators.
         max_drop: the allowed drop of the mean score, by glob of evaluators.
+        max_slice_drop: the allowed drop of every mean score in a slice, by glob of slices such as `language=fr`.
         fail_on_regression: whether a row with the label `worse` fails the run.
         fail_on_critical: whether a newly failing critical case fails the run.
         max_cost: US dollars.
@@ -129,6 +132,7 @@ class Limits:
     max_lost_scores: float | None = None
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
+    max_slice_drop: Mapping[str, float] = field(default_factory=dict)
     fail_on_regression: bool | None = None
     fail_on_critical: bool | None = None
     max_cost: float | None = None
@@ -164,6 +168,7 @@ class Limits:
 
 _RELATIVE = (
     "max_drop",
+    "max_slice_drop",
     "fail_on_regression",
     "fail_on_critical",
     "max_cost_ratio",
@@ -173,7 +178,7 @@ _RELATIVE = (
 DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """The limits and criteria that a run is checked against.
 
@@ -211,6 +216,16 @@ class Policy:
         """The names of the limits that are set for any suite and need a baseline."""
         names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
         return tuple(dict.fromkeys(names))
+
+    def limited_slices(self, suite: SuiteResult) -> tuple[str, ...]:
+        """Globs of the slices that limits of a suite name."""
+        return tuple(self.limits_of(suite).max_slice_drop)
+
+    @property
+    def slice_fields(self) -> tuple[str, ...]:
+        """The fields whose slices limits of any suite name."""
+        names = (name for limits in (self.default, *self.suites.values()) for name in limits.max_slice_drop)
+        return tuple(dict.fromkeys(find_limited_fields(names)))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
         """The criteria of one suite, with its limits for errors and lost scores."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import isnan, sqrt
 from statistics import fmean
 
 from scoregate.core.comparison import Comparison
-from scoregate.core.intervals import detectable_change, measure_spread
+from scoregate.core.intervals import detectable_change, find_smallest, measure_spread, required_clusters
 from scoregate.core.pairing import pair_scores, score_trials
 from scoregate.core.policy import Criteria
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 MOST_REPEATS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RequiredSize:
     """The size that one evaluator of one suite needs, without a correction for other rows.
 
@@ -42,7 +42,7 @@ class RequiredSize:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Variance:
     """The variance of a case's difference between two runs of the same code.
 
@@ -93,13 +93,10 @@ def _required_size(
         expected = variance.with_repeats(count)
         return detectable_change(expected, variance.step * sqrt(expected / current), n)
 
-    enough = 2
-    while detectable_change(current, variance.step, enough) > drop:
-        enough *= 2
-    cases = _smallest_count(lambda count: detectable_change(current, variance.step, count) <= drop, enough // 2, enough)
+    cases = required_clusters(current, variance.step, drop)
     more_repeats = None
     if detectable_with(MOST_REPEATS) <= drop:
-        more_repeats = _smallest_count(lambda count: detectable_with(count) <= drop, 0, MOST_REPEATS)
+        more_repeats = find_smallest(lambda count: detectable_with(count) <= drop, 0, MOST_REPEATS)
     return RequiredSize(
         suite.label,
         name,
@@ -110,14 +107,6 @@ def _required_size(
         more_repeats=more_repeats,
         source=variance.source,
     )
-
-
-def _smallest_count(is_enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number that is enough, by bisection; `low` is not enough, `high` is."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
 
 
 def _estimate_variance(

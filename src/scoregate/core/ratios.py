@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
 from scoregate.core.cases import Columns, percentiles
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.intervals import measure_spread
-from scoregate.core.pairing import Side, pair_sides
+from scoregate.core.pairing import Side, case_clusters, pair_sides
+from scoregate.core.records import record
 from scoregate.core.significance import Trials
 
 _SEED = 20_260_106
@@ -18,7 +18,7 @@ _MOST, _FEWEST, _WORK = 999, 199, 10_000_000
 _SHARE = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ratio:
     """A ratio run / baseline over the cases of both, as natural logarithms.
 
@@ -87,7 +87,7 @@ def total_test(new: Side, baseline: Side, columns: Columns) -> float:
     Returns:
         The one-sided p of a ratio as large or larger.
     """
-    return one_sided_p(pair_sides(new, baseline, columns))[1]
+    return one_sided_p(pair_sides(new, baseline, case_clusters(columns)))[1]
 
 
 def compute_p95_ratio(new: Side, baseline: Side) -> Ratio | None:

@@ -22,6 +22,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
@@ -281,7 +282,7 @@ def _declare_parts(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict
     return {name: info for name, info in found.items() if name in own or name not in parts.values()}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tally:
     """The progress of a running suite.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from math import isnan
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 from scoregate.core.model_calls import ModelCalls
+from scoregate.core.records import record
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
 
@@ -25,7 +26,7 @@ class ConfirmationOutcome(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Confirmation:
     """A newly failing case that was run again.
 
@@ -48,11 +49,8 @@ class Confirmation:
             return ConfirmationOutcome.OPEN
         if self.tries.count(True) >= PASSES_TO_CLEAR:
             return ConfirmationOutcome.CLEARED
-        return (
-            ConfirmationOutcome.FAILS_IN_BASE
-            if self.base_tries.count(False) >= FAILURES_TO_CONFIRM
-            else ConfirmationOutcome.CONFIRMED
-        )
+        fails_in_base = self.base_tries.count(False) >= FAILURES_TO_CONFIRM
+        return ConfirmationOutcome.FAILS_IN_BASE if fails_in_base else ConfirmationOutcome.CONFIRMED
 
 
 def is_decided(tries: Sequence[bool]) -> bool:
@@ -60,8 +58,7 @@ def is_decided(tries: Sequence[bool]) -> bool:
     return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
 
 
-MOST_RUNS = 20
-MOST_SERIES = 500
+MOST_RUNS, MOST_SERIES = 20, 500
 MAX_HISTORY_BYTES = 256 * 1024
 MAX_TEXT_LENGTH = 200
 
@@ -94,7 +91,7 @@ class SuiteMetrics(NamedTuple):
     p50_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PastRun:
     """An earlier run. `finished` is in seconds since the epoch; texts have at most MAX_TEXT_LENGTH characters."""
 
@@ -108,7 +105,7 @@ class PastRun:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteHistory:
     """The history of one suite: a value for each run, None if the run doesn't have the suite or evaluator.
 
@@ -121,7 +118,7 @@ class SuiteHistory:
     scores: Mapping[str, tuple[Score | None, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class History:
     """The last runs, the oldest first, and their suites by label.
 
@@ -145,7 +142,7 @@ class History:
 RECORD_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteResult:
     """One suite of a run.
 
@@ -246,7 +243,7 @@ def _sum_known(values: Iterable[float]) -> float | None:
     return sum(known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """A script that was launched.
 
@@ -271,7 +268,7 @@ class Script:
     tests_failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseReference:
     """A reference to the baseline of a run.
 
@@ -279,14 +276,16 @@ class BaseReference:
         id: the id of the baseline; empty if it could not be read.
         name: a name such as `main@a1b2c3d`.
         folder: its folder, absolute or relative to the project; empty if it was downloaded.
+        implicit: whether no setting names it, so that it is the previous run on a developer's machine.
     """
 
     id: str
     name: str = ""
     folder: str = ""
+    implicit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditions:
     """Digests of what else the results of a run depend on, besides its suites and evaluators.
 
@@ -299,7 +298,7 @@ class Conditions:
     settings: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReusedRun:
     """An earlier run whose results another run reuses. Times are in seconds since the epoch."""
 
@@ -309,7 +308,7 @@ class ReusedRun:
     attempt: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 

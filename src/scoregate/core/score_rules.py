@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import field, replace
 from math import isfinite
 from typing import Any
 
@@ -11,6 +11,8 @@ from scoregate.core.evaluation import Scale, Threshold
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import CaseFinished, Errored, Event, Labelled, ReviewRequested, Scored, SuiteStarted
 from scoregate.core.policy import Criteria, EvaluatorCriteria
+from scoregate.core.records import record
+from scoregate.core.run import SuiteResult
 from scoregate.core.text import parse_number
 
 _MOST_KNOWN = 10_000
@@ -20,7 +22,7 @@ _ROUNDING = 1e-9
 LOST_VERDICT = "LostVerdict"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreRules:
     """Applies the settings of evaluators to the events of suites. A setting wins over what a suite states.
 
@@ -183,3 +185,16 @@ def _outside_error(value: float, scale: Scale, threshold: Threshold | None) -> E
 
 def _error_type(value: float, threshold: Threshold | None) -> str:
     return LOST_VERDICT if threshold is not None and threshold.holds(value) is False else "OutOfRange"
+
+
+def describe_unscaled(suite: SuiteResult, evaluator: str) -> str:
+    """Why the scores of an evaluator are on no known scale; empty if they are."""
+    count = len(suite.columns.unscaled.get(evaluator, ()))
+    scores = "1 score is" if count == 1 else f"{count:,} scores are"
+    return f"{scores} outside [0, 1]: set its `scale`, or `ignore`, in [evaluators]" if count else ""
+
+
+def find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], evaluator: str) -> str:
+    """Why the scores of an evaluator are on no known scale, in the run or in the baseline; empty if they are."""
+    reasons = (f"in the baseline, {why}" for each in baseline_suites if (why := describe_unscaled(each, evaluator)))
+    return describe_unscaled(suite, evaluator) or next(reasons, "")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, HumanReviewField, Origin
+from scoregate.core.records import record
 from scoregate.core.text import is_positive_number, is_whole_number
+
+TASK = "task"
+"""The parameter of a variant that names its task."""
 
 
 class Case(NamedTuple):
@@ -97,7 +101,7 @@ def read_limits(
     return RunLimits(concurrency, retries, timeout)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suite:
     """Cases, the function under test, and the evaluators of its outputs.
 
@@ -110,7 +114,8 @@ class Suite:
         hook: runs before the evaluators; they get its result as `hook_results`.
         limits: the limits of running the suite.
         origin: where the suite is defined.
-        variants: the parameters of a grid search; the suite runs once for each.
+        variants: the parameters of a grid search or the names of tasks; the suite runs once for each.
+        tasks: the functions under test by the variants' parameter `task`; empty if `task` runs all variants.
         problems: the errors of the suite's definition.
         message: the title of the run.
     """
@@ -125,9 +130,10 @@ class Suite:
     trace_form: Callable[[Any], Any] | None = None
     review_form: Callable[[Any], tuple[HumanReviewField, ...]] | None = None
     hook: Callable[[Any, Any], Any] | None = None
-    limits: RunLimits = RunLimits()  # noqa: RUF009
+    limits: RunLimits = RunLimits()
     origin: Origin | None = None
     variants: Sequence[Mapping[str, Any] | None] = (None,)
+    tasks: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     problems: Sequence[ErrorInfo] = ()
     message: str | None = None
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from scoregate.core.records import record
 from scoregate.core.text import truncate_middle
 
 LONGEST_TEXT = 20_000
 _LONGEST_VALUE = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """One step of a trace.
 
@@ -44,7 +45,7 @@ class Span:
 _FIELDS = tuple(each.name for each in fields(Span))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trace:
     """The spans of one call, in the order of their start; `trace_id` has 32 hexadecimal digits."""
 

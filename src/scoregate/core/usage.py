@@ -8,8 +8,12 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import blake2b
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from scoregate.core.evaluation import Usage
+
+if TYPE_CHECKING:
+    from scoregate.core.task_trace import ModelCall
 
 _lock = threading.Lock()
 
@@ -25,14 +29,16 @@ class UsageMeter:
         evaluator: the evaluator that is called; empty for the function under test.
         used: whether a model was called.
         memo: in the meter of a suite, a value that is computed once for all calls.
+        calls: the calls of models, if a scorer asks for the trace; otherwise None, and nothing is kept.
     """
 
-    __slots__ = ("_counts", "case", "evaluator", "memo", "repeat", "used")
+    __slots__ = ("_counts", "calls", "case", "evaluator", "memo", "repeat", "used")
 
     def __init__(self, repeat: int = 0, case: str = "", evaluator: str = "") -> None:
         self.repeat, self.case, self.evaluator = repeat, case, evaluator
         self.used = False
         self.memo: object = None
+        self.calls: list[ModelCall] | None = None
         self._counts: _Counts | None = None
 
     def add(self, usage: Usage) -> None:

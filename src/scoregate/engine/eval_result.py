@@ -16,6 +16,7 @@ from scoregate.errors import MissingExtra
 
 if TYPE_CHECKING:
     from scoregate.core.comparison_rows import Row
+    from scoregate.core.variants import VariantRanking
 
 _BAD = (Status.FAILED, Status.ERRORED)
 _MOST_SCORES = 8
@@ -189,6 +190,40 @@ class EvalResult(SuiteResult):
             tuple(names[keys[flip.row]] for flip in found.newly_failing),
             tuple(names[keys[flip.row]] for flip in found.newly_passing),
         )
+
+    @property
+    def by_variant(self) -> dict[str, EvalResult]:
+        """The results of several tasks by their names, or of a grid search by the parameters: `model=small, k=3`.
+
+        Empty without tasks by name or parameters.
+        """
+        from scoregate.core.variants import list_names
+
+        found = self.variants or ((self,) if self.params else ())
+        results = (each if isinstance(each, EvalResult) else copy_result(each) for each in found)
+        return dict(zip(list_names(found), results, strict=True))
+
+    @property
+    def rankings(self) -> tuple[VariantRanking, ...]:
+        """The ranking of the variants by each scorer, those with a threshold first; empty without variants.
+
+        Printed, a ranking is one line: `contains: a and c can't be distinguished at 60 cases. …`.
+        """
+        from scoregate.core.policy import Criteria
+        from scoregate.core.variants import rank_suites
+
+        return tuple(rank_suites(self.variants, lambda _: Criteria()))
+
+    @property
+    def best(self) -> EvalResult | None:
+        """The variant that is significantly better than all others by `rankings[0]`; None if there is no such one.
+
+        `rankings[0].candidates` lists the variants that may be the best.
+        """
+        first = next(iter(self.rankings), None)
+        if first is None or first.best is None:
+            return None
+        return self.by_variant[first.best.name]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lstrip('_')} {one_line(self._describe(), _LONGEST_HTML_TEXT)}>"

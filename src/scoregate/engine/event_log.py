@@ -8,7 +8,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,10 +43,18 @@ class EventLog:
         suite: the suite's id.
         folder: the folder that the host watches; None for a temporary file of this process.
         unattributed: counts the model usage that belongs to no case; the variants of a suite share it.
+        on_case_finished: called after every finished trial.
     """
 
-    def __init__(self, suite: str, folder: Path | None, unattributed: UsageMeter | None = None) -> None:
+    def __init__(
+        self,
+        suite: str,
+        folder: Path | None,
+        unattributed: UsageMeter | None = None,
+        on_case_finished: Callable[[], None] | None = None,
+    ) -> None:
         self.suite = suite
+        self._on_case_finished = on_case_finished
         self.unattributed = UsageMeter() if unattributed is None else unattributed
         self.is_stop_reported = self.timed_out = False
         self._seq = 0
@@ -83,6 +91,8 @@ class EventLog:
                 line = dump_event(_truncate_fields(event, len(line)))
             os.write(self._fd, line + b"\n")
             self._seq += 1
+        if kind == "case_finished" and self._on_case_finished is not None:
+            self._on_case_finished()
 
     def lines(self) -> Iterator[bytes]:
         """Return the lines so far. Each reader has its own position in the file; the writer's is at the end."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -15,7 +15,7 @@ from anyio import CapacityLimiter
 from scoregate.core.cleanup import close_at_end
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import sort_sets, to_plain
-from scoregate.core.suite import Suite
+from scoregate.core.suite import TASK, Suite
 from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
 from scoregate.engine.environment import events_folder, run_message
@@ -34,6 +34,9 @@ from scoregate.engine.trial import (
 from scoregate.errors import NotRecordable, ScoregateError
 from scoregate.version import __version__
 
+if TYPE_CHECKING:
+    from scoregate.engine.notebook import NotebookProgress
+
 
 class TaskStage:
     """The first stage: runs the function under test, and passes trials with an output to the scorer pools."""
@@ -43,7 +46,10 @@ class TaskStage:
     ) -> None:
         self._suite = suite
         self._pools = pools
-        self._task = deadline.pause_during(Caller(suite.task, limiter, timeout_s=suite.limits.timeout_s))
+        self._calls = {
+            name: deadline.pause_during(Caller(task, limiter, timeout_s=suite.limits.timeout_s))
+            for name, task in (suite.tasks or {"": suite.task}).items()
+        }
         self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
 
     async def work(self, trials: Iterator[Trial]) -> None:
@@ -98,7 +104,8 @@ class TaskStage:
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         started, waited_s = perf_counter(), trial.meter.waited_s
-        trial.output = await self._task(trial.case.value)
+        name = trial.params[TASK] if self._suite.tasks and trial.params else ""
+        trial.output = await self._calls[name](trial.case.value)
         duration_ms = (perf_counter() - started - (trial.meter.waited_s - waited_s)) * 1000
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
@@ -114,7 +121,9 @@ class TaskStage:
         )
 
 
-async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) -> list[EventLog]:
+async def run_suite(
+    suite: Suite, folder: Path | None, *, reuses: bool = False, progress: NotebookProgress | None = None
+) -> list[EventLog]:
     """Run every variant of a suite.
 
     Args:
@@ -122,12 +131,14 @@ async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) 
         folder: the folder for the event logs; None for temporary files.
         reuses: whether results of an earlier run that the host offers go into the logs. A caller that needs more than
             the logs sets False.
+        progress: counts the finished trials; None outside of notebooks.
 
     Returns:
         A log for each variant, not yet finished: call `finish_suite` for each.
     """
     unattributed, deadline = UsageMeter(), PausableDeadline(suite.limits.scoring_s)
-    logs = [_start_log(suite, params, folder, unattributed) for params in suite.variants]
+    advance = None if progress is None else progress.advance
+    logs = [_start_log(suite, params, EventLog(suite.id, folder, unattributed, advance)) for params in suite.variants]
     trials = iterate_trials(suite, logs)
     if reuses and (path := os.environ.get("SCOREGATE_REUSE")):
         from scoregate.engine.reuse import Replay
@@ -161,10 +172,7 @@ async def run_suite(suite: Suite, folder: Path | None, *, reuses: bool = False) 
     return logs
 
 
-def _start_log(
-    suite: Suite, params: Mapping[str, Any] | None, folder: Path | None, unattributed: UsageMeter
-) -> EventLog:
-    log = EventLog(suite.id, folder, unattributed)
+def _start_log(suite: Suite, params: Mapping[str, Any] | None, log: EventLog) -> EventLog:
     log.emit(
         "suite_started",
         origin=suite.origin,

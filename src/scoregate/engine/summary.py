@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
@@ -11,7 +13,10 @@ from scoregate.core.frames import find_user_frames
 from scoregate.core.run import SuiteResult
 from scoregate.engine.terminal import one_line
 
-_MOST_CASES = 5
+if TYPE_CHECKING:
+    from scoregate.core.variants import VariantRanking
+
+_MOST_CASES, _MOST_RANKINGS = 5, 8
 _LONGEST_LINE = 300
 
 
@@ -26,7 +31,8 @@ def summary(result: SuiteResult) -> str:
         is listed once.
     """
     if result.variants:
-        return "\n".join(summary(variant) for variant in result.variants)
+        lines = [summary(variant) for variant in result.variants]
+        return "\n".join([*lines, *(f"  {_one_line(str(each))}" for each in _rank(result.variants))])
     columns = result.columns
     counts = {status: columns.count(status) for status in Status}
     number = columns.case_count
@@ -39,6 +45,13 @@ def summary(result: SuiteResult) -> str:
     mark = "✓" if result.passed else "✗"
     headline = f"{mark} {_one_line(result.label)}: {' · '.join(map(_one_line, parts))}"
     return "\n".join([headline, *_details(result)])
+
+
+def _rank(variants: Sequence[SuiteResult]) -> Iterator[VariantRanking]:
+    from scoregate.core.policy import Criteria
+    from scoregate.core.variants import rank_suites
+
+    return islice(rank_suites(variants, lambda _: Criteria()), _MOST_RANKINGS)
 
 
 def _details(result: SuiteResult) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from traceback import format_exception_only
 from typing import Any
 
@@ -109,6 +110,7 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
     """
     if result is None:
         trial.unscored = (*trial.unscored, evaluator)
+        _count_for_suite(trial, meter)
     elif isinstance(result, Pending):
         trial.log.emit("review_requested", name=evaluator, evaluator=evaluator, **result._asdict(), **trial.key)
     elif isinstance(result, BaseException):
@@ -126,13 +128,37 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
         fields = {"label": result.label, "metadata": result.metadata, **usage}
         trial.log.emit("labelled", evaluator=evaluator, **fields, **trial.key)
     elif isinstance(result, Scores):
-        for name, part in result.items():
-            emit_result(trial, f"{evaluator}.{name}", part, meter)
-            meter = UsageMeter(trial.repeat)  # the usage of the call counts once
+        _emit_parts(trial, evaluator, result, meter)
     else:
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
         )
+
+
+def _emit_parts(trial: Trial, evaluator: str, parts: Scores, meter: UsageMeter) -> None:
+    """Emit the parts of a result. The usage of the call counts for the first one that is recorded.
+
+    The others name its answer, so that scores of one stored answer are known as such.
+    """
+    usage, unused = meter.usage, UsageMeter(trial.repeat)
+    answer = None if usage is None else Usage(model=usage.model, answer=usage.answer, cached=usage.cached)
+    is_counted = False
+    for name, part in parts.items():
+        if part is None:
+            emit_result(trial, f"{evaluator}.{name}", None, unused)
+        elif not is_counted:
+            emit_result(trial, f"{evaluator}.{name}", part, meter)
+            is_counted = True
+        else:
+            emit_result(trial, f"{evaluator}.{name}", replace(part, usage=part.usage or answer), unused)
+    if not is_counted:
+        _count_for_suite(trial, meter)
+
+
+def _count_for_suite(trial: Trial, meter: UsageMeter) -> None:
+    """Count the usage of an evaluator that recorded nothing."""
+    for usage in meter.usages:
+        trial.log.unattributed.add(usage)
 
 
 def emit_case_started(

@@ -43,6 +43,11 @@ def _list_items(data: Any) -> list[Any]:
             return [item async for item in data]
 
         return run_sync(read)
+    if callable(data) and not isinstance(data, Iterable):
+        name = getattr(data, "__name__", type(data).__name__)
+        raise InvalidSuite(
+            f"data is the function {name:.60}, not what it returns", advice=f"Call it: data={name:.60}()"
+        )
     if not isinstance(data, Iterable) or isinstance(data, Mapping | bytes):
         raise InvalidSuite(
             f"data must be a list of cases, a path, the name of a dataset or an iterable, not {data!r:.100}"

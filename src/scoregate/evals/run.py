@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
+from scoregate.engine.notebook import start_progress
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult
 
 Data: TypeAlias = str | Path | Iterable[Any] | AsyncIterable[Any]
+Tasks: TypeAlias = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
 
 
 def evaluate(
     name: str | None = None,
     *,
     data: Data,
-    task: Callable[..., Any],
+    task: Tasks,
     scorers: Iterable[Any] | Callable[..., Any] = (),
     concurrency: int = 10,
     repeats: int | None = None,
@@ -43,15 +45,18 @@ def evaluate(
     two cases with one id, are in the result's `errors`, and the rest of the suite runs.
 
     Args:
-        name: the suite's name, which must not change; default: the name of the task.
+        name: the suite's name, which must not change; default: the name of the task. Several tasks need one.
         data: the cases; or a path that ends in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or
             to the calling file; or the name of a dataset of the store.
         task: the function under test, sync (it runs in a worker thread) or async. It receives the fields of the case
-            that its parameters name. If it has one parameter and there is no such field, it receives `input`.
-        scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s` and
-            fields of the case by the names of their parameters, or the output as their only argument. They return a
-            bool, which passes if it is true, a number from 0 to 1, a dict of several, an `Evaluation`, an object with
-            `score`, or None to skip the case. Evaluators of `scoregate.testing` and of pydantic_evals work, too.
+            that its parameters name. If it has one parameter and there is no such field, it receives `input`. A dict of
+            functions, or a list of named ones, makes a variant of each: all run on the same cases, and the result and
+            the report rank them.
+        scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s`,
+            `trace` (a `TaskTrace`) and fields of the case by the names of their parameters, or the output as their only
+            argument. They return a bool, which passes if it is true, a number from 0 to 1, a dict of several, an
+            `Evaluation`, an object with `score`, or None to skip the case. Evaluators of `scoregate.testing` and of
+            pydantic_evals work, too.
         concurrency: how many cases run at once.
         repeats: how often each case runs; default: once, or as often as the run's setting says.
         timeout: seconds until a case is cancelled. A sync task can't be stopped: its thread goes on.
@@ -61,7 +66,7 @@ def evaluate(
         assert_test: raise if a case fails or has an error, or if nothing could be measured.
 
     Returns:
-        The result, which reads its cases on access.
+        The result, which reads its cases on access. With several tasks it has `by_variant`, `rankings` and `best`.
 
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
@@ -80,7 +85,11 @@ def evaluate(
         from scoregate.engine.eval_result import EvalResult
 
         return EvalResult(suite_name, suite_name, skipped=True)
-    logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
+    progress = start_progress(suite)
+    run = partial(run_suite, suite, folder, reuses=True, progress=progress)
+    logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
     from scoregate.engine.completion import complete_run
 
-    return complete_run(logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main)
+    return complete_run(
+        logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main, progress=progress
+    )

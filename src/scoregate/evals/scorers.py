@@ -6,30 +6,39 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from types import CodeType
+from typing import Any, NamedTuple
 
-from scoregate.core.evaluation import Scale
+from scoregate.core.evaluation import Scale, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.suite import Scorer
 from scoregate.core.text import is_whole_number
 from scoregate.engine.calls import is_async
 from scoregate.engine.evaluators import make_scorer as make_evaluator_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_function, fingerprint_object
+from scoregate.engine.imports import relative_path
 from scoregate.engine.signatures import find_lambda_text
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row
 from scoregate.evals.scores import ScoreReader, make_threshold
 from scoregate.evals.task import Outcome
 
-OUTPUT, CASE, DURATION = "output", "case", "duration_s"
-NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION)
+OUTPUT, CASE, DURATION, TRACE = "output", "case", "duration_s", "trace"
+NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION, TRACE)
 # What `**kwargs` of a scorer receives.
 _EXTRA = (INPUT, EXPECTED, OUTPUT, METADATA)
 _WITHOUT_EFFECT = ("name", "threshold", "higher_is_better", "max_concurrency")
 _CONCURRENCY = 10
 
 
-def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) -> list[Scorer]:
+class Scorers(NamedTuple):
+    """The scorers of a suite, and whether one of them asks for the trace of the task."""
+
+    scorers: list[Scorer]
+    needs_trace: bool = False
+
+
+def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) -> Scorers:
     """The scorers of a suite.
 
     Args:
@@ -39,11 +48,15 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
     """
     given = list(scorers) if isinstance(scorers, Iterable) and not callable(scorers) else [scorers]
     built: dict[str, Scorer] = {}
+    needs_trace = False
     for number, each in enumerate(given, 1):
         try:
             scorer = _build_scorer(each, fields)
+            needs_trace |= _needs_trace(each, fields)
         except Exception as error:  # attributes of the user's objects may raise anything
-            problems.append(f"scorer {number} ({_describe(each)}): {error}")
+            advice = getattr(error, "advice", "")
+            message = getattr(error, "message", "") or str(error)
+            problems.append(f"scorer {number} ({_describe(each)}): {message}{'. ' if advice else ''}{advice}")
             continue
         if scorer.info.id in built:
             problems.append(
@@ -52,10 +65,18 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
             )
         else:
             built[scorer.info.id] = scorer
-    return list(built.values())
+    return Scorers(list(built.values()), needs_trace)
+
+
+def _needs_trace(given: Any, fields: Collection[str]) -> bool:
+    if not callable(given) or callable(getattr(given, "evaluate_test_case", None)):
+        return False
+    arguments = read_arguments(_called(given), {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
+    return TRACE in (*arguments.positional, *(name for _, name in arguments.keywords))
 
 
 def _describe(given: Any) -> str:
+    given = _called(given)
     return getattr(given, "__qualname__", None) or type(given).__name__
 
 
@@ -70,11 +91,14 @@ def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
         return adapt_evaluator(given)
     if not callable(given):
         raise TypeError(f"it is not callable: {given!r:.100}")
+    if inspect.isfunction(given) and given.__module__.startswith("scoregate.scorers."):
+        raise TypeError(f"it is the function that makes a scorer; call it: {given.__name__}()")
     settings = _read_settings(given)
     info = EvaluatorInfo(
         _find_name(given),
         _find_fingerprint(given, settings),
         settings["higher_is_better"],
+        battles=bool(getattr(given, "_battles", False)),
         choices=tuple(list_choices()) if callable(list_choices := getattr(given, "_list_choices", None)) else (),
     )
     reader = ScoreReader(settings["threshold"], settings["scale"])
@@ -95,12 +119,31 @@ def _read_settings(given: Any) -> dict[str, Any]:
     concurrency = getattr(given, "max_concurrency", _CONCURRENCY) if is_own else _CONCURRENCY
     if not is_whole_number(concurrency, 1):
         raise TypeError(f"its max_concurrency must be a whole number of at least 1, not {concurrency!r}")
+    scale = scale if isinstance(scale, Scale | None) else Scale(*scale)
+    threshold = make_threshold(getattr(given, "threshold", None) if is_own else None, higher_is_better=higher)
+    if threshold is not None:
+        _check_threshold(threshold, scale)
     return {
         "higher_is_better": higher,
-        "threshold": make_threshold(getattr(given, "threshold", None) if is_own else None, higher_is_better=higher),
-        "scale": scale if isinstance(scale, Scale | None) else Scale(*scale),
+        "threshold": threshold,
+        "scale": scale,
         "max_concurrency": concurrency,
     }
+
+
+def _check_threshold(threshold: Threshold, scale: Scale | None) -> None:
+    """Refuse a threshold that no score can meet, or that every score meets.
+
+    Raises:
+        ValueError: a bound is outside of the scale.
+    """
+    low, high = (0.0, 1.0) if scale is None else (scale.low, scale.high)
+    for bound in (threshold.lt, threshold.lte, threshold.gt, threshold.gte):
+        if bound is not None and not low <= bound <= high:
+            text = "0 to 1; scores of another range need a scale, as in scorer(…, scale=(0, 100))"
+            raise ValueError(
+                f"its threshold {bound:g} is outside of {text if scale is None else f'{low:g} to {high:g}'}"
+            )
 
 
 def _find_name(given: Any) -> str:
@@ -129,22 +172,42 @@ def _find_fingerprint(given: Any, settings: Mapping[str, Any]) -> Fingerprint:
 
 def _make_score(function: Callable[..., Any], fields: Collection[str], reader: ScoreReader) -> Callable[..., Any]:
     arguments = read_arguments(function, {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
+    place = _find_place(function)
+
+    def read(result: Any) -> Any:
+        try:
+            return reader.read(result)
+        except (TypeError, ValueError) as error:
+            if type(error) in (TypeError, ValueError):
+                error.args = (f"{error}{place}",)
+            raise
 
     def call(row: Row, outcome: Outcome) -> Any:
         positional, keywords = arguments.bind(_list_values(row, outcome), row.fields)
         return function(*positional, **keywords)
 
     async def score_in_loop(row: Row, outcome: Outcome) -> Any:
-        return reader.read(await call(row, outcome))
+        return read(await call(row, outcome))
 
     async def read_later(awaitable: Any) -> Any:
-        return reader.read(await awaitable)
+        return read(await awaitable)
 
     def score(row: Row, outcome: Outcome) -> Any:
         result = call(row, outcome)
-        return read_later(result) if inspect.isawaitable(result) else reader.read(result)
+        return read_later(result) if inspect.isawaitable(result) else read(result)
 
     return score_in_loop if is_async(function) else score
+
+
+def _find_place(function: Callable[..., Any]) -> str:
+    """Where a function of the user is defined, as ` (evals/eval_x.py:12)`; empty for other callables."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    module = getattr(function, "__module__", None) or ""
+    if not isinstance(code, CodeType) or module.split(".")[0] == "scoregate":
+        return ""
+    return f" ({relative_path(code.co_filename)}:{code.co_firstlineno})"
 
 
 def _list_values(row: Row, outcome: Outcome) -> dict[str, Any]:
@@ -156,6 +219,7 @@ def _list_values(row: Row, outcome: Outcome) -> dict[str, Any]:
         METADATA: row.fields.get(METADATA),
         TAGS: row.find_tags(),
         DURATION: outcome.duration_s,
+        TRACE: outcome.trace,
     }
 
 

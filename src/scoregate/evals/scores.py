@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import iscoroutine
 from numbers import Real
 from typing import Any
 
@@ -57,6 +58,9 @@ class ScoreReader:
             return self._read_number(result, {})
         if hasattr(result, "score"):
             return self._read_object(result)
+        if iscoroutine(result):
+            result.close()
+            raise TypeError(f"await {result.__qualname__}(…): a scorer returns {_KINDS}, not a coroutine")
         raise TypeError(f"a scorer returns {_KINDS}, not {type(result).__name__}: {result!r:.100}")
 
     def _read_object(self, result: Any) -> Evaluation | Label | None:

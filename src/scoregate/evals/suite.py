@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.suite import Case, RunLimits, Suite, read_limits
+from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
 from scoregate.engine.environment import Selection, run_message, select_cases
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
-from scoregate.evals.scorers import build_scorers
-from scoregate.evals.task import make_task, serialize_outcome
+from scoregate.evals.scorers import Scorers, build_scorers
+from scoregate.evals.task import list_tasks, make_task, serialize_outcome
 
 NO_NAME = "(no name)"
 
@@ -60,6 +61,8 @@ class Options:
 def find_suite_name(name: Any, task: Any) -> str:
     """The name of a suite: the given one, otherwise that of its task; a substitute if both are missing or invalid."""
     if name is None:
+        if not callable(task) and isinstance(task, Mapping | list | tuple):
+            return NO_NAME
         while isinstance(task, functools.partial):
             task = task.func
         name = getattr(task, "__name__", None) or type(task).__name__
@@ -79,14 +82,25 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     fields = {field for row in rows for field in row.fields}
     if reader.cluster is not None and rows and reader.cluster not in fields:
         problems.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
-    call, cases = _make_task(task, fields, problems), _build_cases(rows, reader, name, selection, problems)
+    tasks = list_tasks(task, problems)
+    named = {None: task} if tasks is None else tasks
+    made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
+    calls = {key: call for key, call in made.items() if call is not None}
+    cases = _build_cases(rows, reader, name, selection, problems)
+    built = build_scorers(scorers, fields, problems) if rows else Scorers([])
+    if built.needs_trace:
+        from scoregate.evals.tracing import TaskRecorder
+
+        calls = {key: TaskRecorder(name).record(call) for key, call in calls.items()}
     return Suite(
         id=name,
-        cases=cases if call else [],
-        task=call or _do_nothing,
+        cases=cases if calls else [],
+        task=calls.get(None, _do_nothing),
+        tasks={key: call for key, call in calls.items() if key is not None},
+        variants=[{TASK: key} for key in calls if key is not None] or (None,),
         describe=reader.describe,
         output_form=serialize_outcome,
-        scorers=build_scorers(scorers, fields, problems) if rows else [],
+        scorers=built.scorers,
         limits=limits,
         origin=caller_origin(),
         problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],
@@ -102,7 +116,7 @@ def _build_cases(rows: list[Row], reader: Cases, name: str, selection: Selection
     return cases
 
 
-def _make_task(task: Any, fields: set[str], problems: list[str]) -> Any:
+def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:
     if not callable(task):
         problems.append(f"task must be callable, not {task!r:.100}")
         return None
@@ -111,7 +125,7 @@ def _make_task(task: Any, fields: set[str], problems: list[str]) -> Any:
     try:
         return make_task(task, fields)
     except TypeError as error:
-        problems.append(f"the task can't be called: {error}")
+        problems.append(f"the task{'' if name is None else f' {name!r}'} can't be called: {error}")
         return None
 
 

@@ -2,26 +2,69 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, Row
 
+if TYPE_CHECKING:
+    from scoregate.core.task_trace import TaskTrace
+
 _CASE = "case"
+_LONGEST_NAME = 100
+
+
+def list_tasks(given: Any, problems: list[str]) -> dict[str, Any] | None:
+    """Several tasks by their names; None if a single one is given.
+
+    Args:
+        given: what the user gives: a dict of tasks, a list of functions, or one function.
+        problems: receives a text for each task that can't run.
+    """
+    if callable(given) or not isinstance(given, Mapping | list | tuple):
+        return None
+    if not given:
+        problems.append("task must name at least one function, not be empty")
+    tasks: dict[str, Any] = {}
+    for name, task in _name_tasks(given):
+        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+            problems.append(f"the name of a task must be a text of 1 to {_LONGEST_NAME} characters, not {name!r:.100}")
+        elif name == "<lambda>":
+            problems.append("a lambda in a list of tasks has no name: give a dict, task={'a': lambda …}")
+        elif name in tasks:
+            problems.append(f"two tasks have the name {name!r}: give a dict, task={{'a': …, 'b': …}}")
+        elif not callable(task):
+            problems.append(f"task {name!r} must be callable, not {task!r:.100}")
+        else:
+            tasks[name] = task
+    return tasks
+
+
+def _name_tasks(given: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(given, Mapping):
+        yield from given.items()
+        return
+    for task in given:
+        function = task
+        while isinstance(function, functools.partial):
+            function = function.func
+        yield getattr(function, "__name__", type(function).__name__), task
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the task returned for a case, and how long the call took, in seconds."""
+    """What the task returned for a case, how long the call took, in seconds, and its trace if a scorer asks for it."""
 
     value: Any
     duration_s: float
+    trace: TaskTrace | None = None
 
 
 def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Row], Any]:

@@ -107,6 +107,11 @@ def turns_field(turns: int) -> Any:
     return list[number], Field(description="The numbers of the turns that the reason rests on.")
 
 
+# Fingerprints contain the default criteria.
+BATTLE_CRITERIA = (
+    "The better output is the more helpful one: it does what was asked for, is correct and clear, and leaves out what "
+    "nobody needs."
+)
 _FIRST, _SECOND, _EQUAL = "First", "Second", "Equal"
 _CHOICES = (_FIRST, _SECOND, _EQUAL)
 _MIRRORED = {_FIRST: _SECOND, _SECOND: _FIRST, _EQUAL: _EQUAL}

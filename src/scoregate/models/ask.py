@@ -9,12 +9,13 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from random import uniform
+from time import perf_counter
 
 from scoregate.core.backoff import backoff_s
 from scoregate.core.evaluation import Usage
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
-from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object
+from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
 from scoregate.models.errors import Failure, FailureKind, classify_failure
 from scoregate.models.gateway import stored_answer
 from scoregate.models.rate_limit import Limiter, Permit, get_limiter
@@ -88,6 +89,18 @@ def ask(call: Call, mode: Mode) -> Steps[Answer]:
         Exception: any exception that `send` raised, if there is no further retry.
     """
     account = CallAccounting.current()
+    if account.meter.calls is None:
+        return (yield from _find_or_ask(call, mode, account))
+    started = perf_counter()
+    try:
+        answer = yield from _find_or_ask(call, mode, account)
+    except Exception as error:
+        record_call(account.meter, call, started, error=error)
+        raise
+    return replace(answer, recorded=record_call(account.meter, call, started, answer))
+
+
+def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answer]:
     entry = find_entry(call, account) if call.is_cacheable is not None else None
     if entry is None:
         return (yield from _ask_model(call, mode, account, None))
@@ -107,13 +120,15 @@ def ask(call: Call, mode: Mode) -> Steps[Answer]:
 
 def find_cached_answer(call: Call) -> Answer | None:
     """Return the answer to a call if it is in the cache; nothing is sent."""
-    account = CallAccounting.current()
+    account, started = CallAccounting.current(), perf_counter()
     entry = find_entry(call, account)
     stored = None if entry is None else entry.read()
     if entry is None or stored is None:
         return None
     entry.count_question()
-    return _build_cached_answer(call, stored, account)
+    answer = _build_cached_answer(call, stored, account)
+    record_call(account.meter, call, started, answer)
+    return answer
 
 
 def _build_cached_answer(call: Call, stored: StoredAnswer, account: CallAccounting) -> Answer:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,6 +14,8 @@ import anyio
 from pydantic_core import from_json
 
 from scoregate.core.evaluation import Usage
+from scoregate.core.task_trace import ModelCall
+from scoregate.core.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,19 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. `response` is None if it was read from the cache; `usage` is None if the server reported none."""
+    """An answer.
+
+    Attributes:
+        body: the body; None for a stream.
+        usage: the usage; None if the server reported none, or will report it at the end of a stream.
+        response: the response; None if the answer was read from the cache.
+        recorded: the call in the trace of its case; None if no scorer asks for it.
+    """
 
     body: bytes | None
     usage: Usage | None
     response: ModelResponse | None = None
+    recorded: ModelCall | None = None
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -125,3 +135,59 @@ async def run_steps_async(steps: Steps[T]) -> T:
     except StopIteration as stop:
         value: T = stop.value
         return value
+
+
+_MOST_CALLS = 10_000
+_LONGEST_ERROR = 4_000
+
+
+def record_call(
+    meter: UsageMeter, call: Call, started: float, answer: Answer | None = None, *, error: BaseException | None = None
+) -> ModelCall | None:
+    """Add a call to the trace of its case; nothing happens if no scorer asks for it, or after 10,000 calls.
+
+    Args:
+        meter: the meter of the case.
+        call: the call.
+        started: the value of `time.perf_counter` when it started.
+        answer: the answer; None after an error.
+        error: the exception; None after an answer.
+
+    Returns:
+        The call that was added; None if none was.
+    """
+    calls = meter.calls
+    if calls is None or len(calls) >= _MOST_CALLS:
+        return None
+    # Agents extend one list of messages from call to call.
+    request = {name: list(value) if isinstance(value, list | tuple) else value for name, value in call.question.items()}
+    usage = (answer.usage if answer is not None else None) or Usage()
+    recorded = ModelCall(
+        call.model,
+        call.provider,
+        _read_messages(request),
+        request,
+        {} if answer is None else answer.data,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cost,
+        time.perf_counter() - started,
+        usage.cached,
+        None if error is None else f"{type(error).__name__}: {error}"[:_LONGEST_ERROR],
+    )
+    calls.append(recorded)
+    return recorded
+
+
+def record_stream_usage(meter: UsageMeter, recorded: ModelCall, usage: Usage) -> None:
+    """Add the usage at the end of a stream to its call in the trace."""
+    calls = meter.calls or []
+    for place, call in enumerate(calls):
+        if call is recorded:
+            read, written = usage.input_tokens, usage.output_tokens
+            calls[place] = replace(call, input_tokens=read, output_tokens=written, cost=usage.cost)
+
+
+def _read_messages(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    messages = request.get("messages")
+    return tuple(each for each in messages if isinstance(each, Mapping)) if isinstance(messages, list) else ()

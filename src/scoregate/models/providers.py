@@ -163,6 +163,11 @@ def split_name(name: str, *, has_address: bool = False, other_provider: str | No
     else:
         is_named = bool(name.strip()) and (has_address or name not in PROVIDERS)
         is_openai = has_address or not slash or name.startswith(_FINE_TUNED)
+        if ":" in name and not has_address and (colon := name.partition(":"))[0] in PROVIDERS:
+            raise ModelError(
+                f"{name!r:.200} has a colon between provider and model, so nothing was sent",
+                advice=f'Write "{colon[0]}/{colon[2]:.200}".',
+            )
         if not is_openai and (other_provider is None or provider.lower() in PROVIDERS or ":" in provider):
             raise unknown_provider_error(provider, name)
         provider, model = "openai" if is_openai or other_provider is None else other_provider, name

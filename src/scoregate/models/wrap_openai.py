@@ -12,7 +12,18 @@ from urllib.parse import urlsplit
 from scoregate.core.evaluation import Usage
 from scoregate.models.ask import ask, find_cached_answer
 from scoregate.models.budget import CallAccounting, parse_usage
-from scoregate.models.calls import ASYNC, SYNC, Answer, Call, Mode, ModelResponse, Steps, run_steps, run_steps_async
+from scoregate.models.calls import (
+    ASYNC,
+    SYNC,
+    Answer,
+    Call,
+    Mode,
+    ModelResponse,
+    Steps,
+    record_stream_usage,
+    run_steps,
+    run_steps_async,
+)
 from scoregate.models.errors import add_advice
 from scoregate.models.gateway import find_gateway_provider, origin_headers
 from scoregate.models.http_clients import close_connections_at_end, create_http_client, import_openai
@@ -230,7 +241,10 @@ class WrappedRequest:
         account = CallAccounting.current()
 
         def charge(usage: Usage) -> None:
-            account.charge(account.price_usage(usage, provider=self._origin.name, model=self.model))
+            priced = account.price_usage(usage, provider=self._origin.name, model=self.model)
+            account.charge(priced)
+            if answer.recorded is not None:
+                record_stream_usage(account.meter, answer.recorded, priced)
 
         counter = StreamUsageCounter(charge, self.model, hide_usage=self._adds_usage)
         iterate = counter.iterate_async if mode.is_async else counter.iterate

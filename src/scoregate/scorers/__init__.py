@@ -1,5 +1,8 @@
 """Scorers for `evaluate`. Any callable is a scorer, too; `scorer` gives it a name, a threshold or a scale."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
 from scoregate.scorers.judges import ModelJudge, choice_judge, judge
@@ -14,14 +17,24 @@ from scoregate.scorers.texts import (
     similarity,
 )
 
+if TYPE_CHECKING:
+    from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
+    from scoregate.scorers.overlap import bleu, rouge_l
+    from scoregate.scorers.pairs import PairwiseJudge, pairwise
+    from scoregate.scorers.pii import pii_free
+
 __all__ = [
     "Check",
+    "EmbeddingSimilarity",
     "ModelJudge",
+    "PairwiseJudge",
     "WrappedScorer",
+    "bleu",
     "choice_judge",
     "contains",
     "contains_all",
     "contains_any",
+    "embedding_similarity",
     "equals",
     "json_equals",
     "json_schema",
@@ -31,7 +44,26 @@ __all__ = [
     "length",
     "levenshtein",
     "numeric_close",
+    "pairwise",
+    "pii_free",
     "regex",
+    "rouge_l",
     "scorer",
     "similarity",
 ]
+_MODULES = {
+    "EmbeddingSimilarity": "embeddings",
+    "PairwiseJudge": "pairs",
+    "bleu": "overlap",
+    "embedding_similarity": "embeddings",
+    "pairwise": "pairs",
+    "pii_free": "pii",
+    "rouge_l": "overlap",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The scorers that few suites use: imported when they are asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -67,6 +67,16 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
     return found
 
 
+def check_length(text: str, most: int, check: str) -> None:
+    """Check that a text is short enough to be compared in a bounded time.
+
+    Raises:
+        ValueError: it is longer.
+    """
+    if len(text) > most:
+        raise ValueError(f"{check} takes texts of up to {most:,} characters, and this one has {len(text):,}")
+
+
 class WrappedScorer:
     """A function of the user with settings, made by `scorer`. It is called like the function."""
 

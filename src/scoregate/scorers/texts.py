@@ -9,9 +9,11 @@ from typing import Any, Literal
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.errors import MissingExtra
 from scoregate.grading.prompts import to_text
-from scoregate.scorers.check import Check, Values, find_expected, pass_or_fail
+from scoregate.scorers.check import Check, Values, check_length, find_expected, pass_or_fail
 
 _LONGEST = 100
+# The time for a comparison is a product of the lengths.
+_MOST_CHARACTERS = 100_000
 
 
 def equals(expected: Any = None, *, ignore_case: bool = False, strip: bool = True, name: str | None = None) -> Check:
@@ -196,6 +198,8 @@ def _check_length(values: Values, *, least: int | None, most: int | None, unit: 
 def _measure_similarity(values: Values, *, expected: str | None, measure: str) -> Evaluation:
     rapidfuzz = _import_rapidfuzz()
     wanted, output = to_text(find_expected(values, expected, measure)), to_text(values.output)
+    for text in (wanted, output):
+        check_length(text, _MOST_CHARACTERS, measure)
     if measure == "levenshtein":
         return Evaluation(rapidfuzz.distance.Levenshtein.normalized_similarity(output, wanted))
     process = rapidfuzz.utils.default_process

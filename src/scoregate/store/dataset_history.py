@@ -12,6 +12,7 @@ from functools import partial
 from io import SEEK_END
 from typing import Any, BinaryIO
 
+from scoregate.core.records import record
 from scoregate.errors import StoreError
 from scoregate.store.datasets import Head, Positions, apply_runs
 from scoregate.store.errors import check_items
@@ -21,7 +22,7 @@ _ROW = re.compile(rb'\{"in": ([0-9]{1,18}), "row": ')
 _TAIL = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class History:
     """All versions, and the positions of their new rows in the file.
 

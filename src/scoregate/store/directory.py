@@ -6,11 +6,11 @@ import errno
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from scoregate.core.records import record
 from scoregate.errors import ReadOnlyStore, StoreError
 from scoregate.store.errors import conflict_message
 from scoregate.store.kinds import Key, Kind, T
@@ -149,7 +149,7 @@ def prepare_folder(folder: Path) -> None:
             replace_file(folder / name, [text.encode()])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DirectoryStore:
     """A `Store` with one file for each collection, `folder/kind/key…`."""
 
@@ -205,7 +205,7 @@ class DirectoryStore:
         return display_path(path.with_name(file_name) if file_name else path)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DirectoryWriter:
     """A `Writer` for a `DirectoryStore`."""
 

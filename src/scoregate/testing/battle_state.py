@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
+from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.trial import CURRENT, Trial
+from scoregate.engine.trial import Trial
 from scoregate.errors import InvalidSuite
 
 if TYPE_CHECKING:
@@ -21,30 +20,6 @@ if TYPE_CHECKING:
 
 _states: WeakKeyDictionary[EventLog, dict[str, BattleState]] = WeakKeyDictionary()
 _lock = threading.Lock()
-
-
-def current_trial() -> Trial:
-    """The current trial.
-
-    Raises:
-        InvalidSuite: no suite runs.
-    """
-    if (trial := CURRENT.get()) is None:
-        raise InvalidSuite("a battle needs the suite that it is a part of", advice="Call run_test_suite.")
-    return trial
-
-
-def recorded_baseline(trial: Trial) -> Any:
-    """The base run's output for this case, as JSON; None if there is none."""
-    if not (file := os.environ.get(BASELINE_OUTPUTS_VARIABLE)):
-        return None
-    return _read_recorded_outputs(file).get((battle_key(trial.log.suite, trial.params), trial.case.hash))
-
-
-@lru_cache(maxsize=1)
-def _read_recorded_outputs(file: str) -> dict[tuple[str, str], Any]:
-    with Path(file).open("rb") as lines:
-        return read_baseline_outputs(lines)
 
 
 class BattleState:

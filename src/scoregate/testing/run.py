@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
+from scoregate.engine.notebook import start_progress
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
@@ -92,14 +93,18 @@ def run_test_suite(
         from scoregate.engine.eval_result import EvalResult
 
         return EvalResult(str(id), str(id), skipped=True)
-    logs = run_sync(partial(run_suite, suite, folder, reuses=True), in_new_thread=suite.limits.timeout_s is not None)
+    progress = start_progress(suite)
+    run = partial(run_suite, suite, folder, reuses=True, progress=progress)
+    logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
     if isinstance(human_review_job, CreateHumanReviewJob):
         job = human_review_job
         for log in logs:
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
     from scoregate.engine.completion import complete_run
 
-    return complete_run(logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main)
+    return complete_run(
+        logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main, progress=progress
+    )
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

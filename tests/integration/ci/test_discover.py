@@ -257,7 +257,7 @@ async def test_files_are_listed_once_and_parsed_only_if_they_mention_scoregate(
     listed, parsed = [], []
     list_files, read_script = git.list_files, python_files.read_script
     monkeypatch.setattr(git, "list_files", lambda root: listed.append(root) or list_files(root))
-    monkeypatch.setattr(python_files, "read_script", lambda source: parsed.append(source) or read_script(source))
+    monkeypatch.setattr(python_files, "read_script", lambda *source: parsed.append(source) or read_script(*source))
     assert paths(await find(repository.root)) == ["evals/a.py"]
     assert (len(listed), len(parsed)) == (1, 1)
 

@@ -53,6 +53,7 @@ async def test_without_git_it_works_as_outside_a_repository(
     monkeypatch.setenv("PATH", "/nowhere")
     assert await git.top_level(repository.root) is None
     assert await git.list_files(repository.root) is None
+    assert await git.read_work_tree(repository.root) is None
     with pytest.raises(GitError, match="not installed"):
         await git.head_commit(repository.root)
 
@@ -62,6 +63,42 @@ async def test_dirty_is_what_git_follows_and_not_what_lies_about(repository: Rep
     assert not await git.is_dirty(repository.root)
     repository.write("README.md", "changed")
     assert await git.is_dirty(repository.root)
+
+
+async def test_the_work_tree_is_what_single_calls_of_git_say(repository: Repository, tmp_path: Path) -> None:
+    root = repository.root
+    tree = await git.read_work_tree(root)
+    assert tree == git.WorkTree(repository.head, "main", False, False, ())
+    for name in ("sub/new file.py", "? odd", "é.py", "li\nne.py"):
+        repository.write(name)
+    tree = await git.read_work_tree(root)
+    assert tree is not None
+    assert (tree.dirty, tree.changed) == (False, False)
+    assert sorted(tree.untracked) == sorted(["sub/new file.py", "? odd", "é.py", "li\nne.py"])
+    repository.git("mv", "README.md", "? moved.md")
+    repository.git("checkout", "-q", "--detach")
+    tree = await git.read_work_tree(root)
+    assert tree is not None
+    assert (tree.commit, tree.branch, tree.dirty, tree.changed) == (repository.head, None, True, True)
+    assert "? moved.md" not in tree.untracked
+    assert await git.read_work_tree(tmp_path / "..") is None
+
+
+async def test_untracked_files_of_a_submodule_are_a_change_but_not_dirty(
+    repository: Repository, tmp_path: Path
+) -> None:
+    other = Repository.new(tmp_path / "other")
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.root), "inner")
+    repository.git("commit", "-qam", "inner")
+    (repository.root / "inner" / "new.txt").write_text("", encoding="utf-8")
+    tree = await git.read_work_tree(repository.root)
+    assert tree is not None
+    assert (tree.dirty, tree.changed) == (await git.is_dirty(repository.root), True) == (False, True)
+
+
+async def test_before_the_first_commit_the_work_tree_has_a_branch(tmp_path: Path) -> None:
+    Repository(tmp_path).git("init", "-q", "-b", "start")
+    assert await git.read_work_tree(tmp_path) == git.WorkTree(None, "start", False, False, ())
 
 
 async def test_variables_do_not_lead_to_another_repository(

@@ -117,3 +117,35 @@ def test_latency_has_limits_of_its_own(project: Project) -> None:
     ran = project.scoregate("run")
     assert ran.exit_code == 1
     assert "p95 latency" in ran.output
+
+
+SLICED = """
+from scoregate import evaluate
+
+ROWS = [{"id": f"q{n}", "input": f"question {n}", "language": ("fr", "de")[n % 2]} for n in range(40)]
+
+def answer(input, language):
+    return "no" if BAD and language == "fr" else "yes"
+
+evaluate("hours", data=ROWS, task=answer, scorers=[lambda output: output == "yes"])
+"""
+
+
+def test_a_slice_fails_a_run_only_if_a_limit_names_it(project: Project) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 0\nslices = ['language']\n")
+    project.write("evals/eval_hours.py", "BAD = False\n" + SLICED)
+    project.scoregate("run")
+    base = str(keep_run(project, "base"))
+    project.write("evals/eval_hours.py", "BAD = True\n" + SLICED)
+    ran = project.scoregate("run", "--baseline", base)
+    assert ran.exit_code == 0, ran.output
+    assert [(each["value"], each["label"], each["n"]) for each in ran.result["slices"]] == [
+        *(("fr", "worse", 20), ("de", "unchanged", 20)),
+    ]
+    assert "<code>language=fr</code>" in ran.comment
+    for limit, exit_code in (("language=fr", 1), ("language=de", 0), ("language=es", 3), ("topic=tax", 3)):
+        project.write("scoregate.toml", f"min_pass_rate = 0\nmax_slice_drop = {{ '{limit}' = 0.1 }}\n")
+        ran = project.scoregate("gate", "scoregate-out", "--baseline", base)
+        assert ran.exit_code == exit_code, (limit, ran.output)
+    project.write("scoregate.toml", "max_slice_drop = { language = 0.1 }\n")
+    assert project.scoregate("gate", "scoregate-out").exit_code == 2

@@ -66,7 +66,7 @@ def test_a_base_that_is_run_again_has_none_so_that_the_folder_is_asked(project: 
 def test_what_another_project_left_in_the_folder_is_no_past(project: Project) -> None:
     project.write("evals/demo.py", OTHER)
     project.scoregate("run")
-    assert "history" not in run_with(project, good=1).run
+    assert "history" not in run_with(project, "--baseline", "none", good=1).run
 
 
 def test_a_secret_at_the_end_of_a_message_is_not_cut_into_pieces(project: Project) -> None:

@@ -36,7 +36,7 @@ def test_what_init_writes_runs_the_evals_that_list_showed(project: Project) -> N
     assert 'commands = [{ name = "pytest", run = ["pytest"' in " ".join(ran.output.split())
     init = project.scoregate("init")
     assert init.output.splitlines()[:2] == ["written  scoregate.toml", f"written  {WORKFLOW}"]
-    assert not (project.root / "evals" / "eval_greeting.py").exists()
+    assert not (project.root / "evals" / "eval_hours.py").exists()
     ran = project.scoregate("run", "--baseline", "none", PATH=PATH)
     assert ran.exit_code == 1, ran.output
     assert ran.statuses == {"passed": 1, "failed": 1}
@@ -54,7 +54,7 @@ def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> 
             output = project.scoregate(command).output
             assert f"Add these lines to {file} to make them suites:\n{lines}" in output
         assert (project.root / file).read_text(encoding="utf-8") == text
-    assert not (project.root / "evals" / "eval_greeting.py").exists()
+    assert not (project.root / "evals" / "eval_hours.py").exists()
 
 
 def test_init_writes_through_no_link_that_leaves_the_project(
@@ -78,7 +78,7 @@ def test_init_writes_through_no_link_that_leaves_the_project(
     (project.root / "inside").mkdir()
     (project.root / "evals").symlink_to("inside")
     assert project.scoregate("init").exit_code == 0
-    assert (project.root / "inside" / "eval_greeting.py").is_file()
+    assert (project.root / "inside" / "eval_hours.py").is_file()
 
 
 def test_names_of_files_in_written_settings_are_single_words(project: Project) -> None:

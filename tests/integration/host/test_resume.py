@@ -260,6 +260,36 @@ def test_variants_of_a_grid_search_are_told_apart(bench: Bench) -> None:
     assert [suite["reused"] for suite in ran.result["suites"]] == [7, 7]
 
 
+DICTS = """
+from scoregate import evaluate
+
+class Named:
+    def __init__(self, input):
+        self.input = input
+
+def checks(output):
+    return {"polite": True, **({"late": 0.5} if output == "good 7" else {})}
+
+def task(input):
+    return fn(Named(input))
+
+scorers = [checks, lambda output: bool(output)]
+evaluate("dicts", data=[f"good {n}" for n in range(8)], task=task, scorers=scorers, concurrency=1)
+"""
+
+
+def test_results_of_scorers_that_return_dicts_are_reused(bench: Bench) -> None:
+    bench.project.write("evals/demo.py", BODY + DICTS)
+    bench.project.commit()
+    bench.interrupt()
+    ran = bench.resume()
+    assert ran.exit_code == 0, ran.output
+    assert bench.calls == ["good 5", "good 6", "good 7"]
+    assert "5 of 8 results were reused" in ran.output
+    assert sorted(ran.run["suites"][0]["evaluators"]) == ["bool(output)", "checks.late", "checks.polite"]
+    assert ran.run["suites"][0]["means"]["checks.polite"] == 1
+
+
 def test_a_case_is_tried_again_and_never_taken_from_before(bench: Bench) -> None:
     """Confirmations are new evidence: what is reused is not offered to them."""
     body = BODY.replace(

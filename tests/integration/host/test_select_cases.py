@@ -83,7 +83,7 @@ def test_names_and_expressions_select_cases(project: Project) -> None:
         assert cases_of(ran) == cases
         assert ran.run["complete"]
         assert ran.run["selection"] == ran.result["run"]["selection"] != ""
-        assert "Only a part of the cases ran" in ran.output
+        assert "Only a part of the project ran" in ran.output
 
 
 def test_a_selection_that_matches_nothing_is_unmeasurable(project: Project) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from tests.fakes.openai import OpenAIServer
 from tests.integration.host.conftest import Project
 
 SUITE = """
@@ -64,6 +65,35 @@ def test_a_suite_that_measures_nothing_is_never_green(project: Project) -> None:
     invalid = project.scoregate("run", "--baseline", "none")
     assert (invalid.exit_code, invalid.statuses) == (3, {"passed": 1})
     assert "case 2: its id must be a text or a whole number, not []" in " ".join(invalid.output.split())
+
+
+PAIRWISE = """
+from scoregate import evaluate
+from scoregate.scorers import contains, pairwise
+
+evaluate("demo", data=["a", "b"], task=lambda text: f"OUTPUT for {text}", scorers=SCORERS)
+"""
+
+
+def test_outputs_are_compared_with_those_of_the_base_run(project: Project) -> None:
+    def write(output: str, scorers: str) -> None:
+        project.write("evals/eval_demo.py", PAIRWISE.replace("OUTPUT", output).replace("SCORERS", scorers))
+
+    with OpenAIServer.start() as server:
+        server.answers("", {"reason": "x", "answer": "Equal"})
+        write("old", "pairwise()")
+        first = project.scoregate("run", "--baseline", "none", "--out", "before", **server.environment)
+        assert first.exit_code == 3
+        assert "a battle needs the output of a run before it" in first.output
+        write("old", '[contains("for"), pairwise()]')
+        mixed = project.scoregate("run", "--baseline", "none", "--out", "mixed", **server.environment)
+        assert (mixed.exit_code, server.asked()) == (0, [])
+        assert "pairwise skips cases of which the baseline has no output" in mixed.output
+        write("new", '[contains("for"), pairwise()]')
+        ran = project.scoregate("run", "--baseline", "mixed", **server.environment)
+        assert ran.exit_code == 0, ran.output
+        assert ran.run["suites"][0]["means"] == {"contains for": 1, "pairwise": 0.5}
+        assert len(server.asked()) == 4, "each pair in both orders"
 
 
 def test_a_suite_runs_under_exec(project: Project) -> None:

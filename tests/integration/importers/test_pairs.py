@@ -16,10 +16,11 @@ from tests.integration.host.conftest import Project, Ran, project
 from tests.integration.importers.files import imported
 
 from scoregate.ci.importers import Reader
-from scoregate.ci.importers.common import FreeNames, Trial, digest
+from scoregate.ci.importers.common import FreeNames, Trial
 from scoregate.ci.importers.repeats import Repeats
 from scoregate.ci.importers.suites import Suite
 from scoregate.core.comparison import Comparison, compare, count_positional_cases
+from scoregate.core.identity import digest
 from scoregate.core.reducer import RunReducer
 from scoregate.core.run import Run
 

@@ -182,7 +182,7 @@ def test_combinations_of_a_grid_have_champions_of_their_own(server: OpenAIServer
 
 
 def test_outside_of_a_suite_there_is_no_battle() -> None:
-    with pytest.raises(Exception, match="a battle needs the suite"):
+    with pytest.raises(Exception, match="a comparison with the baseline needs the suite"):
         Auto().evaluate_test_case(Case("a"), "x")
 
 

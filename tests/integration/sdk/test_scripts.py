@@ -139,10 +139,14 @@ def anyio_backend():
 """
 
 
+# Without settings, pytest-asyncio warns in every project.
+_NO_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio")
+
+
 def test_pytest_runs_suites_and_reports_their_assertions(home: Home) -> None:
     (home.root / "test_suites.py").write_text(PYTEST.format(preamble=PREAMBLE), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "test_suites.py"],
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", *_NO_PLUGINS, "test_suites.py"],
         env=home.environ(True, {}),
         capture_output=True,
         text=True,

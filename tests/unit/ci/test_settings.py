@@ -114,12 +114,13 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     write(
-        tmp_path, 'max-cases = 3\nsecrets = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7'
+        tmp_path,
+        'max-cases = 3\nhidden = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7',
     )
     told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
     assert told.splitlines()[1:] == [
         "  scoregate.toml:1: there is no setting 'max-cases'; did you mean 'max_cases'?",
-        "  scoregate.toml:2: there is no setting 'secrets'; `scoregate settings` lists all settings",
+        "  scoregate.toml:2: there is no setting 'hidden'; `scoregate settings` lists all settings",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
         "  scoregate.toml:4: paths[0] = 1: must be text",
         "  INPUT_MAX-SUITES: max_suites = '0': must be at least 1",
@@ -297,5 +298,5 @@ async def test_results_that_other_settings_of_evaluators_recorded_are_not_reused
     for own in chosen:
         base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(asdict(own.policy()))))
         assert [not choose_policy(other, base).problem for other in chosen] == [other is own for other in chosen]
-    conditions = [(await read_conditions(tmp_path, each)).settings for each in chosen]
+    conditions = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
     assert len(set(conditions)) == len(chosen)

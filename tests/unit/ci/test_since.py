@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
         return base
 
     nowhere: Any = None
-    return Reporting((source,), apply_stored_reviews(root), nowhere, nowhere, nowhere, nowhere)
+    return Reporting((source,), partial(apply_stored_reviews, root), nowhere, nowhere, nowhere, nowhere)
 
 
 def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_path: Path) -> None:
@@ -73,4 +74,4 @@ def test_a_run_that_names_any_number_of_evaluators_makes_nobody_look_for_them(tm
     run = waiting(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "other.jsonl").write_text("no verdict\n")
-    assert apply_stored_reviews(tmp_path)(run).suites[0].columns.pending == 1
+    assert apply_stored_reviews(tmp_path, run).suites[0].columns.pending == 1

@@ -142,6 +142,19 @@ def test_a_script_that_ended_badly_cannot_be_measured(script: Script, words: str
     assert words in finding(found, "scripts end well").value
 
 
+def test_one_cause_is_one_problem() -> None:
+    script = Script("evals/demo.py", exit_code=0, error=ErrorInfo("InvalidEvents", "a line can't be read"))
+    problem = ErrorInfo("InvalidSuite", "suite 'demo': the data has no cases")
+    for found, rule, value in (
+        (verdict(scripts=[script]), "scripts end well", "evals/demo.py: a line can't be read"),
+        (verdict(Told({}, errors=[problem])), "suite is valid", "the data has no cases"),
+        (verdict(Told({"a": {}}, evaluators=[])), "cases were evaluated", "0 evaluations: the suite has no scorers"),
+    ):
+        assert found.exit_code == 3
+        assert [one.rule for one in found.failed] == [rule]
+        assert found.failed[0].value.startswith(value)
+
+
 def test_a_failure_is_certain_and_wins_over_what_cannot_be_measured() -> None:
     found = verdict(Told(scored(0.0)), Told({}, id="empty"))
     assert (found.conclusion, found.exit_code) == (FAILED, 1)

@@ -186,4 +186,28 @@ def test_a_function_with_settings() -> None:
     assert not result.evaluators["short"].higher_is_better
     assert count_letters("four") == 4
     (error,) = next(iter(evaluate("x", data=["a"], task=str, scorers=scorer(lambda: 11, scale=(0, 10))).cases)).errors
-    assert error.error.message == "the score 11 is outside of its scale, 0 to 10"
+    message = error.error.message
+    assert message.startswith("the score 11 is outside of its scale, 0 to 10 (")
+    assert re.search(r"test_scorers\.py:\d+\)$", message)
+
+
+def test_mistakes_in_scorers_are_named() -> None:
+    for given, problem in (
+        (
+            scorer(len, threshold=80),
+            "(len): its threshold 80 is outside of 0 to 1; scores of another range need a scale",
+        ),
+        (scorer(len, scale=(0, 10), threshold=Threshold(lte=11)), "(len): its threshold 11 is outside of 0 to 10"),
+        (contains, "(contains): it is the function that makes a scorer; call it: contains()"),
+    ):
+        result = evaluate("x", data=["a"], task=str, scorers=[given])
+        assert any(problem in error.message for error in result.errors), problem
+
+
+def test_every_public_name_is_found_each_time() -> None:
+    import scoregate.scorers as package
+
+    for _ in range(2):
+        assert [name for name in package.__all__ if not callable(getattr(package, name))] == []
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        package.nothing  # noqa: B018

@@ -28,6 +28,8 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.reducer import RunReducer
 from scoregate.core.run import Run, Script
+from scoregate.core.slice_rows import SliceChoice
+from scoregate.core.slices import collect_slices
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(
@@ -70,6 +72,8 @@ class Trial:
     digest: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     origin: Origin | None = None
+    input: Any = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,9 @@ class Told:
 
     def _trial(self, trial: Trial) -> Iterable[Event]:
         where: dict[str, Any] = {"suite": self.id, "case": trial.hash, "repeat": trial.repeat}
-        yield CaseStarted(**where, name=trial.name, digest=trial.digest, origin=trial.origin)
+        yield CaseStarted(
+            **where, name=trial.name, digest=trial.digest, origin=trial.origin, input=trial.input, tags=trial.tags
+        )
         if trial.error:
             yield Errored(**where, stage="task", error=trial.error)
         else:
@@ -156,8 +162,10 @@ def view_of(
     note: str = "exact",
     context: ReportContext = CONTEXT,
     policy_changes: Sequence[str] = (),
+    slices: Sequence[str] = (),
 ) -> ReportView:
     """What is reported of a run and its base, judged by `limits` for every suite."""
-    comparison = compare(run, base, note if base else "no run of main is stored")
     policy = Policy(suites={"*": limits}) if limits else Policy()
+    choice = SliceChoice(collect_slices(run, slices), policy.limited_slices)
+    comparison = compare(run, base, note if base else "no run of main is stored", slices=choice)
     return build_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context)

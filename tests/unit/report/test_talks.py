@@ -114,7 +114,7 @@ def test_the_turn_stands_beside_that_of_the_base() -> None:
         "4 turns, goal not achieved, no turns left",
     )
     text = comment(view(**pointing(4)))
-    assert "<b><code>a trip</code></b>: failed in turn 4, according to the judges" in text
+    assert "<summary><code>a trip</code>: failed in turn 4, according to the judges" in text
     assert "| 4 | assistant | Bye | Yes |" in text
     assert "Turn 3, assistant:\n  The steak house\n" in text
 
@@ -139,7 +139,7 @@ def test_a_base_that_was_no_conversation_is_none(output: Any) -> None:
 def test_what_became_text_from_a_conversation_is_shown_as_text() -> None:
     [case] = view_of(make_run(talked(NOW, 0.0, output="a text")), make_base(talked(BEFORE, 1.0))).failing
     assert case.conversation is None
-    assert "+ a text" in case.diff
+    assert "+ a text" in case.shown.diff
 
 
 def test_long_messages_are_shown_from_where_they_leave_each_other() -> None:

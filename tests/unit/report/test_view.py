@@ -96,17 +96,17 @@ def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_ou
     view = view_of(make_run(Told("demo", now)), make_base(Told("demo", before)))
     large, small = view.failing
     assert (large.name, large.is_newly_failing, large.drop) == ("large", True, pytest.approx(0.8))
-    assert large.diff == ("- Old words.", "+ New words.", "  End")
+    assert large.shown.diff == ("- Old words.", "+ New words.", "  End")
     assert large.url == f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
     [miss] = large.misses
     assert (miss.base, miss.shown, miss.threshold, miss.why) == (1.0, "0.2", "≥ 0.9", "not met: is polite")
-    assert (small.diff, small.same_output) == ((), True)
+    assert (small.shown.diff, small.shown.same_output) == ((), True)
 
 
 def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
     trials = [Trial(f"h{at}", [Score("e", score)], output="words") for at, score in enumerate([0.5, 1.0, 0.1])]
     view = view_of(make_run(Told("demo", trials)))
-    assert [(case.key.hash, case.is_newly_failing, case.output) for case in view.failing] == [
+    assert [(case.key.hash, case.is_newly_failing, case.shown.output) for case in view.failing] == [
         ("h2", False, "words"),
         ("h0", False, "words"),
     ]
@@ -156,8 +156,8 @@ def test_outputs_are_bounded_and_differences_found_in_them() -> None:
         make_base(Told("demo", [Trial("h", [Score("e", 1.0)], output=f"Two. {words}")])),
     )
     [case] = view.failing
-    assert case.diff[:2] == ("- Two.", "+ One.")
-    assert sum(map(len, case.diff)) < 10_000
+    assert case.shown.diff[:2] == ("- Two.", "+ One.")
+    assert sum(map(len, case.shown.diff)) < 10_000
 
 
 def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
@@ -233,5 +233,5 @@ def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
     failed = ErrorInfo("TimeoutError", "no answer")
     base = make_base(Told("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
     view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
-    assert view.failing[0].diff == ("- before", "+ after")
+    assert view.failing[0].shown.diff == ("- before", "+ after")
     assert [error.trials for error in view.errors] == []

@@ -17,7 +17,7 @@ from scoregate.core.comparison_rows import Measure, RowLabel
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.intervals import measure_spread
-from scoregate.core.pairing import Pairs, Values, log_side, pair_scores, pair_sides, quantity_side
+from scoregate.core.pairing import Pairs, Values, case_clusters, log_side, pair_scores, pair_sides, quantity_side
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import sign_flip_test
 
@@ -169,7 +169,8 @@ def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> Suit
 
 def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool = False) -> Pairs:
     here, there = quantity_side([new], values), quantity_side(olds, values)
-    return pair_sides(here, there, new) if raw else pair_sides(log_side(here), log_side(there), new)
+    clusters = case_clusters(new)
+    return pair_sides(here, there, clusters) if raw else pair_sides(log_side(here), log_side(there), clusters)
 
 
 def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:

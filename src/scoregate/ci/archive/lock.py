@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from scoregate.ci.archive.folder import open_nofollow
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 LOCK_FILE = ".lock"
@@ -22,7 +22,7 @@ _MAX_BYTES = 1 << 10
 _TRIES, _PAUSE_S = 5, 0.05  # a process that checks a lock holds it for a moment
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LockHolder:
     """The process that holds a lock, and since when, in seconds since the epoch."""
 

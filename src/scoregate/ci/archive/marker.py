@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,6 +13,7 @@ from pydantic_core import to_json
 
 from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE, open_nofollow
 from scoregate.ci.archive.lock import is_locked, lock_holder
+from scoregate.core.records import record
 from scoregate.errors import ScoregateError, UsageError
 
 MARKER_FILE = "in-progress.json"
@@ -21,7 +21,7 @@ IN_PROGRESS = "in-progress-"
 _MAX_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Marker:
     """The process of a run, and when it started, in seconds since the epoch. `alive`: that process still runs."""
 

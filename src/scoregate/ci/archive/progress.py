@@ -5,20 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import open_nofollow
+from scoregate.core.records import record
 
 LIVE_FILE = ".live.json"
 _MOST_BYTES = 1 << 20
 _SAME_S = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveCount:
     """The progress of a run or a suite in cases. `planned` is None if unknown; `cost` is in US dollars."""
 
@@ -30,7 +31,7 @@ class LiveCount:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveSuite:
     """One suite. `means` holds the mean of the scores so far for each evaluator, in [0, 1]."""
 
@@ -40,7 +41,7 @@ class LiveSuite:
     finished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveCase:
     """A case that failed or has an error. `why` has a line for each evaluator or error."""
 
@@ -50,7 +51,7 @@ class LiveCase:
     why: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveRun:
     """The progress of a run, written by the process `pid`, which started at `born`.
 
@@ -100,10 +101,16 @@ def read_live(folder: Path) -> LiveRun | None:
 
 def remove_live(folder: Path, pid: int) -> None:
     """Remove the file at the end of a process; the file of another process stays."""
-    live = read_live(folder)
-    if live is None or live.pid == pid:
+    if _is_written_by(folder / LIVE_FILE, pid) or read_live(folder) is None:
         with suppress(OSError):
             (folder / LIVE_FILE).unlink()
+
+
+def _is_written_by(path: Path, pid: int) -> bool:
+    with suppress(OSError, ValueError), open(path, "rb", opener=open_nofollow) as file:
+        data = from_json(file.read(_MOST_BYTES))
+        return isinstance(data, dict) and data.get("pid") == pid
+    return False
 
 
 def process_start_time(pid: int) -> float | None:

@@ -45,7 +45,7 @@ def rotate(folder: Path, most: int) -> None:
     with _open_folder(folder.parent / EARLIER) as earlier_fd:
         if (name := archived_name(head)) not in os.listdir(earlier_fd):  # noqa: PTH208 (a handle, not a path)
             _move(folder, earlier_fd, name)
-        _prune(earlier_fd, most)
+        _prune(earlier_fd, most, folder.parent / EARLIER)
 
 
 def _is_file(path: Path) -> bool:
@@ -93,14 +93,27 @@ def _move(folder: Path, earlier_fd: int, name: str) -> None:
     os.rename(partial, name, src_dir_fd=earlier_fd, dst_dir_fd=earlier_fd)
 
 
-def _prune(earlier_fd: int, most: int) -> None:
+def _prune(earlier_fd: int, most: int, earlier: Path) -> None:
     """Delete the oldest runs and what a crash left; folders with other names stay."""
     names = sorted(
         name
         for name in os.listdir(earlier_fd)
         if _NAMES.fullmatch(name) and stat.S_ISDIR(os.stat(name, dir_fd=earlier_fd, follow_symlinks=False).st_mode)
     )
-    newest = [name for name in names if not name.startswith(".")][-most:]
+    kept = [name for name in names if not name.startswith(".")]
+    newest = kept[-most:]
+    # The newest complete run is the next baseline on a developer's machine, however many runs of a part follow it.
+    whole = {name: started for name in kept if (started := _whole_since(earlier / name)) is not None}
+    newest += [max(whole, key=lambda name: whole[name])] if whole else []
     for name in names:
         if name not in newest:
             shutil.rmtree(name, ignore_errors=True, dir_fd=earlier_fd)
+
+
+def _whole_since(folder: Path) -> float | None:
+    """When a complete run started, in seconds since the epoch; None for other runs. Names are exact to the second."""
+    try:
+        head = read_head(folder / RUN_FILE) if _is_file(folder / RUN_FILE) else None
+    except RecordError:
+        return None
+    return head.started if head is not None and head.is_whole else None

@@ -106,6 +106,17 @@ class RunHead:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
 
+    @property
+    def is_unselected(self) -> bool:
+        """Whether it ended, and ran all suites and cases that the project's settings name."""
+        is_filtered = self.filters != self.file_filters
+        return self.complete and not (self.selection or self.narrowed or is_filtered)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has the results of all these: a script that failed, as for a syntax error, leaves some out."""
+        return self.is_unselected and not any(script.error for script in self.scripts)
+
 
 # Far above real runs: a forged run must not use up all time or memory.
 MOST_OF_EACH = 10_000
@@ -121,17 +132,14 @@ def read_head(path: Path) -> RunHead:
     Raises:
         RecordError: it is missing, damaged or of a newer version.
     """
+    data = _read_json(path)
+    _check_lengths(path, data)
+    notices: tuple[str, ...] = ()
     try:
-        data = from_json(path.read_bytes(), allow_inf_nan=False)
-        _check_version(path, data)
-        _check_lengths(path, data)
-        notices: tuple[str, ...] = ()
         if isinstance(data, dict):
             history, notices = read_history(data.get("history"))
             data = {**data, "history": history}
         head: RunHead = _adapter(RunHead).validate_python(data)
-    except OSError as error:
-        raise RecordError(f"{path} can't be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise _damage_error(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -140,6 +148,17 @@ def read_head(path: Path) -> RunHead:
     if not (_is_time(head.started) and _is_time(head.finished)):
         raise _damage_error(path, "its times are not valid")
     return replace(head, notices=(*head.notices, *(f"{path.name}: {notice}" for notice in notices)))
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        data = from_json(path.read_bytes(), allow_inf_nan=False)
+    except OSError as error:
+        raise RecordError(f"{path} can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise _damage_error(path, str(error)) from None
+    _check_version(path, data)
+    return data
 
 
 @cache
@@ -236,7 +255,7 @@ def amend_run(folder: Path, run: Run) -> None:
     Raises:
         RecordError: the folder holds no run, or can't be written to.
     """
-    crc32 = read_head(folder / RUN_FILE).crc32
+    crc32 = _read_checksum(folder / RUN_FILE)
     partial = folder / f".run-{secrets.token_hex(4)}.partial"
     try:
         partial.write_bytes(dump_head(make_head(run, crc32)))
@@ -245,6 +264,15 @@ def amend_run(folder: Path, run: Run) -> None:
         raise RecordError(f"{folder / RUN_FILE} can't be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _read_checksum(path: Path) -> int | None:
+    """The checksum of the cases. The rest is replaced, so it is not validated, which takes 11 ms (measured)."""
+    data = _read_json(path)
+    crc32 = data.get("crc32") if isinstance(data, dict) else ""
+    if not isinstance(crc32, int | None):
+        raise _damage_error(path, "it has no checksum")
+    return crc32
 
 
 def dump_head(head: RunHead) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, RUN_FILE, RUN_FOLDER
@@ -14,12 +14,13 @@ from scoregate.ci.archive.reader import CUT_SHORT, read_run
 from scoregate.ci.archive.rotation import archived_name
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.writer import RunWriter
+from scoregate.core.records import record
 from scoregate.errors import RecordError, RunUnfinished
 
 _MOST_INTERRUPTED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recovered:
     """A run that was recovered: its folder, the number of its cases, and a notice."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from scoregate.core.records import record
 from scoregate.core.run import BaseReference, Run
 
 UNREADABLE = "a baseline that could not be read"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Baseline:
     """What a run is compared with.
 
@@ -20,6 +21,7 @@ class Baseline:
         pool: more runs of the same commit, whose scores count as repeats.
         folder: where it is on disk; empty if it was downloaded.
         unreadable: there may be a baseline, or more of it, that could not be read.
+        implicit: no setting names it, so that it is the previous run on a developer's machine.
     """
 
     run: Run | None
@@ -27,13 +29,14 @@ class Baseline:
     pool: tuple[Run, ...] = ()
     folder: str = ""
     unreadable: bool = False
+    implicit: bool = False
 
     @property
     def reference(self) -> BaseReference | None:
         """The reference that a run stores. It also records a baseline that could not be read."""
         if self.run is None:
             return BaseReference("", UNREADABLE) if self.unreadable else None
-        return BaseReference(self.run.id, self.run.name, self.folder)
+        return BaseReference(self.run.id, self.run.name, self.folder, self.implicit)
 
     def with_runs(self, change: Callable[[Run], Run]) -> Baseline:
         """The same with each of its runs changed."""

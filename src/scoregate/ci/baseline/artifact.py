@@ -22,6 +22,7 @@ from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
@@ -31,10 +32,11 @@ MOST_POOLED = 5
 MOST_TRIES = 3
 _MOST_LISTED = 1_000
 _GONE = 410
+_FORBIDDEN = 403
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NearestCommit:
     """A commit, and a note of its relation to the base."""
 
@@ -148,7 +150,9 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
             run = await read_artifact(api, artifact)
         except (GitHubRefused, RecordError) as error:
             is_expired = isinstance(error, GitHubRefused) and error.status == _GONE  # GitHub has deleted it
-            problems.add(error.message, unreadable=not is_expired)
+            is_forbidden = isinstance(error, GitHubRefused) and error.status == _FORBIDDEN
+            remedy = "; give the job the permission `actions: read`" if is_forbidden else ""
+            problems.add(f"{error.message}{remedy}", unreadable=not is_expired)
             continue
         if run.commit is not None and run.commit != commit:
             problems.add(f"it is a run of {run.commit[:7]}")

@@ -75,7 +75,7 @@ def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | Non
             if any(read_head(each / RUN_FILE).id == known.id for each in _run_folders(place)):
                 baseline = read_baseline(place)
                 if baseline.run is not None and baseline.run.id == known.id:
-                    return replace(baseline, folder=str(place))
+                    return replace(baseline, folder=str(place), implicit=known.implicit)
     return None
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -19,13 +19,14 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Plan, SourceKind, list_import_folders
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.user_ids import Identity, process_rights
+from scoregate.core.records import record
 from scoregate.errors import GitError
 
 _PACKAGES = "node_modules"
 _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseTree:
     """The project at another commit; `note` describes the commit."""
 
@@ -106,7 +107,7 @@ async def _find_merge_base(root: Path, settings: Settings) -> tuple[str, str]:
     return commit, f"{branch}@{commit[:7]}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportFolders:
     """The folders outside of its environment that Python imports from, each in the order in which they are searched.
 

@@ -7,12 +7,12 @@ import re
 import tempfile
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from scoregate.ci.archive import CASES_FILE, IN_PROGRESS, RUN_FILE, latest_run, read_run
 from scoregate.ci.archive.marker import MARKER_FILE
+from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
@@ -29,7 +29,7 @@ _LARGE_LOCATOR, _LOCATOR_SIZE = b"PK\6\7", 20
 _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArchiveBounds:
     """The limits of a stored run.
 

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from scoregate.core.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class EntryPoint:
     """Functions that start a suite.
 
@@ -147,7 +149,7 @@ _CONDITIONAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteCall:
     """A call that starts a suite, with its line from 1; `suite_id` is None if it is not a literal.
 

@@ -10,6 +10,7 @@ from fnmatch import translate
 from pathlib import Path
 
 from scoregate.ci import git
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 DEFAULT_FOLDER = "evals"
@@ -19,7 +20,7 @@ _VENDORED = {"node_modules", "site-packages", "__pycache__"}
 _BUILT = {"build", "dist"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileKind:
     """A kind of files that may hold suites. Files that match a pattern are candidates in every folder."""
 
@@ -31,7 +32,7 @@ SCRIPTS = FileKind(PYTHON, PATTERNS)
 TEST_SETS = FileKind(TOML, ("*.testset.toml",))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A file to look at, relative to the root.
 
@@ -57,7 +58,7 @@ class ProjectFiles:
         return self._listed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileList:
     """The files of a project. `of_git`: those that git tracks or doesn't ignore; None outside of a repository."""
 
@@ -89,8 +90,9 @@ async def find_candidates(
     Raises:
         UsageError: a path does not exist or is a file that can't hold suites.
     """
-    listed = await files.list_all()
     paths = tuple(paths)
+    # Without a folder, git need not list the files of the project.
+    listed = await files.list_all() if not paths or _has_folder(files.root, paths) else FileList(files.root, None)
     candidates = _named_candidates(listed, paths, origin=origin) if paths else _default_candidates(listed, kind)
     by_path: dict[str, Candidate] = {}
     for candidate in candidates:
@@ -122,6 +124,10 @@ def _default_candidates(listed: Iterable[str], kind: FileKind) -> Iterator[Candi
 def is_vendored(path: str) -> bool:
     """Whether a file belongs to an installed package."""
     return not _VENDORED.isdisjoint(path.split("/"))
+
+
+def _has_folder(root: Path, paths: Iterable[str]) -> bool:
+    return any(Path(os.path.normpath(root / path)).is_dir() for path in paths)
 
 
 def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> Iterator[Candidate]:

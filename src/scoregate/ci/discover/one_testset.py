@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scoregate.ci.discover.files import TOML, Candidate
-from scoregate.ci.discover.testset_files import (
+from scoregate.ci.discover.testset_documents import (
     FileProblems,
     WorkerCommand,
     make_broken_source,

@@ -9,8 +9,8 @@ import re
 import stat
 import sys
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -18,8 +18,10 @@ import anyio.to_thread
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
 from scoregate.ci.discover.files import DEFAULT_FOLDER, Candidate, ProjectFiles, find_candidates, open_nonblocking
 from scoregate.ci.discover.packages import find_relative_level, locate_import_folders, locate_module
+from scoregate.ci.discover.pytest_marks import MarkedTest, find_marked_tests
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 MAX_BYTES = 5 * 1024 * 1024
@@ -36,7 +38,7 @@ _NOT_REGULAR = "not a regular file"
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptInfo:
     """How a file is run, and its suites.
 
@@ -136,7 +138,7 @@ def _inspect_file(root: Path, file: Candidate) -> SuiteSource | SkippedSource:
     content = _read_content(root, file)
     if not isinstance(content, bytes):
         return content
-    script = read_script(content)
+    script = read_script(content, file.path)
     if script.error:
         if not file.named and _is_no_script(file.path, content):
             why = f"{script.why} (line {script.line})"
@@ -168,13 +170,19 @@ def _is_no_script(path: str, content: bytes) -> bool:
     return _TEMPLATE.search(content) is not None or _IMPORT.search(content) is None
 
 
-def read_script(source: bytes) -> ScriptInfo:
-    """Classify a file by its bytes, in the encoding that they declare."""
+def read_script(source: bytes, path: str = "") -> ScriptInfo:
+    """Classify a file.
+
+    Args:
+        source: its bytes, in the encoding that they declare.
+        path: its path, relative to the root of the project. Suites of tests are named after it.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
-            return replace(_classify(read_scopes(tree)), relative_level=find_relative_level(tree))
+            script = _classify(read_scopes(tree), find_marked_tests(tree, path))
+            return replace(script, relative_level=find_relative_level(tree))
     except SyntaxError as error:
         return _syntax_problem(error.msg, error.lineno or 1)
     except ValueError as error:
@@ -183,15 +191,30 @@ def read_script(source: bytes) -> ScriptInfo:
         return _syntax_problem("too deeply nested", 1)
 
 
-def _classify(scopes: Scopes) -> ScriptInfo:
+def _classify(scopes: Scopes, marked: Sequence[MarkedTest]) -> ScriptInfo:
     if uses := _suite_calls(scopes.reached(scopes.module)):
         return _describe_suites(SourceKind.PYTHON, "starts", uses, scopes.certain(scopes.module))
     if uses := _suite_calls(scopes.reached(*scopes.tests)):
         tests = () if "pytestmark" in scopes.module.mentions else scopes.plain_tests
-        return _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
+        found = _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
+        return _add_marked_tests(found, marked) if marked and found.kind is not None else found
+    if marked:
+        first = min(each.line for each in marked)
+        return _add_marked_tests(
+            ScriptInfo(SourceKind.PYTEST, f"has cases as tests at line {first}", first, ()), marked
+        )
     if uses := _suite_calls(scopes.everywhere()):
         return ScriptInfo(None, f"starts a suite at line {uses[0].line}, but in a function that the file never calls")
     return ScriptInfo(None, _NO_SUITE)
+
+
+def _add_marked_tests(script: ScriptInfo, marked: Sequence[MarkedTest]) -> ScriptInfo:
+    """Add the suites of tests that the plug-in of pytest records."""
+    suites = [each.suite for each in marked]
+    if script.suite_ids is None or None in suites:
+        return replace(script, suite_ids=None)
+    known = (suite for suite in suites if suite is not None)
+    return replace(script, suite_ids=tuple(dict.fromkeys((*script.suite_ids, *known))))
 
 
 def _describe_suites(kind: SourceKind, starts: str, uses: list[SuiteCall], certain: Iterable[Scope]) -> ScriptInfo:
@@ -226,5 +249,6 @@ def _check_named_files(skipped: Iterable[SkippedSource], named: set[str]) -> Non
     if bad := [f"{each.path}: {each.why}" for each in skipped if each.path in named]:
         raise UsageError(
             "\n".join(["these files hold no suite:", *(f"  {line}" for line in bad)]),
-            advice="A suite is a call of evaluate or run_test_suite. For other ways, add [[commands]] to the settings.",
+            advice="A suite is a call of evaluate or run_test_suite, or a test with the mark or fixture scoregate. "
+            "For other ways, add [[commands]] to the settings.",
         )

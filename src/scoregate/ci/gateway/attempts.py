@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from scoregate.ci.gateway.answers import send_answer, start_answer
@@ -23,16 +23,16 @@ from scoregate.ci.gateway.usage_reader import (
     read_usage,
 )
 from scoregate.core.evaluation import Usage
+from scoregate.core.records import record
 from scoregate.models.calls import parse_object
 from scoregate.models.errors import Failure, FailureKind, classify_answer
 from scoregate.models.rate_limit import Limiter, Permit
-
 
 # Errors that depend on the question alone.
 _RECORDED_ERRORS = (400, 404, 413, 415, 422)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RefusedAnswer:
     """An answer with a rate limit."""
 

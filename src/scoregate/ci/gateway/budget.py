@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from scoregate.core.evaluation import Usage
+from scoregate.core.records import record
 
 # Above this share of its longest answers so far, a call without a limit of its own waits until it is alone.
 _MARGIN = 4
@@ -14,7 +14,7 @@ _FIRST_OUTPUT = 4_096
 _EPSILON = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Amount:
     """Dollars and tokens."""
 
@@ -28,7 +28,7 @@ class Amount:
         return Amount(self.cost - other.cost, self.tokens - other.tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimate:
     """The most that a call may use.
 
@@ -41,7 +41,7 @@ class Estimate:
     output_tokens: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BudgetRefusal(Exception):
     """The budget does not allow a call."""
 

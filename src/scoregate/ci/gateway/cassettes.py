@@ -15,7 +15,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from functools import cache
 from hashlib import blake2b
@@ -25,6 +25,7 @@ from typing import IO, Annotated, Literal
 from pydantic import AfterValidator, Field, TypeAdapter
 from pydantic_core import to_json
 
+from scoregate.core.records import record
 from scoregate.errors import RecordError
 
 SUFFIX = ".jsonl.gz"
@@ -54,7 +55,7 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 Headers = Annotated[Mapping[str, str], AfterValidator(_check_headers)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordedCall:
     """A call and its answer.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from scoregate.ci.settings import GatewayProviderSettings
+from scoregate.core.records import record
 from scoregate.errors import SettingsError
 from scoregate.models.providers import PROVIDERS
 
@@ -19,7 +20,7 @@ _OPENAI_POST = (
 _OPENAI_GET = rf"models(?:/{_ID}){{0,2}}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Api:
     """The calls that are forwarded to a kind of provider, and how it takes the key.
 
@@ -77,7 +78,7 @@ _ROOTS = {
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayProvider:
     """A provider that the gateway forwards calls to.
 

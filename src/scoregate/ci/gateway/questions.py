@@ -18,6 +18,7 @@ from scoregate.ci.gateway.budget import Estimate
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallOrigin
 from scoregate.core.backoff import parse_number
+from scoregate.core.records import record
 from scoregate.models.cache import digest_question
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -30,7 +31,7 @@ _NO_ORIGIN = CallOrigin()
 _SECRET_PARAMETERS = {"key", "api_key", "api-key", "access_token"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal(Exception):
     """A request that is not forwarded.
 

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from scoregate.ci.gateway.state import GatewayState
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.ci.settings import GatewayMode
 from scoregate.core.evaluation import Usage
+from scoregate.core.records import record
 from scoregate.models.budget import price_usage
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, Price
@@ -33,7 +34,7 @@ _KEEP_ALIVE_S = 600
 _BACKLOG = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayOptions:
     """How a gateway works.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from scoregate.ci import git
@@ -17,12 +16,13 @@ from scoregate.ci.github.context import (
     pull_request,
 )
 from scoregate.ci.github.responses import rows_at, text_at
+from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseCommit:
     """A commit and its branch; without a commit, the newest one of the branch."""
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.core.backoff import backoff_s
+from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
 
 _MOST_TRIES = 6
 _MISSING, _CONFLICT = 404, 422
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BranchTip:
     """The newest commit of a branch; `files` are the blobs in it by path."""
 
@@ -106,7 +106,7 @@ KEPT = 100
 _NAME = re.compile(r"(?P<key>[^/]+)/(?P<time>\d{14})-(?P<commit>[0-9a-f]{40,64})\.zip")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredRun:
     """A run on the branch: its commit, its time as 14 digits, its blob."""
 

@@ -17,6 +17,7 @@ import anyio
 from scoregate import __version__
 from scoregate.ci.github.responses import parse_json, read_bounded, rows_at
 from scoregate.core.backoff import backoff_s, parse_number, retry_after_s
+from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
 
 if TYPE_CHECKING:  # httpx takes a while to import, and most commands never call GitHub
@@ -53,7 +54,7 @@ class RetryBudget:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Api:
     """One repository, through an open client. Paths are below the repository unless they start with a slash.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import anyio
 from scoregate.ci.github.client import Api, open_api
 from scoregate.ci.github.responses import number_at, parse_json, text_at
 from scoregate.ci.settings import Settings
+from scoregate.core.records import record
 from scoregate.errors import UsageError
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitHubJob:
     """A job of a workflow.
 
@@ -115,7 +116,7 @@ def _path(environ: Mapping[str, str], name: str) -> Path | None:
     return Path(environ[name]) if environ.get(name) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Connection:
     """A job's GitHub. `api` is None without a token; `key` identifies one of several uses in a repository."""
 
@@ -159,7 +160,7 @@ _NO_COMMIT = "0" * 40
 _PULL_REQUEST_EVENTS = ("pull_request", "pull_request_target", "pull_request_review")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PullRequest:
     """A pull request. `head_repository` is None if the fork was deleted."""
 
@@ -255,7 +256,7 @@ def _table_at(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MeasuredCommit:
     """The commit that is measured, and the run that measures it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -10,15 +9,16 @@ from typing import Any
 
 from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.json_io import dump, sort_sets
+from scoregate.core.identity import bounded_name
+from scoregate.core.json_io import dump
+from scoregate.core.records import record
 from scoregate.core.text import parse_amount, parse_number
 
 PASSED = "passed"
 MET = Threshold(gte=1)
-_LONGEST_NAME = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grade:
     """The result of one evaluator for one trial: a score, or an error if it failed. A bool is a verdict."""
 
@@ -30,7 +30,7 @@ class Grade:
     error: ErrorInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trial:
     """One run of one case.
 
@@ -86,17 +86,6 @@ class FreeNames:
 def show_position(name: str, case_input: object) -> str:
     """A name to show: a position, with the start of the input."""
     return f"{name}: {excerpt(case_input, 80)}" if name else excerpt(case_input)
-
-
-def bounded_name(text: str) -> str:
-    """A name of limited length; a longer one keeps its start, with a digest of all of it."""
-    text = text.strip()
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 20]}… {digest(text)[:12]}"
-
-
-def digest(value: object) -> str:
-    """A digest of JSON: the same for equal values in every process; empty for None."""
-    return "" if value is None else hashlib.sha256(dump(sort_sets(value))).hexdigest()[:24]
 
 
 def excerpt(value: object, limit: int = 120) -> str:

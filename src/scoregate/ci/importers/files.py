@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from scoregate.ci.importers.common import bounded_name
+from scoregate.core.identity import bounded_name
+from scoregate.core.records import record
 from scoregate.errors import ImportFailed, MissingExtra
 
 # Up to the next structural character, skipping strings; no byte is read twice.
@@ -228,7 +229,7 @@ OpenFile: TypeAlias = Callable[[], BinaryIO]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultFile:
     """An open file and its name.
 
@@ -238,6 +239,7 @@ class ResultFile:
         alone: it is the only file to import, so its suite ids need no prefix.
         more: open further files of the same command, whose test runs belong to the same suites.
         scores: globs of the properties that are scores, in formats where a property can be anything.
+        recorded: `SUITE::CASE` of tests that are in the record already.
     """
 
     name: str
@@ -245,6 +247,7 @@ class ResultFile:
     alone: bool = True
     more: tuple[OpenFile, ...] = ()
     scores: tuple[str, ...] = ()
+    recorded: frozenset[str] = frozenset()
 
     @property
     def stem(self) -> str:

@@ -12,7 +12,6 @@ from scoregate.ci.importers.common import (
     Trial,
     count,
     defined_fields,
-    digest,
     error,
     excerpt,
     milliseconds,
@@ -28,6 +27,7 @@ from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
 from scoregate.core.positions import split_position
 from scoregate.core.text import is_whole_number, parse_amount, parse_number
 from scoregate.errors import ImportFailed

@@ -21,6 +21,8 @@ from scoregate.errors import ImportFailed
 
 # The property with the input, as in pytest's `record_property("input", question)`.
 _INPUT = "input"
+# The property by which scoregate's plug-in of pytest names the suite and case that it records a test as.
+_RECORDED = "scoregate.case"
 # Properties with this prefix are scores, as in scoregate's own reports: a number, or `4/5`.
 _SCORE_PREFIX = "score."
 _FRACTION = re.compile(r"\s*([^/\s]+)\s*/\s*([^/\s]+)\s*")
@@ -39,7 +41,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     suites: dict[str, Suite] = {}
     counts = Counts()
     for case in read_cases(result, counts):
-        if survey.is_group(case):
+        if survey.is_group(case) or case.properties.get(_RECORDED) in result.recorded:
             continue
         evaluation = excerpt(case.suite or result.stem) + survey.suffix(case)
         name = result.suite_id(evaluation)

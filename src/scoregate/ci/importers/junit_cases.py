@@ -14,6 +14,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from scoregate.ci.importers import common
 from scoregate.ci.importers.files import MAX_BYTES, ResultFile
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.errors import ImportFailed
 
 _ROOTS = ("testsuites", "testsuite")
@@ -28,7 +29,7 @@ _EMPTY_MESSAGES = frozenset({"", "failed", "failure", "error", "test failed", "t
 _GO_LINE = re.compile(r"\s*(=== (RUN|PAUSE|CONT|NAME)|--- FAIL:)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attempt:
     """One attempt at a test that did not pass; `failure` is why it failed, None for an error."""
 
@@ -38,7 +39,7 @@ class Attempt:
     duration_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """One test case.
 

@@ -14,7 +14,6 @@ from scoregate.ci.importers.common import (
     Trial,
     count,
     defined_fields,
-    digest,
     error,
     excerpt,
     flag,
@@ -31,6 +30,7 @@ from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.promptfoo_columns import PromptColumns, column_number
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
@@ -11,12 +10,13 @@ from scoregate.ci.importers.files import OpenFile, ResultFile
 from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
+from scoregate.core.records import record
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
 
 ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """One format: the module that reads it, and a description of the command that writes it."""
 
@@ -41,7 +41,7 @@ IMPORTERS: Mapping[str, Format] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reader:
     """Reads files. `redact` removes secrets from every event first."""
 
@@ -56,6 +56,7 @@ class Reader:
         alone: bool = True,
         more: tuple[OpenFile, ...] = (),
         scores: tuple[str, ...] = (),
+        recorded: frozenset[str] = frozenset(),
     ) -> Iterator[Event]:
         """The events of a file.
 
@@ -66,6 +67,7 @@ class Reader:
             alone: whether it is the only file to import.
             more: open further files whose test runs belong to the same suites.
             scores: globs of the properties that are scores.
+            recorded: `SUITE::CASE` of tests that are in the record already; they are left out.
 
         Raises:
             ImportFailed: the file is not of that format, is damaged, or has no case.
@@ -73,7 +75,7 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
-        result, cases = ResultFile(name, file, alone, more, scores), 0
+        result, cases = ResultFile(name, file, alone, more, scores, recorded), 0
         try:
             for event in form.read(result):
                 yield self._to_logged_event(event)
@@ -82,7 +84,7 @@ class Reader:
             raise _import_error(result, format_name, error.message, form=form) from None
         except (ValueError, OSError, InvalidEvent) as error:
             raise _import_error(result, format_name, f"it can't be read: {error}", form=form) from None
-        if not cases:
+        if not cases and not recorded:
             raise _import_error(result, format_name, "it holds no case", form=form)
 
     def _to_logged_event(self, event: Event) -> Event:

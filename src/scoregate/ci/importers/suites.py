@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from scoregate.ci.importers.common import FreeNames, Grade, Trial, bounded_name, digest, with_unique_names
+from scoregate.ci.importers.common import FreeNames, Grade, Trial, with_unique_names
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
-from scoregate.core.positions import split_position
+from scoregate.core.identity import bounded_name, digest, identify_case
 from scoregate.errors import ImportFailed
 
 _SHORT = 8
@@ -67,16 +67,6 @@ def _candidates(trial: Trial, definition: str) -> list[str]:
     if parts[2] == trial.key and key == bounded_name(trial.key):
         parts.pop()
     return [bounded_name(" ".join(filter(None, parts[:end]))) for end in range(1, len(parts) + 1)]
-
-
-def identify_case(name: str, case_input: object) -> str:
-    """The key of a case: its name, or instead of a position a digest of its input; empty if both are unknown."""
-    if case_input is None:
-        return bounded_name(name)
-    position = split_position(name)
-    if position is None:
-        return bounded_name(name) or digest(case_input)
-    return bounded_name(f"{position[0]} {digest(case_input)}")
 
 
 @dataclass(slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 _MOST_LISTED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WantedGroups:
     """The names in the setting, and where it is set."""
 
@@ -43,7 +43,7 @@ class WantedGroups:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChosenGroups:
     """The chosen names by kind."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from scoregate.ci.install.files import read_toml
 from scoregate.ci.install.python_project import PythonProject
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 _FILE, _DEFAULT = "hatch.toml", "default"
 _MOST_TEMPLATES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HatchPackages:
     """What environments of Hatch add.
 
@@ -36,7 +37,7 @@ class HatchPackages:
         return "".join(f"{each}\n" for each in self.requirements) or None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HatchEnvironments:
     """The tables of Hatch's environments, by name.
 

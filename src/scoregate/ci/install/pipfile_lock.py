@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scoregate.ci.install.files import read_bounded
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 PIPFILE_LOCK = "Pipfile.lock"
@@ -17,7 +17,7 @@ _VCS = ("git", "hg", "svn", "bzr")
 _ADVICE = "Write the file with `pipenv lock`, or set `install` to a command."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PipfileLock:
     """The content of Pipfile.lock.
 

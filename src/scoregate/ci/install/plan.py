@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.install.python_project import PythonProject
+from scoregate.core.records import record
 
 Words: TypeAlias = tuple[str, ...]
 PIP_INSTALL = ("{uv}", "pip", "install", "--python", "{python}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InstallPlan:
     """Commands to run in the root, one after the other, and the reason for them.
 
@@ -39,7 +40,7 @@ class InstallPlan:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InstallRequest:
     """What a plan is made for.
 

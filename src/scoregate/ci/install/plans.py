@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from scoregate.ci.install import AUTO, NODE, NONE
 from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.install.locks import (
     PDM_LOCK,
@@ -37,7 +38,6 @@ from scoregate.ci.install.requirements import (
 from scoregate.ci.settings import Settings
 from scoregate.errors import InstallError
 
-AUTO, NONE, NODE = "auto", "none", "node"
 # The order of `auto`: what pins most comes first.
 _AUTOMATIC: tuple[PlanInstall, ...] = (
     plan_uv_sync,

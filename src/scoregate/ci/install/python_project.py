@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.ci.install.files import has_setup_metadata, read_setup_extras, read_toml
 from scoregate.ci.install.groups import normalize_name
 from scoregate.ci.workspaces import matches_any
+from scoregate.core.records import record
 
 UV_LOCK, PYPROJECT = "uv.lock", "pyproject.toml"
 GROUP, EXTRA = "dependency groups", "extras"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PythonProject:
     """A project's folder, and the content of its pyproject.toml; empty without that file."""
 

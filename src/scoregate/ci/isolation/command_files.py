@@ -6,15 +6,16 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from scoregate.core.records import record
 
 _EVENT = "GITHUB_EVENT_PATH"  # later steps read it; suites may, too
 _VARIABLES = (_EVENT, "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 _MOST_BYTES = 64 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _File:
     """A command file as it was before suites ran, with an open handle."""
 

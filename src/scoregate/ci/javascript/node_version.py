@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 NEWEST_LTS = 24
@@ -27,7 +27,7 @@ _COMPARATOR = re.compile(rf"(>=|<=|>|<|=|\^|~>|~|)\s*v?{_PART}(?:\.{_PART})?(?:\
 _HYPHEN = re.compile(r"(\S+)\s+-\s+(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Request:
     """What a file asks for.
 
@@ -43,7 +43,7 @@ class Request:
         return f"{self.origin} asks for {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """A requirement for uv; `lowest`: the oldest version that fits is installed instead of the newest."""
 
@@ -51,7 +51,7 @@ class Requirement:
     lowest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Range:
     """The versions from `low` up to, but without, `high`."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
 from scoregate.ci.workspaces import matches_any
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 NODE_MODULES = "node_modules"
@@ -38,7 +38,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 _MOST_CHOICES = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PackagePlan:
     """How the packages of one folder are installed.
 

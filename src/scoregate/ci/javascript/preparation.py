@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +21,7 @@ from scoregate.ci.javascript.node_version import find_request
 from scoregate.ci.javascript.packages import DEPENDENCIES, NODE_MODULES, PackagePlan, find_package_plan
 from scoregate.ci.javascript.project_files import PACKAGE, WorkspaceFiles
 from scoregate.ci.plan import SourceKind, SuiteSource
+from scoregate.core.records import record
 from scoregate.errors import InstallError
 
 _PROGRAM = "node|npm|npx|pnpm|pnpx|yarn|corepack|tsx|ts-node|vitest|jest|mocha|evalite|promptfoo"
@@ -34,7 +35,7 @@ _ROOT_ADVICE = "Install them in an earlier step, or check out the code as the ru
 _PYTHON = re.compile(r"python[\d.]*|pytest|uvx?|poetry|pdm|pipenv|hatch|inspect|deepeval")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JavaScript:
     """What the suites need of JavaScript.
 

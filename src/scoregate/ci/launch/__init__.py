@@ -13,6 +13,7 @@ from scoregate.ci.launch.events import (
     Started,
 )
 from scoregate.ci.launch.process import Host, MakeEnvironment, OpenConnection, launch_all
+from scoregate.ci.launch.result_files import ReadResultFile
 
 __all__ = [
     "EmitEvent",
@@ -27,6 +28,7 @@ __all__ = [
     "OpenConnection",
     "Printed",
     "Progress",
+    "ReadResultFile",
     "Started",
     "launch_all",
 ]

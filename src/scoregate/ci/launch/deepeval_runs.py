@@ -6,13 +6,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from scoregate.ci.plan import Launch
 from scoregate.ci.user_ids import Identity
+from scoregate.core.records import record
 from scoregate.core.text import natural_sort_key
 from scoregate.errors import ImportFailed
 
@@ -30,7 +30,7 @@ _SKIPPED = frozenset({".git", ".venv", "venv", ".tox", ".nox", "node_modules", "
 _CHUNK = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultsFolder:
     """The folder to which deepeval writes every test run, unless a call has a `results_folder` of its own.
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
+from scoregate.core.records import record
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Script
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Started:
     """A script was launched."""
 
     script: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EventsReceived:
     """A script's suites wrote events into one of their logs."""
 
@@ -28,7 +28,7 @@ class EventsReceived:
     events: Sequence[Event]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far a suite is whose cases are reported only at its end."""
 
@@ -36,7 +36,7 @@ class Progress:
     tally: Tally
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Printed:
     """A script wrote a line to its standard output or error."""
 
@@ -44,7 +44,7 @@ class Printed:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Notice:
     """A notice for the report."""
 
@@ -52,7 +52,7 @@ class Notice:
     notice: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filtered:
     """A suite runs that no filter matches; its events are not passed on."""
 
@@ -60,7 +60,7 @@ class Filtered:
     suite: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failed:
     """An error of a script that belongs to none of its suites; it counts with any exit code."""
 
@@ -68,7 +68,7 @@ class Failed:
     error: ErrorInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finished:
     """A script has ended."""
 

@@ -8,7 +8,7 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
@@ -19,13 +19,16 @@ import anyio.to_thread
 from scoregate.ci.isolation import release, remove_tree
 from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
+from scoregate.ci.launch.recorded_tests import RecordedTests
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
-from scoregate.ci.process import ChildProcess, OutputTail, run_child, visible_environment
+from scoregate.ci.process import ChildProcess, OpenChild, OutputTail, open_child, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.frames import find_user_frames
+from scoregate.core.records import record
 from scoregate.core.run import Script
 
 # Adds to a child's environment what redirects another SDK to the listener.
@@ -44,7 +47,7 @@ def no_identity() -> None:
     """No user of its own: the launch runs as the host's user."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Host:
     """What all launches of a plan share.
 
@@ -52,25 +55,27 @@ class Host:
         root: the repository.
         environ: the host's environment, of which a child gets a part.
         redact: removes known secrets from what is recorded.
-        read_results: reads the result files that a launch leaves.
+        open_reader: opens what reads the result files that a launch leaves.
         new_identity: the user that the next launch runs as; None for the host's own.
         timeout_s: the limit of a script's duration; None for no limit.
         max_scripts: how many run at once.
         open_connection: receives what another SDK in a foreign launch reports over HTTP; None if no launch is foreign.
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
         open_gateway_session: adds a launch to the model gateway; None without a gateway.
+        open_child: starts the process of a launch.
     """
 
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
-    read_results: ReadResultFile
+    open_reader: Callable[[], ReadResultFile]
     new_identity: Callable[[], Identity | None] = no_identity
     timeout_s: float | None = None
     max_scripts: int = 1
     open_connection: OpenConnection | None = None
     suites: tuple[str, ...] = ()
     open_gateway_session: OpenGatewaySession | None = None
+    open_child: OpenChild = open_child
 
 
 async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) -> None:
@@ -109,6 +114,8 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
             identity.give(events)
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
         tailer = LogTailer(launch.name, events, host.redact)
+        recorded = RecordedTests(launch)
+        emit = recorded.watch(emit)
         emit(Started(launch.name))
         environment = child_environment(
             environ, launch.environment, events=events, root=host.root, import_folders=launch.source.import_folders
@@ -130,7 +137,7 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         finally:
             for event in (*tailer.read(), *tailer.read(), *tailer.close()):
                 emit(event)
-        script = await _import_results(script, results, identity, host, emit=emit)
+        script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         duration_s = round(perf_counter() - started, 3)
         emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
 
@@ -201,7 +208,7 @@ async def _run(
 
     try:
         child = ChildProcess(launch.argv, launch.cwd, environment, str(events), identity, host.timeout_s)
-        end = await run_child(child, on_line, host.redact)
+        end = await run_child(child, on_line, host.redact, opened_by=host.open_child)
     except OSError as error:
         message = f"can't start {launch.argv[0]!r}: {error.strerror}"
         advice = "Check its spelling, and that the program is installed."
@@ -213,13 +220,13 @@ async def _run(
             with anyio.CancelScope(shield=True):
                 for folder in {host.root, workspace(host.environ)}:
                     await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
-    error_info = _error(end.exit_code, tail, timeout_s=host.timeout_s if end.timed_out else None)
+    error_info = _error(end.exit_code, tail, host.root, timeout_s=host.timeout_s if end.timed_out else None)
     if end.left:
         error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes can't be killed", str(tail))
     return Script(launch.name, command, end.exit_code, end.timed_out, error=error_info)
 
 
-def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) -> ErrorInfo | None:
+def _error(exit_code: int | None, tail: OutputTail, root: Path, *, timeout_s: float | None) -> ErrorInfo | None:
     if timeout_s is not None:
         message = f"stopped at the limit of {timeout_s:g} s"
         return ErrorInfo("TimedOut", message, str(tail), "Set a higher `timeout`, or run fewer cases.")
@@ -230,18 +237,36 @@ def _error(exit_code: int | None, tail: OutputTail, *, timeout_s: float | None) 
     package = _PACKAGES[missing[1]] if missing is not None else ""
     advice = f"Install {package} in the environment that runs the suites, or set `python`." if package else ""
     reason = f"killed by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
-    return ErrorInfo(_EXITED, f"{reason}: {errors}" if errors else reason, str(tail), advice)
+    if exit_code == -signal.SIGKILL:
+        advice = "If memory was short, run fewer cases (`concurrency`) or scripts (`max_suites`) at a time."
+    text = f"{reason}: {errors}{_find_place(str(tail), root)}" if errors else reason
+    return ErrorInfo(_EXITED, text, str(tail), advice)
+
+
+def _find_place(output: str, root: Path) -> str:
+    """The last line of the project's code in a traceback, as ` (evals/eval_x.py:12)`; empty if there is none."""
+    frames = [frame for frame in find_user_frames(output) if frame.file.startswith(f"{root}{os.sep}")]
+    return f" ({frames[-1]._replace(code='').describe(str(root))})" if frames else ""
 
 
 async def _import_results(
-    script: Script, results: ResultFiles, identity: Identity | None, host: Host, *, emit: EmitEvent
+    script: Script,
+    results: ResultFiles,
+    identity: Identity | None,
+    host: Host,
+    *,
+    emit: EmitEvent,
+    recorded: RecordedTests,
 ) -> Script:
     """Emit the result files that a script left; a script that did not run to its end left none."""
-    if not results.launch.source.imports or script.exit_code is None or script.timed_out:
+    if script.exit_code is None or script.timed_out:
         return script
-    imported = await results.emit(emit, host.read_results, identity, suites=host.suites)
+    imported = await results.emit(
+        emit, host.open_reader(), identity, suites=host.suites, recorded=frozenset(recorded.cases)
+    )
     failures = imported.failures
-    if script.error is not None and script.error.type == _EXITED and imported.explain(script.exit_code):
+    is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))
+    if script.error is not None and script.error.type == _EXITED and is_explained:
         return replace(script, error=None, tests_failed=True)
     if failures and script.error is None:
         message = "; ".join(failure.message for failure in failures)

@@ -8,7 +8,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,9 +18,11 @@ import anyio.to_thread
 
 from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
+from scoregate.ci.launch.recorded_tests import is_failure
 from scoregate.ci.plan import Launch, ResultImport
 from scoregate.ci.user_ids import Identity
-from scoregate.core.events import Errored, Event, Scored, SuiteStarted
+from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.records import record
 from scoregate.core.suite_labels import suite_label
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
@@ -43,6 +45,7 @@ class ReadResultFile(Protocol):
         alone: bool,
         more: tuple[Callable[[], BinaryIO], ...] = (),
         scores: tuple[str, ...] = (),
+        recorded: frozenset[str] = frozenset(),
     ) -> Iterator[Event]: ...
 
 
@@ -50,7 +53,7 @@ class ReadResultFile(Protocol):
 _FAILED_EXITS: Mapping[str, int] = {"junit": 1, "deepeval": 1, "promptfoo": 100}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportedResults:
     """What the result files of a launch were: what went wrong, and the formats in which a test failed."""
 
@@ -62,7 +65,7 @@ class ImportedResults:
         return not self.failures and exit_code in {_FAILED_EXITS.get(each) for each in self.failed}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResultFiles:
     """The result files of one launch.
 
@@ -86,7 +89,13 @@ class ResultFiles:
         return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None}, deepeval)
 
     async def emit(
-        self, emit: EmitEvent, read: ReadResultFile, identity: Identity | None, *, suites: Sequence[str] = ()
+        self,
+        emit: EmitEvent,
+        read: ReadResultFile,
+        identity: Identity | None,
+        *,
+        suites: Sequence[str] = (),
+        recorded: frozenset[str] = frozenset(),
     ) -> ImportedResults:
         """Emit the events in the new files.
 
@@ -95,6 +104,7 @@ class ResultFiles:
             read: reads a file.
             identity: the user that must own the files; None for any.
             suites: globs; a suite must match one of them. Without any, all are emitted.
+            recorded: `SUITE::CASE` of tests that the command recorded itself; they are not emitted again.
         """
         failures: list[ImportFailed] = []
         files: dict[tuple[str, Path], tuple[str, ...]] = {}
@@ -116,7 +126,7 @@ class ResultFiles:
         except ImportFailed as error:
             failures.append(error)
         counts = Counter(source.format for source in sources)
-        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts)
+        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts, recorded)
         for source in sources:
             try:
                 await importer.emit_source(source)
@@ -162,7 +172,7 @@ class ResultFiles:
         return new, len(paths) - len(new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Source:
     """Files of one format that are read together; `scores`: globs of the properties that are scores."""
 
@@ -171,7 +181,7 @@ class _Source:
     scores: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ResultImporter:
     """Emits the events in files, `numbers` of each format.
 
@@ -184,6 +194,7 @@ class _ResultImporter:
     identity: Identity | None
     suites: Sequence[str]
     numbers: Mapping[str, int]
+    recorded: frozenset[str] = frozenset()
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -197,14 +208,16 @@ class _ResultImporter:
         form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
         with _open_result_file(first, name, self.identity) as file:
             alone = self.numbers[form] == 1
-            events = self.read(form, file, name=name, alone=alone, more=more, scores=source.scores)
+            events = self.read(
+                form, file, name=name, alone=alone, more=more, scores=source.scores, recorded=self.recorded
+            )
             has_more = True
             while has_more:
                 batch, failure = await anyio.to_thread.run_sync(_next_batch, events)
                 for event in batch:
                     if isinstance(event, SuiteStarted):
                         self._check_suite(event, form, name)
-                if any(map(_is_failure, batch)):
+                if any(map(is_failure, batch)):
                     self.failed.add(form)
                 if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
@@ -226,13 +239,6 @@ class _ResultImporter:
                 f"{name!r:.300} and {owner!r:.300} both hold a suite {label!r:.200}",
                 advice="Give the suites or the files different names that stay the same in every run, without a date.",
             )
-
-
-def _is_failure(event: Event) -> bool:
-    """Whether an event makes a test runner report a failed test."""
-    if isinstance(event, Scored):
-        return event.threshold is not None and event.threshold.holds(event.score) is False
-    return isinstance(event, Errored)
 
 
 def _next_batch(events: Iterator[Event]) -> tuple[list[Event], ImportFailed | None]:

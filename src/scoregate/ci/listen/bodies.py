@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from hashlib import md5
 from typing import Any
 
@@ -22,6 +21,7 @@ from scoregate.core.event_values import (
     truncate_text,
 )
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump
+from scoregate.core.records import record
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 PYTHON, JAVASCRIPT = "autoblocks-python", "autoblocks-js"
@@ -102,7 +102,7 @@ def parse(body: bytes) -> Any:
     return from_json(repaired)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call: its path, its body, parsed and as it was sent, and the SDK that sent it; None if that is unknown."""
 

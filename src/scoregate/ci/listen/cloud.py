@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import parse_qs, unquote
 
@@ -12,6 +11,7 @@ from pydantic_core import from_json
 
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
 PREFIX = "/cloud"
@@ -37,7 +37,7 @@ class BaselineLookup(Protocol):
         """The newest overrides of an evaluator's scores, at most `count`, the newest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlatformRequest:
     """A request. `path` follows `/cloud` and is percent-encoded as it was sent; `query` is without the `?`."""
 
@@ -47,7 +47,7 @@ class PlatformRequest:
     body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReviewJob:
     """A request for a human review of a run; `run` is the id that the SDK got when it started."""
 
@@ -56,7 +56,7 @@ class ReviewJob:
     assignees: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FirstBaseline:
     """A case got its first baseline output: there was none to beat."""
 
@@ -64,7 +64,7 @@ class FirstBaseline:
     case: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """An internal failure, after which the results of the suite can't be trusted."""
 
@@ -72,7 +72,7 @@ class Failure:
     error: ErrorInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """The response to the SDK, and what the report shows of the request. `unknown`: no such request is known."""
 

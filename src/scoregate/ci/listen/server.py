@@ -24,6 +24,7 @@ from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
 from scoregate.ci.listen.cloud import PREFIX, BaselineLookup, PlatformRequest
 from scoregate.ci.listen.session import SdkSession
 from scoregate.ci.listen.suite_run import ListenerCallbacks
+from scoregate.core.records import record
 
 _GRACE_S = 1
 # A server that closes an idle connection may close it during a call, and JavaScript's SDK tries once.
@@ -32,7 +33,7 @@ _ANY_METHOD = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _NOT_FOUND = 404, {"error": "not found"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListenerAddress:
     """The address of one launched command at the server.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
 
 _JOB_LOGIN = "github-actions[bot]"
@@ -23,7 +23,7 @@ _MISSING = 404
 _LOGIN_QUERY = "query { viewer { login } }"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """A comment that scoregate wrote."""
 

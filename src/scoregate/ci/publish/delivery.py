@@ -6,22 +6,25 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
+from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
+
 PENDING = "comment-pending"
-Render: TypeAlias = Callable[[ReportView], Iterable[str]]
+Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishTarget:
     """Where reports can go.
 
@@ -56,7 +59,7 @@ class PublishTarget:
     log: Callable[[str], None] = print
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delivery:
     """The result of a publisher: outputs for later steps, and warnings about failures."""
 
@@ -131,7 +134,7 @@ def _below_workspace(path: Path, target: PublishTarget) -> str:
 
 
 MOST_WARNINGS = 5
-Publisher: TypeAlias = Callable[[ReportView, PublishTarget], Awaitable[Delivery]]
+Publisher: TypeAlias = Callable[["ReportView", PublishTarget], Awaitable[Delivery]]
 
 
 async def deliver(view: ReportView, target: PublishTarget, publishers: Iterable[Publisher]) -> Delivery:

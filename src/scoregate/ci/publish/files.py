@@ -6,10 +6,13 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoregate.ci.publish.delivery import Delivery, PublishTarget, describe_error
-from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
+
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
 
 
 async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from posixpath import join
 
@@ -11,6 +10,7 @@ from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Finding
+from scoregate.core.records import record
 
 # A runner shows ten annotations of a kind per step and drops the rest. One reports the number of others, and one is
 # reserved for an error that ends scoregate, others for failed deliveries.
@@ -18,7 +18,7 @@ MOST = {"error": 8, "warning": 4, "notice": 5}
 _MESSAGE = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Annotation:
     """A message at a line of a file, from 1; without a file it is about the whole run."""
 

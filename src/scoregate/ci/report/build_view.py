@@ -24,8 +24,10 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.rows import build_rows
+from scoregate.ci.report.slices import build_slices
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
+from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip, count_positional_cases
@@ -45,7 +47,6 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
-    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
     failing, drops, errors = _build_case_views(comparison, totals, context)
     return ReportView(
         context=context,
@@ -74,13 +75,22 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=verdict.not_applied,
-        models=tuple(sorted({known.model for known in fingerprints if known is not None and known.model})),
+        models=_list_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
         base_cases=lambda: iter(baseline.cases if baseline else ()),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
+        slices=build_slices(comparison, verdict),
+        slices_left_out=comparison.slices.left_out,
+        variants=tuple(build_variant_tables(comparison.variants)),
     )
+
+
+def _list_models(run: Run) -> tuple[str, ...]:
+    """The models of the run's evaluators."""
+    fingerprints = (info.fingerprint for suite in run.suites for info in suite.evaluators.values())
+    return tuple(sorted({known.model for known in fingerprints if known is not None and known.model}))
 
 
 def _build_case_views(
@@ -192,7 +202,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield "No suites were found. `scoregate init` creates one."
     yield from _baseline_notices(comparison, context)
     if run.selection:
-        yield f"Only a part of the cases ran ({run.selection}). The run is no baseline for others."
+        yield f"Only a part of the project ran ({run.selection}). It is no baseline for other runs."
     if run.dirty:
         yield "The run has uncommitted changes."
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
@@ -210,6 +220,10 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
+        if comparison.has_implicit_base:
+            yield f"Compared with {note}; `--baseline none` compares with nothing."
+            if comparison.gone and not (comparison.run.selection or comparison.run.filters):
+                yield f"Not in this run: {_shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
         if not baseline.complete:
@@ -230,7 +244,11 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
     setup_changes = {row.suite: row.setup_change for row in comparison.rows if row.setup_change}
     positional = count_positional_cases(comparison)
     for row in comparison.rows:
-        counts = {"added": row.added, "removed": row.removed, "changed in definition": row.changed}
+        counts = {
+            "added": row.added,
+            "removed": 0 if comparison.run.selection else row.removed,
+            "changed in definition": row.changed,
+        }
         if any(counts.values()):
             parts = (f"{number_format.count(count, 'case')} {change}" for change, count in counts.items() if count)
             changes[row.suite] = ", ".join(parts)

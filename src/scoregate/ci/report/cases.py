@@ -12,21 +12,23 @@ from operator import itemgetter
 from posixpath import basename, join
 from typing import TypeAlias, TypeVar
 
+from scoregate.ci.report.case_texts import CaseTexts, build_case_texts
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.conversations import ConversationView, FailedTurns, build_conversation, find_failed_turns
-from scoregate.ci.report.excerpts import diff_lines, format_score, format_value, reason_lines, summarize_reasons
+from scoregate.ci.report.excerpts import TEXT_LIMIT, format_score, format_value, reason_lines, summarize_reasons
 from scoregate.ci.report.text import display_name as shown_name
-from scoregate.ci.report.text import excerpt, make_visible, one_line
+from scoregate.ci.report.text import make_visible, one_line
 from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
 from scoregate.core.comparison import Comparison, Flip
 from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.records import record
 from scoregate.core.run import Confirmation, SuiteResult
 
 MAX_FAILING = 50
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingTrial:
     """A failing trial to show: its suite, key and drop; `base` is its suite and key in the baseline, if it has one."""
 
@@ -114,8 +116,8 @@ CasePosition: TypeAlias = tuple[int, CaseKey]
 _MAX_ERROR_KINDS = 200
 _MAX_REASON = 2_000
 _MAX_TRACE = 4_000
-_MAX_INPUT = 2_000
 _MAX_TEXT = 2_000
+_MAX_WHOLE = 40_000
 # Names of the field with the expected output, in scoregate and in other frameworks.
 _EXPECTED = (
     *("expected", "expected_output", "expected_answer", "expected_response", "expected_text", "reference"),
@@ -123,7 +125,7 @@ _EXPECTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailedEvaluation:
     """An evaluator whose threshold a case missed; `base` is its score in the baseline, None if unknown.
 
@@ -140,7 +142,7 @@ class FailedEvaluation:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorView:
     """A kind of error and its number of trials; `case` is the first of them, None if the error is not of a case.
 
@@ -158,13 +160,13 @@ class ErrorView:
     gated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """The parts of a case that reports show: name, output as limited text, missed thresholds.
 
-    `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from. `input` is
-    limited text, and `reasons` are those of scores without a threshold. `question` is the input without the expected
-    output, which is `expected`.
+    `turns` is its conversation, None for other outputs. `origin` is the line that the case was read from. `reasons` are
+    those of scores without a threshold. `question` is the input without the expected output, which is `expected`.
+    `whole` is more of the output than `output`, to find differences.
     """
 
     name: str
@@ -172,10 +174,14 @@ class Snapshot:
     misses: tuple[FailedEvaluation, ...]
     turns: FailedTurns | None = None
     origin: Origin | None = None
-    input: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     question: str = ""
     expected: str = ""
+    whole: str = ""
+
+    def build_texts(self, old: Snapshot | None) -> CaseTexts:
+        """The texts of the case, compared with its snapshot in the baseline."""
+        return build_case_texts(self.question, self.expected, self.whole, "" if old is None else old.whole)
 
 
 @dataclass(slots=True)
@@ -226,16 +232,17 @@ def take_snapshot(case: CaseResult) -> Snapshot:
         if evaluation.passed is False
     )
     question, expected = split_expected(case.input)
+    whole = format_value(case.output, _MAX_WHOLE)
     return Snapshot(
         shown_name(case.name or case.hash),
-        format_value(case.output),
+        format_value(case.output) if len(whole) > TEXT_LIMIT else whole,
         tuple(misses),
         find_failed_turns(case),
         case.origin,
-        format_value(case.input, _MAX_INPUT),
         {name: summarize_reasons(each) for name, each in case.evaluations.items() if each.threshold is None},
         format_value(question, _MAX_TEXT),
         format_value(expected, _MAX_TEXT),
+        whole,
     )
 
 
@@ -274,16 +281,15 @@ def format_trace(error: ErrorInfo) -> str:
     return make_visible((error.traceback or error.message)[-_MAX_TRACE:]).strip()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingCase:
     """A failing case with the reasons.
 
-    `diff` holds the lines in which its output differs from the baseline's, each with `+`, `-` or a space; without a
-    baseline, `output` holds the beginning of its own. Both are empty if outputs may not be shown.
-    `tries` is the result of rerunning the case, empty if it was not rerun. For a conversation, `output` holds the
-    transcript and `conversation` the failed turns. `origin` is the line of a file that the case was read from, with
-    the path from the top of the repository; `place` is its short form, such as `refunds.csv:12`. `texts` are input,
-    output and expected output with their titles, as far as they are known and may be shown.
+    `shown` are its texts for the comment, empty if outputs may not be shown.
+    `tries` is the result of rerunning the case, empty if it was not rerun. For a conversation, the output is the
+    transcript, and `conversation` holds the failed turns. `origin` is the line of a file that the case was read from,
+    with the path from the top of the repository; `place` is its short form, such as `refunds.csv:12`. `texts` are
+    input, output and expected output with their titles, as far as they are known and may be shown.
     """
 
     suite: str
@@ -294,9 +300,7 @@ class FailingCase:
     tries: str
     misses: tuple[FailedEvaluation, ...]
     url: str | None = None
-    diff: tuple[str, ...] = ()
-    output: str = ""
-    same_output: bool = False
+    shown: CaseTexts = CaseTexts()
     conversation: ConversationView | None = None
     origin: Origin | None = None
     texts: tuple[tuple[str, str], ...] = ()
@@ -305,9 +309,6 @@ class FailingCase:
     def place(self) -> str:
         """The file name and the line; empty if the case was not read from a file."""
         return f"{basename(self.origin.file)}:{self.origin.line}" if self.origin else ""
-
-
-_MAX_OUTPUT = 1200
 
 
 def build_failing_cases(
@@ -338,7 +339,7 @@ def build_failing_cases(
             )
             old = base_snapshots.get(trial.base) if trial.base else None
             if context.show_outputs:
-                view = replace(_with_output(view, snapshot, old), texts=tuple(list_texts(snapshot, old)))
+                view = _with_texts(view, snapshot, old)
             yield view
 
 
@@ -369,10 +370,9 @@ def describe_confirmation(tried: Confirmation) -> str:
     return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
 
 
-def _with_output(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) -> FailingCase:
+def _with_texts(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) -> FailingCase:
+    texts = tuple(list_texts(snapshot, old))
     if snapshot.turns is not None:
         conversation = build_conversation(snapshot.turns, old.turns if old else None)
-        return replace(view, output=snapshot.output, conversation=conversation)
-    if old is None or not old.output:
-        return replace(view, output=excerpt(snapshot.output, _MAX_OUTPUT))
-    return replace(view, diff=diff_lines(old.output, snapshot.output), same_output=old.output == snapshot.output)
+        return replace(view, shown=CaseTexts(output=snapshot.output), conversation=conversation, texts=texts)
+    return replace(view, shown=snapshot.build_texts(old), texts=texts)

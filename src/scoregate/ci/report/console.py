@@ -11,28 +11,42 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.console_sections import FailingCases, RowTable, SuiteTable, list_drops, list_failing_cases
+from scoregate.ci.report.cases import ErrorView
+from scoregate.ci.report.console_sections import (
+    MOST_LINES,
+    FailingCases,
+    RowTable,
+    SuiteTable,
+    list_drops,
+    list_failing_cases,
+    list_slices,
+)
 from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
+from scoregate.ci.report.console_variants import render_variants
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.frames import find_user_frames
 from scoregate.core.gate.finding import Conclusion, Finding
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
+_RULES_OF_ERRORS = ("scripts end well", "suite is valid")
 _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
 
 
-def render(view: ReportView, *, full: bool = False, see: str = "") -> Iterator[RenderableType]:
+def render(
+    view: ReportView, *, full: bool = False, see: str = "", case_lines: int = MOST_LINES
+) -> Iterator[RenderableType]:
     """Render the report as parts for `Console.print`. Untrusted text carries no markup.
 
     Args:
         view: the view of the report.
         full: print everything, not only about one screen.
         see: where readers find the rest, such as `report.html`.
+        case_lines: the most lines about failing cases; the first case is always printed, except for 0.
     """
     rest = f": see {see}" if see else ""
-    return map(TrimmedLines, _sections(view, rest, full=full))
+    return map(TrimmedLines, _sections(view, rest, full=full, case_lines=case_lines))
 
 
 def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
@@ -45,15 +59,19 @@ def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]
     )
 
 
-def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[RenderableType]:
+def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> Iterator[RenderableType]:
     most = _ALL if full else _TABLE
     if view.rows:
         yield RowTable(view, most)
         yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
+    if view.slices:
+        yield from (*list_slices(view, full=full, rest=rest), Text())
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
-    yield from _problems(view, rest, full=full)
+    if view.variants:
+        yield from (*render_variants(view.variants, full=full, rest=rest), Text())
+    yield from _problems(view, rest, full=full, case_lines=case_lines)
     if view.drops:
         yield from (*list_drops(view, full=full), Text())
     for notice in view.notices:
@@ -67,11 +85,13 @@ def _sections(view: ReportView, rest: str, *, full: bool) -> Iterator[Renderable
     yield _verdict_line(view)
 
 
-def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[RenderableType]:
+def _problems(
+    view: ReportView, rest: str, *, full: bool = False, case_lines: int = MOST_LINES
+) -> Iterator[RenderableType]:
     if view.failing:
-        yield from list_failing_cases(view) if full else (FailingCases(view, rest),)
+        yield from list_failing_cases(view) if full else (FailingCases(view, rest, case_lines),)
         yield Text()
-    errors = view.errors if full else view.ungated_errors
+    errors = view.errors if full else [each for each in view.ungated_errors if not _is_reported(each, view)]
     if errors:
         shown_errors = errors if full else errors[:_ERRORS]
         for error in shown_errors:
@@ -88,6 +108,18 @@ def _problems(view: ReportView, rest: str, *, full: bool = False) -> Iterator[Re
         yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
 
 
+def _is_reported(error: ErrorView, view: ReportView) -> bool:
+    """Whether a gate of the report shows the error, and so its advice."""
+    return any(_causes(error, finding) for finding in view.failed)
+
+
+def _causes(error: ErrorView, finding: Finding) -> bool:
+    """Whether an error with advice is the reason of a finding."""
+    if not (error.gated and error.advice) or finding.rule not in _RULES_OF_ERRORS:
+        return False
+    return error.where == finding.suite if finding.suite is not None else finding.value.startswith(error.where)
+
+
 def _frame_lines(trace: str) -> Iterator[RenderableType]:
     """The last lines of the user's code that a traceback names."""
     for frame in find_user_frames(trace):
@@ -102,6 +134,8 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
         )
     for finding in view.failed[:most]:
         yield hanging_indent(mark(finding.conclusion), _gate_text(finding))
+        for advice in dict.fromkeys(each.advice for each in view.errors if _causes(each, finding)):
+            yield Padding(Text(safe_text(advice), style="dim"), _INDENT, expand=False)
     yield from _more_line(len(view.failed) - most, "gate", rest)
     for finding in view.near[:most]:
         yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -27,8 +26,9 @@ from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Status
+from scoregate.core.records import record
 
-_CASES, _LINES, _MISSES, _DROPS = 10, 40, 5, 3
+_CASES, MOST_LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4
 _EVALUATOR, _LEAST_REASON_WIDTH = 26, 44
 _MAX_MESSAGE = 200
@@ -36,21 +36,22 @@ _MAX_TEXT = 2_000
 _FEW, _MANY = 2, 60  # lines of a reason
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingCases:
     """The worst failing cases, at most a screen; `see` says where the others are."""
 
     view: ReportView
     see: str
+    most_lines: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the cases out for the width of the console."""
         yield _failing_heading(self.view)
-        lines_left, shown_cases, worst = _LINES, 0, self.view.failing[:_CASES]
+        lines_left, shown_cases, worst = self.most_lines, 0, self.view.failing[:_CASES]
         for case in worst:
             lines = console.render_lines(CaseDetails(case, worst), options, pad=False)
             lines_left -= len(lines)
-            if lines_left < 0 and shown_cases:
+            if lines_left < 0 and (shown_cases or not self.most_lines):
                 break
             for line in lines:
                 yield from (*line, Segment.line())
@@ -104,8 +105,8 @@ def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
         yield name.append(f"  {safe_text(drop.suite)}", "dim default")
         line = Text(f"{safe_text(drop.evaluator)}  ").append(f"{drop.before} → {drop.now}", "yellow")
         yield _indent(line.append(f"  {safe_text(drop.why)}" if drop.why else ""))
-        output = " ".join(line.strip() for line in drop.diff) or drop.output
-        for title, text in (("input", drop.input), ("output", output)):
+        output = " ".join(line.strip() for line in drop.texts.diff) or drop.texts.output
+        for title, text in (("input", drop.texts.input), ("output", output)):
             if text:
                 limit = 2_000 if full else _MAX_MESSAGE
                 yield _indent(
@@ -113,7 +114,7 @@ def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseDetails:
     """One failing case; its columns align with those of the `others`. `full`: with the full reasons."""
 
@@ -215,10 +216,11 @@ def _conversation_lines(conversation: ConversationView) -> Iterator[str]:
 _TABLE_GAP = 2
 _MARK = 1 + _TABLE_GAP
 _NAME, _WORDS, _ROOMY = 26, 24, 40
+_SLICES = 5
 _INDENT = (0, 0, 0, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowTable:
     """One line for each of the first evaluators, worst first; `~` means within noise."""
 
@@ -246,7 +248,7 @@ class RowTable:
             yield Padding(line.append_text(_explain_row(row, self.view)), _INDENT, expand=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteTable:
     """One line for each of the first suites, failed ones first: passed cases, latency, tokens, cost."""
 
@@ -275,6 +277,45 @@ class SuiteTable:
 
 
 TableColumns = Mapping[str, Sequence[Text]]
+
+
+def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[RenderableType]:
+    """The slices that are worse or miss a gate, worst first.
+
+    Args:
+        view: the view of the report.
+        full: list every slice.
+        rest: where readers find the rest, such as `: see report.html`.
+    """
+    slices = view.slices if full else tuple(each for each in view.worst_slices if each.is_bad)[:_SLICES]
+    if not view.slices:
+        return
+    hidden = len(view.slices) - len(slices)
+    if not slices:
+        compared = number_format.count(len(view.worst_slices), "score")
+        yield Text(f"slices: none of {compared} is worse{rest}", style="dim")
+        return
+    names = [Text(safe_text(each.name)) for each in slices]
+    columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}
+    if view.base:
+        columns["baseline"] = [Text(each.view.base) for each in slices]
+    columns["PR" if view.context.pull_request else "now"] = [Text(each.view.mean) for each in slices]
+    if view.base:
+        columns["delta"] = [Text(_format_delta(each.view)) for each in slices]
+    table = _empty_table("slice", columns)
+    table.add_column("", overflow="fold")
+    for at, each in enumerate(slices):
+        cells = [texts[at] for texts in columns.values()]
+        where = Text(format_place(each.view.row.suite, each.view.row.evaluator), style="dim")
+        explanation = _explain_row(each.view, view)
+        table.add_row(mark(each.view.state), names[at], *cells, where.append("  ").append_text(explanation))
+    yield table
+    if hidden:
+        yield Text(f"… {number_format.count(hidden, 'more score')} of slices{rest}", style="dim")
+    for left_out in view.slices_left_out[:_SLICES]:
+        values = number_format.count(left_out.values, "value")
+        text = f"{safe_text(left_out.field)} in {safe_text(left_out.suite)}: {values} with the fewest cases left out"
+        yield Text(text, style="dim")
 
 
 def _remaining_width(columns: TableColumns, width: int) -> int:

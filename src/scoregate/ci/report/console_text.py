@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -15,6 +14,7 @@ from rich.text import Text
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.records import record
 
 _DIFFERENT = "bold underline"
 MARKS = {
@@ -72,7 +72,7 @@ def hanging_indent(sign: Text, text: Text) -> Table:
     return grid
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrimmedLines:
     """A renderable without the white space that tables leave at the ends of lines."""
 
@@ -90,7 +90,7 @@ class TrimmedLines:
             yield Segment.line()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClampedText:
     """A paragraph of at most `most` lines; the last one ends in `…` if it was cut."""
 

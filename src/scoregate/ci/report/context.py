@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from posixpath import join
 from urllib.parse import quote
 
 from scoregate.core.event_values import Origin
+from scoregate.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportContext:
     """The repository, the job and the options of a report.
 

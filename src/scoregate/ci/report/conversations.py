@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -11,12 +10,13 @@ from scoregate.ci.report.excerpts import describe_conversation
 from scoregate.ci.report.text import excerpt, one_line
 from scoregate.core.cases import CaseResult
 from scoregate.core.conversation import Conversation
+from scoregate.core.records import record
 
 _MAX_TURNS, _MAX_MESSAGE = 50, 2000
 _SHOWN, _CELL, _BEFORE = 3, 400, 80
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailedTurns:
     """The first turns of a conversation, each as user and assistant, and its description in a few words.
 
@@ -32,7 +32,7 @@ class FailedTurns:
         return self.turns[number - 1] if number <= len(self.turns) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnLine:
     """One message of a turn, on one line; `base` is None if the baseline has no such turn."""
 
@@ -42,7 +42,7 @@ class TurnLine:
     base: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConversationView:
     """The failed turns of a conversation: `difference` says where it failed, `lines` are these turns.
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from math import isnan
 from operator import attrgetter
 
+from scoregate.ci.report.case_texts import CaseTexts
 from scoregate.ci.report.cases import CasePosition, Snapshot, interleave
 from scoregate.ci.report.context import ReportContext, source_url
-from scoregate.ci.report.excerpts import diff_lines, format_score
-from scoregate.ci.report.text import excerpt
+from scoregate.ci.report.excerpts import format_score
 from scoregate.core.cases import CaseKey, Columns
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.pairing import score_side
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 MOST_DROPS = 10
 _LEAST = 0.01
-_MAX_INPUT, _MAX_OUTPUT = 600, 1200
 _NOT_COMPARED = (RowLabel.UNMEASURABLE, RowLabel.NOT_COMPARABLE, RowLabel.NEW, RowLabel.REMOVED, RowLabel.LABELS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drop:
     """A case whose score fell; scores are means over its trials. `key` is its worst trial, `base` its best one."""
 
@@ -37,12 +36,11 @@ class Drop:
     base: tuple[int, CaseKey]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DropView:
     """A case whose score fell, as texts.
 
-    `diff` holds the lines in which its output differs from the baseline's; without a difference, `output` holds the
-    beginning of the output. Input and outputs are empty if they may not be shown.
+    `texts` are its input and outputs; they are empty if they may not be shown.
     """
 
     suite: str
@@ -52,10 +50,7 @@ class DropView:
     now: str
     why: str
     url: str | None = None
-    input: str = ""
-    output: str = ""
-    diff: tuple[str, ...] = ()
-    same_output: bool = False
+    texts: CaseTexts = CaseTexts()
 
 
 def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
@@ -123,8 +118,6 @@ def build_drops(
             continue
         suite, old = comparison.run.suites[drop.suite], base_snapshots.get(drop.base)
         shown, scale = context.show_outputs, suite.evaluators[drop.evaluator].scale
-        before = old.output if shown and old is not None else ""
-        diff = diff_lines(before, snapshot.output) if before else ()
         yield DropView(
             suite=suite.label,
             name=snapshot.name,
@@ -133,8 +126,5 @@ def build_drops(
             now=_format_score(drop.now, scale),
             why=snapshot.reasons.get(drop.evaluator, "") if shown else "",
             url=source_url(snapshot.origin or suite.origin, context),
-            input=excerpt(snapshot.input, _MAX_INPUT) if shown else "",
-            output=excerpt(snapshot.output, _MAX_OUTPUT) if shown and not diff else "",
-            diff=diff,
-            same_output=bool(before) and not diff,
+            texts=snapshot.build_texts(old) if shown else CaseTexts(),
         )

@@ -59,7 +59,7 @@ def _visible_excerpt(text: str, limit: int) -> str:
 
 TEXT_LIMIT = 6000
 _WIDTH = 140
-_DIFF_LINES = 40
+_DIFF_LINES, _BLOCK = 40, 8
 _CONTEXT = 2
 _REASONS = 50
 _HIDDEN_METADATA = ("prompt", "relevant_turns")
@@ -138,8 +138,15 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
             if tag == "equal":
                 yield from (f"  {line}" for line in before[old_from:old_to])
                 continue
-            yield from (f"- {line}" for line in before[old_from:old_to])
-            yield from (f"+ {line}" for line in after[new_from:new_to])
+            yield from _mark_block("-", before[old_from:old_to])
+            yield from _mark_block("+", after[new_from:new_to])
+
+
+def _mark_block(sign: str, lines: list[str]) -> Iterator[str]:
+    """The first lines of a block, so that a long one leaves space for what replaces it."""
+    yield from (f"{sign} {line}" for line in lines[:_BLOCK])
+    if (hidden := len(lines) - _BLOCK) > 0:
+        yield f"{sign} … {number_format.count(hidden, 'more line')}"
 
 
 def _split_lines(text: str) -> Iterator[str]:

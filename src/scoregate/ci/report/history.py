@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, commit_url
+from scoregate.core.records import record
 from scoregate.core.run import History, PastRun
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PastRunView:
     """An earlier run: its numbers in `past`, and as text; `url` is the web address of its commit."""
 

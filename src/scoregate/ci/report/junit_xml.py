@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from itertools import chain, count
@@ -22,6 +21,7 @@ from scoregate.core.cases import CaseError, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.records import record
 
 __all__ = [
     "DECLARATION",
@@ -64,7 +64,7 @@ class CaseTemplate:
         return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counts:
     """The counts of a suite; junit-xml would count only the cases of one chunk."""
 

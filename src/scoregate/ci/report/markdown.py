@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from itertools import islice
@@ -21,31 +20,42 @@ from scoregate.ci.report.templating import make_environment
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Detail:
-    """How many items of each kind are shown; `rows` counts per suite."""
+    """How many items of each kind are shown.
+
+    `rows` counts per suite. `texts` are the cases with input and output, of whose output at most `lines` are shown.
+    """
 
     cases: int
-    diffs: int
+    texts: int
+    lines: int
     rows: int
+    slices: int
     suites: int
     gates: int
     errors: int
 
 
 DETAIL_LEVELS = (
-    Detail(cases=10, diffs=3, rows=1000, suites=200, gates=50, errors=20),
-    Detail(cases=5, diffs=1, rows=1000, suites=200, gates=20, errors=10),
-    Detail(cases=3, diffs=0, rows=20, suites=200, gates=20, errors=5),
-    Detail(cases=0, diffs=0, rows=5, suites=100, gates=10, errors=3),
-    Detail(cases=0, diffs=0, rows=0, suites=100, gates=10, errors=0),
-    Detail(cases=0, diffs=0, rows=0, suites=0, gates=3, errors=0),
+    Detail(cases=10, texts=10, lines=40, rows=1000, slices=10, suites=200, gates=50, errors=20),
+    Detail(cases=10, texts=10, lines=20, rows=1000, slices=10, suites=200, gates=50, errors=20),
+    Detail(cases=10, texts=3, lines=20, rows=1000, slices=5, suites=200, gates=50, errors=20),
+    Detail(cases=5, texts=1, lines=20, rows=1000, slices=5, suites=200, gates=20, errors=10),
+    Detail(cases=3, texts=0, lines=0, rows=20, slices=3, suites=200, gates=20, errors=5),
+    Detail(cases=0, texts=0, lines=0, rows=5, slices=0, suites=100, gates=10, errors=3),
+    Detail(cases=0, texts=0, lines=0, rows=0, slices=0, suites=100, gates=10, errors=0),
+    Detail(cases=0, texts=0, lines=0, rows=0, slices=0, suites=0, gates=3, errors=0),
 )
 
 # A summary may be sixteen times as long as a comment.
-SUMMARY_LEVELS = (Detail(cases=50, diffs=20, rows=1000, suites=1000, gates=200, errors=200), *DETAIL_LEVELS)
+SUMMARY_LEVELS = (
+    Detail(cases=50, texts=20, lines=40, rows=1000, slices=50, suites=1000, gates=200, errors=200),
+    *DETAIL_LEVELS,
+)
 
 
 def top_rows(rows: Iterable[RowView], limit: int) -> Iterator[RowView]:
@@ -125,6 +135,12 @@ def fence(lines: Iterable[str], info: str = "") -> Markup:
     return Markup(f"{ticks}{info}\n{body}\n{ticks}")
 
 
+def first_lines(lines: Sequence[str], limit: int) -> list[str]:
+    """The first lines, and how many there are more."""
+    hidden = len(lines) - limit
+    return [*lines[:limit], *([f"… {hidden:,} more {'line' if hidden == 1 else 'lines'}"] if hidden > 0 else [])]
+
+
 def link(text: Markup, url: str | None) -> Markup:
     """Format a link if the URL is safe; else the text alone."""
     if url is None or not url.startswith("https://"):
@@ -189,6 +205,7 @@ def _template() -> Template:
     """The template, in an environment that escapes every plain string."""
     templates = make_environment(_TEMPLATES, _finalize)
     templates.filters |= {"code": code, "fence": fence, "link": link, "icon": _ICONS.__getitem__}
+    templates.filters["first_lines"] = first_lines
     return templates.get_template("comment.md.j2")
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.rows import RowView
+from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
+from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseKey
 from scoregate.core.text import replace_surrogates
@@ -38,11 +40,30 @@ _QUANTITY_FIELDS = (
     "total_low",
     "total_high",
 )
+_SLICE_FIELDS = (
+    "suite",
+    "evaluator",
+    "mean",
+    "base",
+    "delta",
+    "low",
+    "high",
+    "n",
+    "better",
+    "worse",
+    "p",
+    "q",
+    "smallest_p",
+    "clusters",
+    "dropped",
+    "reason",
+    "higher_is_better",
+)
 
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the result as indented JSON in valid UTF-8, without NaN."""
-    yield json.dumps(_to_json_value(to_data(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    yield json.dumps(to_json_value(to_data(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def to_data(view: ReportView) -> dict[str, Any]:
@@ -63,6 +84,8 @@ def to_data(view: ReportView) -> dict[str, Any]:
             {"measure": str(row.measure)} | {name: getattr(row, name) for name in _QUANTITY_FIELDS}
             for row in view.quantities
         ],
+        "slices": [_slice(each) for each in view.slices],
+        "slices_left_out": [asdict(each) for each in view.slices_left_out],
         "findings": [asdict(finding) | {"title": finding.title} for finding in view.findings],
         "warnings": [asdict(finding) | {"title": finding.title} for finding in view.warnings],
         "not_applied": list(view.not_applied),
@@ -74,6 +97,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "errors": [_error(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
+        "variants": [variant_data(table) for table in view.variants],
         "history": [asdict(each.past) | {"took": each.past.took._asdict()} for each in view.history],
     }
 
@@ -98,16 +122,22 @@ def _row(view: RowView) -> dict[str, Any]:
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
 
 
+def _slice(each: SliceView) -> dict[str, Any]:
+    row = {name: getattr(each.view.row, name) for name in _SLICE_FIELDS}
+    place = {"field": each.field, "value": each.value, "cases": each.cases, "limited": each.limited}
+    return {"suite": row["suite"], **place, **row, "label": each.view.label, "state": str(each.view.state)}
+
+
 def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:
     return [{"suite": suite, "case": key.hash, "repeat": key.repeat} for suite, key in keys]
 
 
-def _to_json_value(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """A value that JSON and UTF-8 can represent: NaN and infinities become null, lone surrogates `?`."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, Mapping):
-        return {_to_json_value(key): _to_json_value(item) for key, item in value.items()}
-    return [_to_json_value(item) for item in value] if isinstance(value, list | tuple) else value
+        return {to_json_value(key): to_json_value(item) for key, item in value.items()}
+    return [to_json_value(item) for item in value] if isinstance(value, list | tuple) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from scoregate.ci.report import number_format
@@ -14,9 +14,11 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
+from scoregate.core.records import record
 from scoregate.core.run import Score, SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
+_DROP_RULES = ("drop", "slice drop")
 
 
 class ReportState(StrEnum):
@@ -33,7 +35,7 @@ class ReportState(StrEnum):
     HELD = "held"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowView:
     """One evaluator of one suite: its numbers in `row`, and as text.
 
@@ -76,8 +78,8 @@ class RowView:
     @property
     def uncertain(self) -> tuple[str, ...]:
         """The values of gates that hold although the estimate is beyond their limit."""
-        drops = (gate for gate in self.gates if gate.uncertain and gate.rule == "drop")
-        return tuple(f"{gate.value.partition(': ')[2]} (required: {gate.limit})" for gate in drops)
+        drops = (gate for gate in self.gates if gate.uncertain and gate.rule in _DROP_RULES)
+        return tuple(f"{gate.value.rpartition(': ')[2]} (required: {gate.limit})" for gate in drops)
 
     @property
     def significant(self) -> bool:
@@ -106,12 +108,13 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     views = []
     for row in comparison.rows:
         if row.suite not in filtered:
-            view = _build_row(row, suites.get(row.suite), findings.get(row.suite, ()))
+            of_suite = [finding for finding in findings.get(row.suite, ()) if finding.slice is None]
+            view = build_row(row, suites.get(row.suite), of_suite)
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
             note = ", ".join(filter(None, (view.note, uncalibrated)))
             views.append(replace(view, past=past, uncalibrated=uncalibrated, note=note))
-    return tuple(sorted(views, key=_row_order))
+    return tuple(sorted(views, key=row_order))
 
 
 def findings_by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]]:
@@ -122,13 +125,20 @@ def findings_by_suite(verdict: Verdict) -> Mapping[str | None, Sequence[Finding]
     return findings
 
 
-def _row_order(view: RowView) -> tuple[int, float, str, str]:
+def row_order(view: RowView) -> tuple[int, float, str, str]:
     """By state, then by the drop; rows that were not compared come last."""
     row = view.row
     return _ORDER[view.state], 2.0 if row.delta is None else row.gain, row.suite, row.evaluator
 
 
-def _build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
+def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
+    """Build one row.
+
+    Args:
+        row: the row.
+        suite: its suite; None for a row whose cases are not counted.
+        findings: the findings about its suite, or about its slice.
+    """
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
     measured = row.label is not RowLabel.UNMEASURABLE
     return RowView(
@@ -171,7 +181,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
         return ReportState.FAILED
     state = _STATES.get(row.label, ReportState.HELD)
     uncertain = any(
-        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule == "drop"
+        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule in _DROP_RULES
     )
     state = ReportState.UNCERTAIN if uncertain and state is ReportState.HELD else state
     shaky = Conclusion.UNMEASURABLE in own | shared and state in (

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import isnan
 
 from scoregate.ci.report import number_format
 from scoregate.core.cases import percentiles
 from scoregate.core.comparison_rows import Measure, Row
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spending:
     """Milliseconds per trial, tokens and US dollars of a suite; None if unknown."""
 
@@ -22,7 +22,7 @@ class Spending:
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SpendingText:
     """A `Spending` ready to print, each with its change from the baseline: `812 ms (+4%)`."""
 

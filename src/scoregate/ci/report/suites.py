@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, source_url
@@ -17,11 +17,12 @@ from scoregate.core.estimates import estimate_difference
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Pairs
+from scoregate.core.records import record
 from scoregate.core.run import SuiteMetrics, SuiteResult
 from scoregate.core.significance import sign_flip_test
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteView:
     """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
 
@@ -115,7 +116,7 @@ _ALPHA = 0.05
 _FEW_FLIPS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Totals:
     """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
 
@@ -229,7 +230,7 @@ def _cost_change(comparison: Comparison) -> float | None:
     return sum(changes) if changes else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PairedSuite:
     """One suite: its trials in the run and in the baseline. `base_index` is its position in the baseline, if any.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
@@ -11,17 +10,21 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
+from scoregate.ci.report.variants_view import VariantTable
 from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
+from scoregate.core.slice_rows import LeftOut
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunView:
     """The run or the baseline of a report. Times are seconds since the epoch; `name` is `main@a1b2c3d` or the id.
 
@@ -44,7 +47,7 @@ class RunView:
     selection: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReportView:
     """Everything that reports print, and readers of cases for reports that list all cases.
 
@@ -55,7 +58,9 @@ class ReportView:
     `failing_total`, suites in turn. `drops` are the largest drops of scores without a threshold.
     `cases` reads every trial, in the order in which they finished; `cases_of` those
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
-    known earlier runs, oldest first. `not_applied` names relative gates that are set without a baseline.
+    known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
+    `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
+    `slices_left_out` are the values that are not compared.
     """
 
     context: ReportContext
@@ -90,6 +95,9 @@ class ReportView:
     paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
+    slices: tuple[SliceView, ...] = ()
+    slices_left_out: tuple[LeftOut, ...] = ()
+    variants: tuple[VariantTable, ...] = ()
 
     @property
     def base_details(self) -> str:
@@ -101,6 +109,16 @@ class ReportView:
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
         note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
         return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
+
+    @property
+    def worst_slices(self) -> tuple[SliceView, ...]:
+        """The slices that were compared or miss a gate, worst first."""
+        return tuple(each for each in self.slices if each.compared or each.is_bad)
+
+    @property
+    def bad_slices(self) -> int:
+        """The number of rows of slices that are worse or miss a gate."""
+        return sum(each.is_bad for each in self.slices)
 
     @property
     def near(self) -> tuple[Finding, ...]:

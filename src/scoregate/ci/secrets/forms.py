@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html.entities import codepoint2name
 
 from scoregate.ci.secrets.values import SHORTEST
+from scoregate.core.records import record
 
 _PIECE = 512
 _WHOLE = 4_096
@@ -30,7 +30,7 @@ _OTHER_WAYS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """One way to write a secret. Without anchors the pattern itself is searched for; Rust's engine supports it, too."""
 

@@ -22,16 +22,19 @@ from pydantic import (
 )
 
 from scoregate.core.policy import Severity
+from scoregate.core.slices import check_slice_fields, check_slice_names
 
 
 class BaselineKind(StrEnum):
     """What a run is compared with.
 
-    `auto`: an artifact of the base branch, else its data branch; nothing is run for it. `artifact` and `branch`: only
-    that. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
+    `auto`: an artifact of the base branch, else its data branch; nothing is run for it; on a developer's machine as
+    `previous`. `previous`: the previous complete run in the output folder. `artifact` and `branch`: only that.
+    `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
     """
 
     AUTO = "auto"
+    PREVIOUS = "previous"
     ARTIFACT = "artifact"
     BRANCH = "branch"
     RERUN = "rerun"
@@ -122,11 +125,14 @@ def _for_all_evaluators(value: object) -> object:
 
 
 ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
+BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
+SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
 RelaxableRule = Literal[
     "pass_rate",
     "mean_score",
     "error_rate",
     "drop",
+    "slice_drop",
     "regression",
     "comparable",
     "same_model",
@@ -197,6 +203,10 @@ class LimitFields(BaseModel):
     max_drop: ByEvaluator = Field(default_factory=dict)
     """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise: one
     number for all, or a table by globs of evaluators.
+    """
+    max_slice_drop: BySlice = Field(default_factory=dict)
+    """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table by
+    globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
     """
     fail_on_regression: bool | None = None
     """Fail if any score is worse than the baseline by more than noise."""

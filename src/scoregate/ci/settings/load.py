@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
@@ -132,19 +131,22 @@ def _with_gateway_table(layer: Layer) -> Layer:
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
-    class Layered(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            *_others: PydanticBaseSettingsSource,
-            **_named: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            provenance = {"file_values": dict(file_values)}
-            values = (provenance, *({**layer.values, "origins": layer.origins()} for layer in layers))
-            return tuple(InitSettingsSource(settings_cls, each) for each in values)
+    values: dict[str, Any] = {}
+    for layer in reversed(layers):
+        values = _merge_tables(values, {**layer.values, "origins": layer.origins()})
+    return Settings.model_validate({**values, "file_values": dict(file_values)})
 
-    return Layered()
+
+def _merge_tables(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two tables with the tables in them; `upper` wins."""
+    merged = dict(lower)
+    for name, value in upper.items():
+        below = merged.get(name)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[name] = _merge_tables(below, value)
+        else:
+            merged[name] = value
+    return merged
 
 
 def make_environment_layer(environ: Mapping[str, str], names: Iterable[str]) -> Layer:
@@ -202,6 +204,7 @@ def _parse_json(text: str) -> Any:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _parse_list,
+    "slices": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
     "install_groups": _parse_list,
@@ -214,6 +217,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "model_headers": _parse_json,
     "min_score": parse_table,
     "max_drop": parse_table,
+    "max_slice_drop": parse_table,
     "severity": parse_table,
 }
 

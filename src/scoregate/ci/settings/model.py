@@ -10,8 +10,7 @@ from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import ConfigDict, Field, SecretStr
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
@@ -34,6 +33,7 @@ from scoregate.ci.settings.fields import (
     Repeats,
     Seconds,
     ShowOutputs,
+    SliceFields,
     SuiteSettings,
     Text,
     Texts,
@@ -49,7 +49,7 @@ _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem"
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
-class Settings(LimitFields, BaseSettings):
+class Settings(LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` is the root itself, so a file in it can't set it.
@@ -62,7 +62,7 @@ class Settings(LimitFields, BaseSettings):
     """
 
     # Some versions warn about fields that are named `model_…`.
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, protected_namespaces=())
 
     working_directory: Text | None = None
     """The project's folder, if it isn't the whole repository. Its settings, suites and paths are relative to it. A
@@ -78,7 +78,8 @@ class Settings(LimitFields, BaseSettings):
     """Names of test configs in `.scoregate/`. Only these run."""
     baseline: Text = "auto"
     """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
-    runs for it. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
+    runs for it. On a developer's machine, `auto` is `previous`: the previous complete run in `out`, which
+    `scoregate run` left. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
     commit. `none`: nothing. Anything else is the folder of a run.
     """
     base_branch: Text | None = None
@@ -135,6 +136,10 @@ class Settings(LimitFields, BaseSettings):
     comment: Comment = CommentMode.ALWAYS
     """When to comment on a pull request: always, on changes (a score is better, worse, new or removed, or a gate
     failed), on failures, or never.
+    """
+    slices: SliceFields = ()
+    """Fields of cases by whose values reports split the scores, at most ten: `tag`, or a field of the input or of its
+    `metadata`, such as `language` or `metadata.topic`. Only `max_slice_drop` makes a slice fail a run.
     """
     show_outputs: ShowOutputs = ShowOutputs.FULL
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
@@ -201,17 +206,6 @@ class Settings(LimitFields, BaseSettings):
     proposed: Settings | None = Field(default=None, repr=False)
     policy_problem: str = Field(default="", repr=False)
     selection: CaseSelection = Field(default=WHOLE, repr=False)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        *_others: PydanticBaseSettingsSource,
-        **_named: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is passed in: the environment is read by a layer that can say which variable a value came from."""
-        return (init_settings,)
 
     def origin(self, *path: str) -> str:
         """Where a value was set, such as `pyproject.toml` or `--repeats`; `default` if it is not set."""

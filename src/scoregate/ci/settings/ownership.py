@@ -44,6 +44,7 @@ BASE_SETTINGS = frozenset(
         "max_lost_scores",
         "max_p95_ms",
         "max_p95_ratio",
+        "max_slice_drop",
         "max_tokens",
         "max_tokens_ratio",
         "min_agreement",
@@ -65,6 +66,7 @@ BASE_SETTINGS = frozenset(
         "require_baseline",
         "severity",
         "show_outputs",
+        "slices",
         "suite",
         "suites",
     }
@@ -87,7 +89,7 @@ _SHOWN_VALUES = (
         "model",
         "paths",
     ),
-    *("repeats", "repeats_budget", "show_outputs", "suite", "config"),
+    *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

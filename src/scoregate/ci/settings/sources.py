@@ -6,12 +6,13 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from scoregate.ci.file_access import read_project_file
 from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
+from scoregate.core.records import record
 from scoregate.core.toml_lines import find_line
 from scoregate.errors import SettingsError
 
@@ -28,7 +29,7 @@ def _no_line(_: Keys) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layer:
     """The values of one source.
 

@@ -22,7 +22,8 @@ _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOu
 def is_watched(row: Row, context: SuiteContext) -> bool:
     """Whether a relative gate depends on a row."""
     _, drop = match_limit(context.limits.max_drop, row.evaluator)
-    return drop is not None or bool(context.limits.fail_on_regression)
+    has_limited_slice = row.suite in context.comparison.slices.limited_suites
+    return drop is not None or bool(context.limits.fail_on_regression) or has_limited_slice
 
 
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
@@ -39,6 +40,31 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
             if is_uncertain:
                 value += f": above the limit, within noise{_describe_deciding_cases(row)}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain)
+
+
+def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
+    """No score of a slice is worse by more than the slice's limit."""
+    limits, label = context.limits, context.suite.label
+    if context.comparison.base is None:
+        return
+    for each in context.comparison.slices.rows:
+        row = each.row
+        glob, limit = match_limit(limits.max_slice_drop, each.name) if row.suite == label else ("", None)
+        if limit is None or row.evaluator in context.uncalibrated:
+            continue
+        origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
+        exceeds = -row.gain > limit
+        failed = exceeds and row.label is RowLabel.WORSE
+        text = f"a drop of at most {limit:.3f}"
+        found = _check_row("slice drop", row, failed=failed, limit=text, origin=origin)
+        if row.label is RowLabel.UNMEASURABLE:
+            finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
+            found = iter((finding,))
+        for finding in found:
+            is_uncertain = exceeds and finding.conclusion is Conclusion.PASSED
+            noise = ": above the limit, within noise" if is_uncertain else ""
+            value = f"{each.name}: {finding.value}{noise}"
+            yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
 
 
 def _describe_deciding_cases(row: Row) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from scoregate.core.agreement import Calibrations
@@ -11,6 +11,7 @@ from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluator_changes import EvaluatorChange
 from scoregate.core.policy import Criteria, Limits, Policy
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 
@@ -54,7 +55,7 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """The result of one rule.
 
@@ -68,6 +69,7 @@ class Finding:
         evaluator: the id of the evaluator.
         bound: the limit in the unit of the value; None if it is no number.
         uncertain: whether the distance to the limit is within noise.
+        slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
     """
 
     rule: str
@@ -79,6 +81,7 @@ class Finding:
     evaluator: str | None = None
     bound: float | None = None
     uncertain: bool = False
+    slice: str | None = None
 
     @property
     def title(self) -> str:
@@ -103,7 +106,7 @@ def _rule_titles(rule: str) -> tuple[str, str]:
     return _TITLES.get(rule, (name, name))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunContext:
     """The context of rules about the run.
 
@@ -120,7 +123,7 @@ class RunContext:
     evaluator_changes: tuple[EvaluatorChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteContext:
     """The context of rules about one suite.
 

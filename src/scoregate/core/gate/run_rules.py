@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from glob import escape
 from itertools import chain
 
+from scoregate.core.comparison import Comparison
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
 from scoregate.core.policy import Criteria, Limits, matches_suite
 from scoregate.core.run import Run, SuiteResult
@@ -70,11 +71,13 @@ def find_script_failures(run: Run) -> dict[str, str]:
 def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     """Every script runs a suite, unless a filter may have left it out."""
     run = context.comparison.run
-    reported = {suite.script for suite in run.suites}
+    reported = {suite.script for suite in run.suites} | find_script_failures(run).keys()
     for script in run.scripts:
         ended_well = script.exit_code == 0 or script.tests_failed
         if ended_well and script.name not in reported and not (run.filters or run.selection):
-            value = f"{script.name} ran no suite"
+            value = (
+                f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
+            )
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
@@ -149,7 +152,7 @@ def check_filters(context: RunContext) -> Iterator[Finding]:
 def check_limits(context: RunContext) -> Iterator[Finding]:
     """Every limit matches a suite and an evaluator, unless only a part of the project was run."""
     run = context.comparison.run
-    if run.filters or run.skipped or run.selection:
+    if run.filters or run.skipped:
         return
     reported = {suite.script for suite in run.suites}
     has_all_suites = run.complete and not run.narrowed and all(script.name in reported for script in run.scripts)
@@ -159,12 +162,16 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
         if suites:
             is_exact = any(glob in (suite.id, escape(suite.id)) for suite in suites)
             yield from _limits_without_evaluator(limits, suites, is_partial=run.narrowed and not is_exact)
+            if is_exact or not run.narrowed:
+                yield from _limits_without_slice(context.comparison, limits, suites)
         elif has_all_suites and any(value not in (None, {}) for value in values):
             known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
             origin = next(iter(limits.origin.values()), "default")
             value = f"{glob} matches none of the suites that ran: {known}"
             yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
     yield from _limits_without_evaluator(context.policy.default, run.suites, is_partial=run.narrowed)
+    if run.suites and not run.narrowed:
+        yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
     if has_all_suites:
         yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
 
@@ -198,3 +205,18 @@ def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, 
                 "a pattern that matches",
                 origin,
             )
+
+
+def _limits_without_slice(comparison: Comparison, limits: Limits, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
+    """Limits that name a slice without cases, or more slices than are compared."""
+    labels = {suite.label for suite in suites}
+    names = {each.name for each in comparison.slices.rows if each.row.suite in labels}
+    hidden = sum(each.limited for each in comparison.slices.left_out if each.suite in labels)
+    for glob in limits.max_slice_drop:
+        origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
+        if not any(fnmatchcase(name, glob) for name in names):
+            value = f"{glob} in max_slice_drop matches no slice with cases"
+            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a slice with cases", origin)
+        elif hidden:
+            value = f"{glob} in max_slice_drop: {hidden:,} of the slices that limits name are too many to compare"
+            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "fewer slices", origin)

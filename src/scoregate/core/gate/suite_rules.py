@@ -23,7 +23,10 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
     """The suite finished, ran cases and evaluated them, and has no error of its own."""
     suite = context.suite
     for error in suite.errors:
-        yield _unmeasurable(suite, "suite is valid", f"{error.type}: {error.message}", "no error")
+        # The title of the finding names the suite.
+        text = error.message.removeprefix(f"suite {suite.id!r}: ")
+        kind = "" if error.type == "InvalidSuite" else f"{error.type}: "
+        yield _unmeasurable(suite, "suite is valid", f"{kind}{text}{_place(suite)}", "no error")
     if suite.script in find_script_failures(context.comparison.run):
         return  # reported once, by the script
     if not suite.complete:
@@ -32,11 +35,17 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         if suite.planned is not None:
             progress = f"{finished:,} of {suite.planned:,} planned cases finished"
         yield _unmeasurable(suite, "suite finished", progress, "a finished suite")
+    if suite.errors and not suite.evaluations:
+        return  # an error is the reason, and no setting relaxes the rule that reports it
     if not len(suite.columns):
-        yield _unmeasurable(suite, "cases ran", "0 cases", "at least 1 case")
+        yield _unmeasurable(suite, "cases ran", f"0 cases{_place(suite)}", "at least 1 case")
     elif not suite.evaluations:
         rule = "evaluations pending" if suite.pending else "cases were evaluated"
         yield _unmeasurable(suite, rule, _describe_no_evaluations(suite), "at least 1 score or label")
+
+
+def _place(suite: SuiteResult) -> str:
+    return f" ({suite.origin.file}:{suite.origin.line})" if suite.origin else ""
 
 
 def _describe_no_evaluations(suite: SuiteResult) -> str:
@@ -46,6 +55,10 @@ def _describe_no_evaluations(suite: SuiteResult) -> str:
         return "0 evaluations: a battle needs the output of a run before it"
     if suite.columns.unscaled:
         return "0 evaluations: scores are outside [0, 1], and no scale is set in [evaluators]"
+    if not suite.evaluators:
+        return f"0 evaluations: the suite has no scorers or evaluators{_place(suite)}"
+    if len(suite.columns.errored_rows()) == len(suite.columns):
+        return "0 evaluations: every case has an error"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
 
 
@@ -63,6 +76,9 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     if limit is None or not len(columns):
         return
     bad = columns.errored_rows()
+    failed_script = context.suite.script in find_script_failures(context.comparison.run)
+    if failed_script and 0 < len(bad) == context.suite.unfinished:
+        return  # reported once, by the script
     rate = len(bad) / len(columns)
     yield Finding(
         "error rate",

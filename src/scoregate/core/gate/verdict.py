@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from scoregate.core.agreement import Calibrations, explain_uncalibrated
@@ -17,6 +17,7 @@ from scoregate.core.gate.baseline_rules import (
     check_model,
     check_quantity_ratios,
     check_regressions,
+    check_slice_drops,
 )
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.run_rules import (
@@ -44,6 +45,7 @@ from scoregate.core.gate.suite_rules import (
     match_limit,
 )
 from scoregate.core.policy import Policy, Severity
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
 RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
@@ -68,6 +70,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_assertions,
     check_quantity_limits,
     check_drops,
+    check_slice_drops,
     check_regressions,
     check_comparable,
     check_model,
@@ -83,7 +86,7 @@ _DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OF
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """The findings of all rules, and the conclusion.
 

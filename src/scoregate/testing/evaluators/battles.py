@@ -11,25 +11,14 @@ from anyio import to_thread
 
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, Threshold
 from scoregate.core.event_values import Choice, PairwiseComparison, Pending
+from scoregate.engine.baseline_outputs import current_trial, recorded_baseline
 from scoregate.engine.trial import Trial
-from scoregate.grading.judge import judge_battle
+from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
 from scoregate.grading.prompts import Template
-from scoregate.testing.battle_state import (
-    current_trial,
-    get_battle_state,
-    recorded_baseline,
-    restore_output,
-    save_baseline_output,
-)
+from scoregate.testing.battle_state import get_battle_state, restore_output, save_baseline_output
 from scoregate.testing.evaluators.checks import string_field
 from scoregate.testing.evaluators.llm_base import AsksModel, Text, resolve
 from scoregate.testing.models import BaseTestEvaluator, OutputType, TestCaseType
-
-# Fingerprints contain the default criteria.
-CRITERIA = (
-    "The better output is the more helpful one: it does what was asked for, is correct and clear, and leaves out what "
-    "nobody needs."
-)
 
 
 class BaseBattle(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[TestCaseType, OutputType]):
@@ -45,7 +34,7 @@ class BaseBattle(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Generic[T
     version = 1
     _battles = True
     threshold: Threshold | None = Threshold(gte=0.5)
-    criteria: str = CRITERIA
+    criteria: str = BATTLE_CRITERIA
 
     @abc.abstractmethod
     def output_mapper(self, output: OutputType) -> str | Awaitable[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Columns, Status
+from scoregate.core.records import record
 from scoregate.core.text import case_sort_key
 
 _ROUNDING = 1e-9
@@ -27,7 +27,7 @@ class CaseChange(IntEnum):
     REMOVED = 6
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CaseEntry:
     """A case: its rows in the columns of its suite, in the run (`now`) and in the baseline (`before`).
 

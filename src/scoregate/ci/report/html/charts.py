@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log10, sqrt
 from statistics import median
 
@@ -16,6 +15,7 @@ from scoregate.ci.report.spending import known_values
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.core.cases import Columns
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.records import record
 
 WIDTH, HEIGHT = 260, 28
 _MARGIN = 12
@@ -23,7 +23,7 @@ _MARGIN = 12
 _OUTLIER = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LimitMark:
     """A gate's limit at `x`."""
 
@@ -32,7 +32,7 @@ class LimitMark:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ForestRow:
     """One row: positions of the estimate and its interval, None if nothing was compared.
 
@@ -48,7 +48,7 @@ class ForestRow:
     cut: tuple[tuple[float, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ForestPlot:
     """All rows, the position of 0, and the ticks of the axis."""
 
@@ -109,7 +109,7 @@ _FROM, _TO = 16, SIZE - 12
 _SMALLEST, _LARGEST = 2.2, 9.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScatterPoint:
     """A group of cases: position, number, and whether the run is better (1), worse (-1) or equal (0)."""
 
@@ -120,7 +120,7 @@ class ScatterPoint:
     change: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScatterPanel:
     """One evaluator of one suite."""
 
@@ -175,7 +175,7 @@ _BASELINE, _TOP = LATENCY_HEIGHT - 16, 6
 _LEAST_MS = 0.01
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LatencyPlot:
     """The latencies of one suite: outlines as paths, and ticks. `before` is empty without a baseline."""
 

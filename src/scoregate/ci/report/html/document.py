@@ -99,6 +99,7 @@ def render(view: ReportView) -> Iterator[str]:
         forest=draw_forest(rows),
         trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
         more_rows=len(view.rows) - len(rows),
+        most_slices=MAX_ROWS,
         scatters=draw_scatters(rows, entries, view.paired_suites),
         spreads=draw_latencies(view.paired_suites),
         commit_url=commit_url(view.context.commit, view.context),

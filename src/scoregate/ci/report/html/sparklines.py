@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import floor, log10
 
@@ -12,12 +12,13 @@ from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import percentiles
+from scoregate.core.records import record
 from scoregate.core.run import SuiteMetrics
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scale:
     """A linear map from [`low`, `high`] to [`start`, `end`] in a drawing; values outside are moved to the edge."""
 
@@ -54,7 +55,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 3, WIDTH - 6, 6, HEIGHT - 6
 _LEAST = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Measurement:
     """A value of one run; `made_by` identifies the evaluator that measured it, empty if unknown."""
 
@@ -66,7 +67,7 @@ class Measurement:
         return not self.made_by or not other.made_by or self.made_by == other.made_by
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HoverPoint:
     """A run on the axis: its position, the strip that reacts to the pointer, and the text to show."""
 
@@ -76,7 +77,7 @@ class HoverPoint:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sparkline:
     """A drawing: the paths `line` and `link` (to the mark of this run), which may be empty, and a description."""
 
@@ -169,7 +170,7 @@ _METRICS: Mapping[str, tuple[Callable[[float], str], float | None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sparklines:
     """The sparklines of rows, None without history, and of suites and the run by metric.
 

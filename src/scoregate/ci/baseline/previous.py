@@ -1,0 +1,70 @@
+"""A baseline on a developer's machine: the previous complete run in the output folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from scoregate.ci.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHead, read_head, read_run
+from scoregate.ci.archive.rotation import rotate
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.file import describe_run
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.errors import RecordError
+
+_ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's machine only"
+
+
+async def find_previous_baseline(root: Path, settings: Settings, *, is_usable: bool) -> Baseline | None:
+    """The previous run of all suites; None if the settings name another baseline.
+
+    Args:
+        root: the folder of the project.
+        settings: the settings of the project.
+        is_usable: whether the output folder is that of a developer's `scoregate run`. In CI its origin is unknown.
+    """
+    if settings.baseline_kind is BaselineKind.PREVIOUS and not is_usable:
+        return Baseline(None, _ELSEWHERE, unreadable=True)
+    if not is_usable or settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.PREVIOUS):
+        return None
+    baseline = await anyio.to_thread.run_sync(_find_previous, root, settings)
+    if settings.baseline_kind is BaselineKind.PREVIOUS:
+        return baseline
+    return replace(baseline, implicit=True) if baseline.run is not None else None
+
+
+def _find_previous(root: Path, settings: Settings) -> Baseline:
+    if not settings.keep_runs:
+        return Baseline(None, "with `keep_runs = 0` there is no previous run")
+    out = root / settings.out
+    with suppress(OSError):  # the recorder reports it, before it replaces the run
+        # The run gets a place of its own before a newer one replaces it.
+        rotate(out / RUN_FOLDER, settings.keep_runs)
+    heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
+    selection = settings.selection
+    same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
+    choices = (
+        *(folder for head, folder in heads if head.is_whole),
+        *(folder for head, folder in heads if head.is_unselected),
+        *(folder for head, folder in same if head.complete),
+    )
+    for folder in choices:
+        with suppress(RecordError):
+            run = read_run(folder, strictly=True)
+            started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started))
+            note = describe_run(run).replace("stored run", f"the previous run of {started}", 1)
+            return Baseline(
+                run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
+            )
+    return Baseline(None, "there is no previous complete run")
+
+
+def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
+    for folder in out.glob(f"{EARLIER}/[0-9]*/"):
+        with suppress(RecordError):
+            yield read_head(folder / RUN_FILE), folder

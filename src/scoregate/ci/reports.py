@@ -1,0 +1,33 @@
+"""The reports and their publishers, in one table each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scoregate.ci.publish.check_run import CheckRun
+from scoregate.ci.publish.comment import publish_comment
+from scoregate.ci.publish.data_branch import publish_to_branch
+from scoregate.ci.publish.delivery import Delivery, Publisher, PublishTarget, Render, deliver
+from scoregate.ci.publish.files import publish_files
+from scoregate.ci.publish.job_log import publish_annotations, publish_summary
+from scoregate.ci.report import html, junit, markdown, result_json
+from scoregate.ci.report.view import ReportView
+
+REPORTS: Mapping[str, tuple[str, Render]] = {
+    "junit": ("junit.xml", junit.render),
+    "markdown": ("comment.md", markdown.render),
+    "json": ("result.json", result_json.render),
+    "html": ("report.html", html.render),
+}
+PUBLISHERS: Sequence[Publisher] = (
+    publish_files,
+    publish_summary,
+    publish_annotations,
+    publish_comment,
+    publish_to_branch,
+)
+
+
+async def publish(view: ReportView, target: PublishTarget, check: CheckRun | None = None) -> Delivery:
+    """Deliver a report with all publishers; to `check` too if there is one."""
+    return await deliver(view, target, (*PUBLISHERS, check.publish) if check else PUBLISHERS)

@@ -1,0 +1,73 @@
+"""The progress of a suite in a notebook: one line, which is updated in place."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import suppress
+from html import escape
+from time import perf_counter
+from typing import Any
+
+from scoregate.core.suite import Suite
+from scoregate.engine.terminal import one_line
+
+_MAX_NAME_LENGTH = 60
+_UPDATE_INTERVAL_S = 0.2
+
+
+class NotebookProgress:
+    """The line of one run of a suite. It counts trials, and ends with a mark; the result's table has the rest.
+
+    Args:
+        suite: the suite.
+        display: the function `display` of IPython.
+    """
+
+    def __init__(self, suite: Suite, display: Any) -> None:
+        self._name, self._total = one_line(suite.id, _MAX_NAME_LENGTH), suite.trials * len(suite.variants)
+        unit = "case" if self._total == len(suite.cases) else "trial"
+        self._unit = unit if self._total == 1 else f"{unit}s"
+        self._done = 0
+        self._started = self._updated = perf_counter()
+        self._lock = threading.Lock()
+        self._handle: Any = None
+        with suppress(Exception):  # a notebook that shows nothing does not stop the run
+            self._handle = display(self._format("…"), raw=True, display_id=True)
+
+    def advance(self) -> None:
+        """Count a finished trial, from any thread. The line changes at most five times a second."""
+        with self._lock:
+            self._done += 1
+            if (now := perf_counter()) - self._updated < _UPDATE_INTERVAL_S:
+                return
+            self._updated = now
+        self._update("…")
+
+    def finish(self, *, passed: bool) -> None:
+        """Show that the suite has ended.
+
+        Args:
+            passed: whether it passed.
+        """
+        self._update("✓" if passed else "✗", f" · {perf_counter() - self._started:.1f} s")
+
+    def _update(self, mark: str, suffix: str = "") -> None:
+        with suppress(Exception):
+            self._handle.update(self._format(mark, suffix), raw=True)
+
+    def _format(self, mark: str, suffix: str = "") -> dict[str, str]:
+        text = f"{mark} {self._name} · {self._done} of {self._total} {self._unit}{suffix}"
+        bar = f'<progress value="{self._done}" max="{max(1, self._total)}"></progress> ' if mark == "…" else ""
+        return {"text/plain": text, "text/html": f"{bar}{escape(text)}"}
+
+
+def start_progress(suite: Suite) -> NotebookProgress | None:
+    """The progress of a suite if this process is the kernel of a notebook; otherwise None."""
+    ipython: Any = sys.modules.get("IPython")  # in a notebook it is imported
+    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
+    if getattr(shell, "kernel", None) is None:
+        return None
+    from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
+
+    return NotebookProgress(suite, display)

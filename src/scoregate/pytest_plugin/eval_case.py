@@ -1,0 +1,135 @@
+"""What a test reports about its case: scores, the output, the input. A score below its threshold fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.evals.scores import ScoreReader, make_threshold
+
+if TYPE_CHECKING:
+    from _pytest.outcomes import Failed
+else:
+    Failed = pytest.fail.Exception
+
+PASSED = "passed"
+_LONGEST_NAME = 200
+_LONGEST_REASON = 300
+_PLUGIN = "scoregate-thresholds"
+_NOT_GIVEN: Any = object()
+
+
+class BelowThreshold(Failed):
+    """Fails a test whose own assertions passed."""
+
+    __module__ = "builtins"  # as pytest's own: its summary shows the name without the module
+
+
+class EvalCase:
+    """One case: the value of the fixture `scoregate`.
+
+    Attributes:
+        scores: the results by name; None for one that was skipped.
+        body: the input and the expected output, as far as the test gave them.
+        outcome: the output; None without one.
+    """
+
+    def __init__(self) -> None:
+        self.scores: dict[str, Evaluation | None] = {}
+        self.body: dict[str, Any] = {}
+        self.outcome: Any = None
+
+    def score(
+        self, name: str, value: Any, *, threshold: float | Threshold | None = None, reason: str | None = None
+    ) -> None:
+        """Report a score. If it is below its threshold, the test fails at its end, after all other scores.
+
+        Args:
+            name: the name of the score, which must not change. Each name is used once in a test.
+            value: a bool, which passes if it is true; a number from 0 to 1; an `Evaluation`; an object with `score`;
+                None to skip the score.
+            threshold: the lowest score that passes, or a `Threshold`; without one, a number neither passes nor fails.
+            reason: the reason for the score, for the report.
+
+        Raises:
+            TypeError: an argument has another type.
+            ValueError: the number is outside of 0 to 1, or the name is empty, too long, used before, or "passed".
+        """
+        __tracebackhide__ = True
+        self._check_name(name)
+        found = ScoreReader(make_threshold(threshold)).read(value)
+        if not isinstance(found, Evaluation | None):
+            raise TypeError(f"score {name!r:.60} takes one score, not {type(value).__name__}: {value!r:.100}")
+        if found is not None and reason is not None:
+            metadata = {**(found.metadata or {}), "reason": str(reason)}
+            found = Evaluation(found.score, found.threshold, metadata, found.assertions, found.usage)
+        self.scores[name] = found
+
+    def output(self, value: Any) -> None:
+        """Report the output of the function under test; a second call replaces the first."""
+        self.outcome = value
+
+    def case(self, *, input: Any = _NOT_GIVEN, expected: Any = _NOT_GIVEN) -> None:  # noqa: A002
+        """Report the input and the expected output; without a call, the parameters of the test are the input."""
+        given = {"input": input, "expected": expected}
+        self.body |= {name: value for name, value in given.items() if value is not _NOT_GIVEN}
+
+    def _check_name(self, name: str) -> None:
+        __tracebackhide__ = True
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a score must be a text, not {name!r:.60}")
+        if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise ValueError(f"the name of a score has 1 to {_LONGEST_NAME} printable characters, not {name!r:.60}")
+        if name == PASSED:
+            raise ValueError(f"the score {PASSED!r} is the result of the assertions; use another name")
+        if name in self.scores:
+            raise ValueError(f"the test has a score {name!r:.60} already")
+
+    def describe_failures(self) -> list[str]:
+        """A line for each score that is below its threshold."""
+        return [
+            _describe(name, found) for name, found in self.scores.items() if found is not None and found.passed is False
+        ]
+
+
+def _describe(name: str, found: Evaluation) -> str:
+    reason = (found.metadata or {}).get("reason")
+    text = f" ({' '.join(str(reason).split())[:_LONGEST_REASON]})" if reason else ""
+    return f"{name} {found.score:.3g}, required: {found.threshold}{text}"
+
+
+CASE = pytest.StashKey[EvalCase]()
+
+
+def open_case(item: pytest.Item) -> EvalCase:
+    """The case of a test that runs now."""
+    plugins = item.config.pluginmanager
+    if not plugins.has_plugin(_PLUGIN):
+        plugins.register(_ThresholdCheck(), _PLUGIN)
+    item.stash[CASE] = EvalCase()
+    return item.stash[CASE]
+
+
+class _ThresholdCheck:
+    """Fails tests with scores below their thresholds. Registered when the first test uses the fixture."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Check the scores after the test; an exception of the test itself wins."""
+        try:
+            result = yield
+        except BaseException:
+            if lines := _failures(item):
+                item.add_report_section("call", "scoregate", "\n".join(lines))
+            raise
+        if lines := _failures(item):
+            raise BelowThreshold("\n".join(lines), pytrace=False)
+        return result
+
+
+def _failures(item: pytest.Item) -> list[str]:
+    case = item.stash.get(CASE, None)
+    return [] if case is None else case.describe_failures()

@@ -1,0 +1,280 @@
+"""`scoregate run --watch`: what runs again, what is shown, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import Project
+from tests.integration.terminal.conftest import Open, plain_environment
+
+pytestmark = pytest.mark.skipif(find_spec("watchfiles") is None, reason="NOT TESTED, --watch: watchfiles is missing")
+
+WAITING = "Waiting for changes. Ctrl+C ends the watch."
+SUITE = """
+from scoregate import evaluate
+from scoregate.scorers import contains
+{body}
+evaluate({name!r}, data=[{{"id": f"case {{i}}", "input": "q", "expected": "9"}} for i in range({cases})], task={task},
+         scorers=[contains()])
+"""
+
+
+def suite(name: str, task: str = "lambda input: 'at 9'", *, body: str = "", cases: int = 2) -> str:
+    return SUITE.format(name=name, task=task, body=body, cases=cases)
+
+
+class Watch:
+    """A watch in a pipe, and what it has printed since it was read last."""
+
+    def __init__(self, project: Project, *arguments: str, **environment: str) -> None:
+        self.project, self._log = project, project.root.with_name(f"{project.root.name}.log")
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "scoregate", "run", "--watch", *arguments],
+                cwd=project.root,
+                env={**plain_environment(), "PYTHONDONTWRITEBYTECODE": "", **environment},
+                stdout=log,
+                stderr=log,
+            )
+        self._read = 0
+
+    def wait(self, *words: str, end: str = WAITING) -> str:
+        """The output of a run, once it has these words, and has ended."""
+        limit = time.monotonic() + 30
+        while True:
+            text = self._log.read_text(encoding="utf-8")[self._read :]
+            if end in text and all(word in text for word in words):
+                self._read += text.index(end) + len(end)
+                return text
+            assert time.monotonic() < limit, text
+            assert self.process.poll() is None, text
+            time.sleep(0.02)
+
+    def assert_quiet(self, seconds: float = 1.0) -> None:
+        time.sleep(seconds)
+        assert self._log.read_text(encoding="utf-8")[self._read :].strip() == ""
+
+    def save(self, name: str, text: str, modified: float | None = None) -> None:
+        """Write a file as many editors do: to another name, which replaces it."""
+        path = self.project.root / name
+        partial = path.with_name(f".{path.name}.swp")
+        partial.write_text(text, encoding="utf-8")
+        if modified is not None:
+            os.utime(partial, (modified, modified))
+        partial.replace(path)
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+Start = Callable[..., Watch]
+
+
+@pytest.fixture
+def watch(project: Project) -> Iterator[Start]:
+    """Starts a watch: `watch("-k", "hours")`."""
+    started: list[Watch] = []
+
+    def start(*arguments: str, **environment: str) -> Watch:
+        started.append(Watch(project, *arguments, **environment))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.wait()
+
+
+def ran(text: str) -> list[str]:
+    """The scripts that a run started."""
+    return sorted(re.findall(r"^▸ (\S+\.py)$", text, re.MULTILINE))
+
+
+def test_two_changes_of_a_module_within_a_second_both_run(project: Project, watch: Start) -> None:
+    second = 1_790_000_000
+    project.write("helper.py", "def answer(input):\n    return 'at 9'\n")
+    os.utime(project.root / "helper.py", (second, second))
+    project.write("evals/hours.py", suite("hours", "helper.answer", body="import helper"))
+    opened = watch()
+    opened.wait("2 of 2 pass")
+    assert list(project.root.glob("__pycache__/helper.*.pyc"))
+    opened.save("helper.py", "def answer(input):\n    return 'at 8'\n", second + 0.5)
+    opened.wait("helper.py changed", "2 newly failing")
+
+
+def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
+    project.write("helper.py", "def answer(input):\n    return 'at 9'\n")
+    project.write("evals/hours.py", suite("hours", "helper.answer", body="import helper"))
+    reads = "import json, pathlib\nTEXT = pathlib.Path('data/answers.md').read_text()"
+    project.write("data/answers.md", "at 9")
+    project.write("evals/other.py", suite("other", "lambda input: TEXT", body=reads))
+    project.write("README.md", "A bot.")
+    opened = watch()
+    assert ran(opened.wait("4 of 4 pass")) == ["evals/hours.py", "evals/other.py"]
+    opened.save("helper.py", "def answer(input):\n    return 'at 8'\n")
+    text = opened.wait("helper.py changed", "2 newly failing", "Not run again", "other: 2 passed")
+    assert ran(text) == ["evals/hours.py"]
+    opened.save("helper.py", "def answer(input):\n    return 'at 9'\n")
+    assert ran(opened.wait("helper.py changed", "2 of 2 pass")) == ["evals/hours.py"]
+    opened.save("data/answers.md", "at 10")
+    assert ran(opened.wait("data/answers.md changed", "2 newly failing")) == ["evals/other.py"]
+    opened.save("README.md", "A good bot.")
+    opened.assert_quiet()
+    opened.save("evals/third.py", suite("third"))
+    assert ran(opened.wait("evals/third.py changed", "no baseline of this suite yet")) == ["evals/third.py"]
+    opened.save("evals/fourth.py", "")
+    opened.wait("evals/fourth.py changed")
+    opened.save("evals/fourth.py", suite("fourth"))
+    assert ran(opened.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
+    opened.save("scoregate.toml", "min_pass_rate = 0.9\n")
+    text = opened.wait("scoregate.toml changed")
+    assert ran(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
+    assert opened.stop() == 1
+
+
+def test_mistakes_are_shown_and_the_watch_goes_on(project: Project, watch: Start) -> None:
+    project.write("evals/hours.py", suite("hours"))
+    opened = watch()
+    opened.wait("2 of 2 pass")
+    opened.save("evals/hours.py", suite("hours") + "(")
+    opened.wait("evals/hours.py", "can't parse it")
+    opened.save("evals/hours.py", suite("hours", body="import missing_module"))
+    text = opened.wait("No module named 'missing_module'")
+    assert "warm_child" not in text
+    opened.save("scoregate.toml", "min_pass_rat = 1\n")
+    opened.wait("error: ", "min_pass_rat")
+    opened.save("missing_module.py", "")
+    opened.wait("error: ", "min_pass_rat")
+    (project.root / "scoregate.toml").unlink()
+    opened.wait("2 of 2 pass")
+    assert opened.stop(signal.SIGTERM) == 0
+
+
+SLOW = """
+import pathlib, time
+pathlib.Path({mark!r}).touch()
+def answer(input):
+    while not pathlib.Path('go').exists():
+        time.sleep(0.01)
+    return 'at 9'
+"""
+
+
+def wait_for(path: Path) -> None:
+    limit = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_a_change_cancels_the_run_in_progress(project: Project, watch: Start) -> None:
+    project.write("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="one")))
+    opened = watch()
+    wait_for(project.root / "one")
+    opened.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="two")))
+    wait_for(project.root / "two")
+    project.write("go", "")
+    text = opened.wait("2 of 2 pass")
+    assert ran(text) == ["evals/hours.py"] * 2
+    assert text.count("✓ scoregate") == 1
+    (project.root / "go").unlink()
+    opened.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="three")))
+    wait_for(project.root / "three")
+    assert opened.stop() == 130
+    left = subprocess.run(["pgrep", "-f", str(project.root)], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_what_suites_write_starts_no_other_run(project: Project, watch: Start) -> None:
+    writes = "import pathlib, time\npathlib.Path('answers.json').write_text(str(time.time()))"
+    project.write("evals/hours.py", suite("hours", body=writes))
+    opened = watch()
+    opened.wait("2 of 2 pass")
+    opened.assert_quiet()
+    command = "date +%N > stamp.json; echo x > .x.swp"
+    project.write("scoregate.toml", f'[[commands]]\nname = "shell"\nrun = ["sh", "-c", "{command}"]\n')
+    time.sleep(4)  # it is started at most three times for its own file
+    text = opened.wait("stamp.json changes while suites run, so it is ignored then")
+    assert 2 <= text.count("▸ shell") <= 5
+    opened.assert_quiet(2)
+    opened.stop()
+
+
+def test_options_select_cases_of_each_run(project: Project, watch: Start) -> None:
+    project.write("evals/hours.py", suite("hours", cases=4))
+    project.write("evals/other.py", suite("other"))
+    opened = watch("evals/hours.py::hours::case 1", "evals/other.py", "-k", "case", "-x")
+    assert "3 of 3 pass" in opened.wait()
+    opened.save("evals/hours.py", suite("hours", cases=3))
+    assert ran(opened.wait("evals/hours.py changed", "1 of 1 pass")) == ["evals/hours.py"]
+    opened.save("evals/other.py", suite("other", "lambda input: 'at 8'"))
+    text = opened.wait("evals/other.py changed", "failed, and the others did not run")
+    assert ran(text) == ["evals/other.py"]
+    assert opened.stop() == 1
+
+
+def test_a_script_runs_as_python_runs_it(project: Project, watch: Start) -> None:
+    body = """
+import __main__, json, multiprocessing, os, pathlib, pickle, sys
+import answers
+class Answer: pass
+assert type(pickle.loads(pickle.dumps(Answer()))) is Answer
+assert 'scoregate' not in vars(__main__) and 'wait' not in vars(__main__)
+seen = dict(mode=os.environ.get('MODE'), name=__name__, file=__file__, argv=sys.argv, path=sys.path[:2])
+seen |= dict(spec=str(__spec__), text=answers.TEXT, stdin=sys.stdin.read(), safe=sys.flags.safe_path)
+seen['main'] = sys.modules['__main__'].__file__
+pathlib.Path('seen.json').write_text(json.dumps(seen, sort_keys=True))
+"""
+    project.write("evals/answers.py", "TEXT = 'first'\n")
+    project.write("evals/hours.py", suite("hours", body=body))
+    assert project.scoregate("run", MODE="x").exit_code == 0
+    cold = (project.root / "seen.json").read_text(encoding="utf-8")
+    opened = watch(MODE="x")
+    opened.wait("2 of 2 pass")
+    assert (project.root / "seen.json").read_text(encoding="utf-8") == cold
+    opened.save("evals/answers.py", "TEXT = 'second'\n")
+    opened.wait("evals/answers.py changed", "2 of 2 pass")
+    assert (project.root / "seen.json").read_text(encoding="utf-8") == cold.replace("first", "second")
+    opened.save("evals/json.py", "raise SystemExit('a module of this name')\n")
+    opened.wait("a module of this name")
+    assert opened.stop() == 3
+
+
+def test_the_table_stays_on_the_screen(project: Project, window: Open) -> None:
+    project.write("evals/hours.py", suite("hours", cases=20))
+    opened = window("run", "--watch", size=(100, 24))
+    opened.wait_for(lambda: WAITING in opened.text)
+    project.write("evals/hours.py", suite("hours", "lambda input: 'at 8'", cases=20))
+    opened.wait_for(lambda: WAITING in opened.text and "20 newly failing" in opened.text)
+    assert "evals/hours.py changed" in opened.lines[0]
+    assert "suite · evaluator" in opened.text
+    project.write("evals/hours.py", suite("hours", cases=20))
+    opened.wait_for(lambda: WAITING in opened.text and "20 of 20 pass" in opened.text)
+    assert opened.raw.count(b"\x1b[2J") == 3  # cleared once for each run
+    opened.press(b"\x03")
+    assert opened.finish() == 0
+    assert not opened.screen.cursor.hidden
+    assert "Traceback" not in opened.text
+
+
+def test_what_can_not_be_watched(project: Project) -> None:
+    project.write("evals/hours.py", suite("hours"))
+    for arguments, environment, message in (
+        ((), {"CI": "true"}, "--watch is for a developer's machine"),
+        (("--json",), {}, "--watch and --json exclude each other"),
+        (("--resume",), {}, "--watch and --resume exclude each other"),
+        (("-k", "and"), {}, "-k"),
+    ):
+        done = project.scoregate("run", "--watch", *arguments, **environment)
+        assert (done.exit_code, message in done.output) == (2, True), done.output

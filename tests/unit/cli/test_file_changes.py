@@ -1,0 +1,114 @@
+"""The changes of files that are reported, and those that are not."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import anyio
+import pytest
+
+from scoregate.cli.file_changes import FileChanges
+
+pytestmark = pytest.mark.skipif(find_spec("watchfiles") is None, reason="NOT TESTED, --watch: watchfiles is missing")
+_QUIET_S = 0.6
+
+Check = Callable[[FileChanges], Awaitable[None]]
+
+
+def watching(root: Path, check: Check) -> None:
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            changes = FileChanges(root, (root / "scoregate-out",), tasks)
+            await changes.watch_project()
+            await anyio.sleep(0.3)
+            await check(changes)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(main)
+
+
+async def next_changes(changes: FileChanges) -> dict[str, bool]:
+    with anyio.fail_after(5):
+        await changes.wait()
+    await anyio.sleep(0.1)
+    return {str(Path(each.path).relative_to(changes.root)): each.is_new for each in changes.take()}
+
+
+async def assert_none(changes: FileChanges) -> None:
+    with anyio.move_on_after(_QUIET_S) as limit:
+        await changes.wait()
+    assert limit.cancelled_caught, changes.take()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("ignored/\n*.log\n.env\n", encoding="utf-8")
+    for name in ("evals/a.py", "ignored/data.csv", "debug.log", ".env"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("1", encoding="utf-8")
+    return tmp_path
+
+
+def test_saving_a_file_in_any_way_is_a_change(root: Path) -> None:
+    path = root / "evals/a.py"
+
+    def replace_file() -> None:
+        partial_file = path.with_name(".a.py.swp")
+        partial_file.write_text("2", encoding="utf-8")
+        partial_file.replace(path)
+
+    def keep_backup() -> None:  # as vim does with `backupcopy=no`
+        backup = path.with_name("a.py~")
+        path.rename(backup)
+        path.write_text("333", encoding="utf-8")
+        backup.unlink()
+
+    async def check(changes: FileChanges) -> None:
+        for save in (partial(path.write_text, "22"), replace_file, keep_backup, path.touch):
+            save()
+            assert await next_changes(changes) == {"evals/a.py": False}
+        path.unlink()
+        assert await next_changes(changes) == {"evals/a.py": False}
+        path.write_text("4", encoding="utf-8")
+        assert await next_changes(changes) == {"evals/a.py": True}
+
+    watching(root, check)
+
+
+def test_new_folders_are_watched(root: Path) -> None:
+    async def check(changes: FileChanges) -> None:
+        folder = root / "evals/more/deep"
+        folder.mkdir(parents=True)
+        (folder / "b.py").write_text("1", encoding="utf-8")
+        assert await next_changes(changes) == {"evals/more/deep/b.py": True}
+        await anyio.sleep(0.3)
+        (folder / "b.py").write_text("22", encoding="utf-8")
+        assert await next_changes(changes) == {"evals/more/deep/b.py": False}
+
+    watching(root, check)
+
+
+def test_temporary_and_ignored_files_are_no_changes(root: Path) -> None:
+    async def check(changes: FileChanges) -> None:
+        names = ("evals/4913", "evals/.a.py.swp", "evals/a.py~", "evals/.#a.py", "evals/a.py___jb_tmp___", "other.log")
+        names += ("debug.log", "ignored/data.csv", "evals/__pycache__/a.cpython-311.pyc", "scoregate-out/report.html")
+        for name in names:
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text("changed", encoding="utf-8")
+        (root / "evals/a.py").chmod(0o600)
+        await assert_none(changes)
+        changes.watch_files(map(str, (root / ".env", root / "ignored/data.csv")))
+        await anyio.sleep(0.3)
+        (root / ".env").write_text("A=1", encoding="utf-8")
+        (root / "ignored/data.csv").write_text("22", encoding="utf-8")
+        assert await next_changes(changes) == {".env": False, "ignored/data.csv": False}
+        (root / "debug.log").write_text("again", encoding="utf-8")
+        await assert_none(changes)
+
+    watching(root, check)

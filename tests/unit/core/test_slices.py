@@ -1,0 +1,96 @@
+"""The slices of a run: which values cases have, and how many are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from scoregate.core import slices
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.run import Run, SuiteResult
+from scoregate.core.slices import LONGEST_VALUE, MOST_FIELDS, collect_slices, find_limited_fields, read_values
+
+
+def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:
+    columns, cases = Columns(), []
+    for at, body in enumerate(bodies):
+        for repeat in range(repeats):
+            case = CaseResult(0, f"c{at}", repeat, input=body, tags=(tags or {}).get(at, ()))
+            columns.add(case)
+            cases.append(case)
+    suite = SuiteResult("bot", "bot", columns=columns)
+    return Run("r", 0.0, 1.0, "1", suites=(suite,), read=lambda: iter(cases))
+
+
+def test_a_field_is_looked_up_in_the_input_its_metadata_and_nested_parts() -> None:
+    body = {
+        "language": "fr",
+        "level": 2,
+        "score": 0.5,
+        "urgent": True,
+        "topics": ["tax", "visa", "tax", {"no": 1}],
+        "metadata": {"topic": "tax", "team": {"name": "a"}},
+        "input": {"kind": "short", "language": "hidden"},
+        "nothing": None,
+        "infinite": float("inf"),
+    }
+    case = CaseResult(0, "c", input=body, tags=("x", "y"))
+    found = {
+        "language": ("fr",),
+        "level": ("2",),
+        "score": ("0.5",),
+        "urgent": ("true",),
+        "topics": ("tax", "visa"),
+        "topic": ("tax",),
+        "metadata.topic": ("tax",),
+        "metadata.team.name": ("a",),
+        "kind": ("short",),
+        "tag": ("x", "y"),
+        "tags": ("x", "y"),
+        "nothing": (),
+        "infinite": (),
+        "metadata": (),
+        "unknown": (),
+        "language.deeper": (),
+    }
+    assert {field: read_values(case, field) for field in found} == found
+    assert read_values(CaseResult(0, "c", input="a text"), "language") == ()
+
+
+def test_values_are_one_line_of_limited_length() -> None:
+    hostile = "a\n\tb" + "x" * 10_000
+    [value] = read_values(CaseResult(0, "c", input={"f": hostile}), "f")
+    assert (len(value), value[:4], value[-1]) == (LONGEST_VALUE, "a bx", "…")
+    assert read_values(CaseResult(0, "c", input={"f": 10**5_000}), "f") == ()
+    assert len(read_values(CaseResult(0, "c", tags=tuple(map(str, range(1_000)))), "tag")) == 20
+
+
+def test_each_case_counts_once_in_the_row_of_its_first_trial() -> None:
+    run = run_of({"l": "fr"}, {"l": "de"}, {"l": "fr"}, "text", repeats=3, tags={1: ("new",)})
+    [found] = collect_slices(run, ["l", "tag", "l"])
+    assert {field: {value: list(rows) for value, rows in of.items()} for field, of in found.items()} == {
+        "l": {"fr": [0, 6], "de": [3]},
+        "tag": {"new": [3]},
+    }
+
+
+def test_without_fields_no_case_is_read() -> None:
+    def read() -> Any:
+        raise AssertionError
+
+    assert collect_slices(Run("r", 0.0, 1.0, "1", suites=run_of({}).suites, read=read), []) == ()
+
+
+def test_the_numbers_of_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "MOST_VALUES", 3)
+    run = run_of(*({f"f{at}": str(at) for at in range(20)} | {"id": at} for at in range(10)), {"id": 0})
+    [found] = collect_slices(run, ["id", *(f"f{at}" for at in range(20))])
+    assert len(found) == MOST_FIELDS
+    assert {value: list(rows) for value, rows in found["id"].items()} == {"0": [0, 10], "1": [1], "2": [2]}
+
+
+def test_limits_name_the_field_before_the_first_sign() -> None:
+    names = ["language=fr", "metadata.topic=a=b", "tag=*", "*=fr", "language", "=fr", "[l]=fr"]
+    assert list(find_limited_fields(names)) == ["language", "metadata.topic", "tag"]

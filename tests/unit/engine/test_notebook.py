@@ -1,0 +1,90 @@
+"""The progress of a suite in a notebook, with a shell that records what it shows."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scoregate import evaluate
+from scoregate.engine import notebook
+from scoregate.errors import SuiteFailed
+
+
+class Shell:
+    """The parts of IPython that are used. `shown` are displays, `updates` changes of one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, kernel: object = "a kernel") -> None:
+        self.shown: list[dict[str, str]] = []
+        self.updates: list[dict[str, str]] = []
+        self.kernel, self.fails = kernel, False
+        ipython, displays = ModuleType("IPython"), ModuleType("IPython.display")
+        ipython.get_ipython = lambda: self  # type: ignore[attr-defined]
+        displays.display = self.display  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", displays)
+
+    def display(self, data: dict[str, str], *, raw: bool, display_id: bool) -> Any:
+        assert raw and display_id  # noqa: PT018
+        self.shown.append(data)
+        return SimpleNamespace(update=self.update)
+
+    def update(self, data: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        if self.fails:
+            raise RuntimeError("the notebook is gone")
+        self.updates.append(data)
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCOREGATE_EVENTS", raising=False)
+
+
+def run(count: int = 3, **options: Any) -> Any:
+    return evaluate("<b>hours", data=range(count), task=str, scorers=lambda output: output != "1", **options)
+
+
+def test_one_line_is_updated_and_nothing_else_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = Shell(monkeypatch)
+    monkeypatch.setattr(notebook, "_UPDATE_INTERVAL_S", 0.0)
+    result = run()
+    assert [each["text/plain"] for each in shell.shown] == ["… <b>hours · 0 of 3 cases"]
+    *steps, last = (each["text/plain"] for each in shell.updates)
+    assert steps == [f"… <b>hours · {done} of 3 cases" for done in (1, 2, 3)]
+    assert last.startswith("✗ <b>hours · 3 of 3 cases · ")
+    assert shell.updates[0]["text/html"] == '<progress value="1" max="3"></progress> … &lt;b&gt;hours · 1 of 3 cases'
+    assert "progress" not in shell.updates[-1]["text/html"]
+    assert capsys.readouterr().out == ""
+    assert "failed" in result._repr_html_()
+
+
+def test_the_number_of_updates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell(monkeypatch)
+    monkeypatch.setattr(notebook, "_UPDATE_INTERVAL_S", 60.0)
+    run(500, repeats=2)
+    assert len(shell.shown) == len(shell.updates) == 1
+    assert "1000 of 1000 trials" in shell.updates[0]["text/plain"]
+
+
+def test_a_notebook_that_is_gone_does_not_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell(monkeypatch)
+    shell.fails = True
+    assert len(run().cases) == 3
+    monkeypatch.setattr(Shell, "display", lambda *_, **__: 1 / 0)
+    assert len(run().cases) == 3
+    with pytest.raises(SuiteFailed, match="2 passed"):
+        run(assert_test=True)
+
+
+def test_elsewhere_the_summary_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for make in (lambda: Shell(monkeypatch, kernel=None), lambda: monkeypatch.delitem(sys.modules, "IPython")):
+        shell = make()
+        run()
+        assert "3 cases · 2 passed · 1 failed" in capsys.readouterr().out
+        assert shell is None or shell.shown == []

@@ -1,0 +1,240 @@
+"""Rows of slices: each is what a suite of only these cases would get, corrected among slices, in a bounded number."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.stats.builders import SAME, run_of, suite_of
+
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison_rows import Row, RowLabel, is_in_family
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.gate import Conclusion, Verdict, evaluate_gates
+from scoregate.core.policy import Criteria, Limits, Policy, Severity
+from scoregate.core.run import Run, SuiteResult
+from scoregate.core.significance import correct_by_direction
+from scoregate.core.slice_rows import SliceChoice, SliceRow
+
+ONLY = (
+    "mean",
+    "base",
+    "delta",
+    "n",
+    "better",
+    "worse",
+    "p",
+    "low",
+    "high",
+    "smallest_p",
+    "clusters",
+    "dropped",
+)
+
+
+def slices_of(suite: SuiteResult, members: Mapping[str, Sequence[str]]) -> SliceChoice:
+    """One field `f`, whose values have these cases."""
+    rows = {case: row for row, case in reversed(list(enumerate(suite.columns.hashes)))}
+    return SliceChoice(({"f": {value: [rows[case] for case in cases] for value, cases in members.items()}},))
+
+
+def sliced(
+    new: SuiteResult, *olds: SuiteResult, members: Mapping[str, Sequence[str]], limited: Sequence[str] = (), **more: Any
+) -> Comparison:
+    choice = replace(slices_of(new, members), limited_of=lambda _: limited)
+    base, *pool = (run_of(old, name="base") for old in olds)
+    return compare(run_of(new), base, pool=pool, slices=choice, **more)
+
+
+def draw(
+    seed: int, cases: int, *, repeats: Sequence[int], drop: float = 0.0, errors: float = 0.02
+) -> dict[str, list[float | None]]:
+    source = random.Random(seed)
+
+    def value() -> float | None:
+        return None if source.random() < errors else float(source.random() > 0.2 + drop)
+
+    return {f"c{at}": [value() for _ in range(repeats[at % len(repeats)])] for at in range(cases)}
+
+
+def only(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
+    return {case: scores[case] for case in cases if case in scores}
+
+
+@pytest.mark.parametrize("repeats", [((1,), (1,)), ((1, 3), (2,)), ((3,), (3,))])
+def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) -> None:
+    new, old = draw(1, 90, repeats=repeats[0], drop=0.2), draw(2, 95, repeats=repeats[1])
+    members = {"a": [f"c{at}" for at in range(0, 90, 2)], "b": [f"c{at}" for at in range(80, 90)]}
+    for clusters in ({}, {f"c{at}": f"k{at // 3}" for at in range(60)}):
+        found = sliced(
+            suite_of({"e": new}, clusters=clusters), suite_of({"e": old}), suite_of({"e": old}), members=members
+        )
+        by_value = {each.value: each for each in found.slices.rows}
+        for value, cases in members.items():
+            alone = compare(
+                run_of(suite_of({"e": only(new, cases)}, clusters=only(clusters, cases))),
+                run_of(suite_of({"e": only(old, cases)})),
+                pool=[run_of(suite_of({"e": only(old, cases)}))],
+            ).rows[0]
+            row = by_value[value].row
+            assert by_value[value].cases == len(cases)
+            assert _numbers(row) == pytest.approx(_numbers(alone)), (value, clusters)
+            assert (row.low is None) == (row.clusters < 10)
+
+
+def _numbers(row: Row) -> dict[str, Any]:
+    few = row.clusters < Criteria().few
+    left_out = ("p", "low", "high", "smallest_p", "better", "worse") if few else ()
+    return {name: getattr(row, name) for name in ONLY if name not in left_out}
+
+
+def test_extra_trials_count_in_the_test_only() -> None:
+    new, old = draw(3, 40, repeats=(1,), drop=0.3), draw(4, 40, repeats=(1,))
+    more, base_more = draw(5, 40, repeats=(2,), drop=0.3), draw(6, 40, repeats=(2,))
+    run, base = run_of(suite_of({"e": new})), run_of(suite_of({"e": old}), name="base")
+    run = replace(run, extras=(run_of(suite_of({"e": more})),))
+    base = replace(base, extras=(run_of(suite_of({"e": base_more})),))
+    every = {"all": [f"c{at}" for at in range(40)]}
+    found = compare(run, base, slices=slices_of(run.suites[0], every))
+    [each] = found.slices.rows
+    assert _numbers(each.row) == pytest.approx(_numbers(found.rows[0]), abs=0.001)  # the test draws permutations
+    without = compare(replace(run, extras=()), base, slices=slices_of(run.suites[0], every))
+    assert (without.slices.rows[0].row.p, without.slices.rows[0].row.delta) != (each.row.p, each.row.delta)
+    assert without.slices.rows[0].row.delta == each.row.delta
+
+
+def test_slices_are_corrected_as_families_of_their_own() -> None:
+    new, old = draw(7, 200, repeats=(1,), drop=0.15, errors=0.0), draw(8, 200, repeats=(1,), errors=0.0)
+    members = {f"v{at}": [f"c{case}" for case in range(at, 200, 10)] for at in range(10)}
+    free = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members)
+    alone = compare(run_of(suite_of({"e": new})), run_of(suite_of({"e": old})))
+    assert free.rows == alone.rows
+    rows = [each.row for each in free.slices.rows]
+    family = [row for row in rows if is_in_family(row, 0.05)]
+    assert len(family) >= 5
+    wanted = correct_by_direction([row.p_worse or 0.0 for row in family], [row.p_better or 0.0 for row in family])
+    assert [row.q for row in family] == pytest.approx(wanted)
+    limited = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members, limited=["f=v3"])
+    by_value = {each.value: each for each in limited.slices.rows}
+    assert [value for value, each in by_value.items() if each.limited] == ["v3"]
+    assert by_value["v3"].row.q == by_value["v3"].row.p
+    assert by_value["v4"].row.q != pytest.approx({each.value: each.row.q for each in free.slices.rows}["v4"])
+
+
+def test_the_number_of_rows_is_bounded_and_what_is_left_out_is_counted() -> None:
+    new = {f"c{at}": [1.0] for at in range(12_000)}
+    members = {f"v{at}": [f"c{at}"] for at in range(10_000)} | {"big": [f"c{at}" for at in range(10_000, 12_000)]}
+    suite = suite_of({"e": new})
+    found = sliced(suite, suite, members=members, limited=["f=v9999"]).slices
+    assert len(found.rows) == 101
+    assert {each.value for each in found.rows} >= {"big", "v9999"}
+    [left_out] = found.left_out
+    assert (left_out.field, left_out.values, left_out.limited) == ("f", 9_900, 0)
+    found = sliced(suite, suite, members=members, limited=["f=*"]).slices
+    assert (len(found.rows), found.left_out[0].limited) == (1_000, 9_001)
+
+
+def test_scores_that_a_slice_loses_make_it_unmeasurable() -> None:
+    base = {f"c{at}": [1.0] for at in range(60)}
+    first, last = [f"c{at}" for at in range(20)], [f"c{at}" for at in range(40, 60)]
+    new = {case: [None if case in first[:5] else 1.0] for case in base}
+    [row, whole] = _labels(suite_of({"e": new}), suite_of({"e": base}), {"first": first, "last": last}, max_dropped=0.1)
+    assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "5 of 20 pairs have an error")
+    assert whole.row.label is RowLabel.UNCHANGED
+    lost = suite_of({"e": {case: scores for case, scores in base.items() if case not in first}, "f": base})
+    [row, _] = _labels(lost, suite_of({"e": base}), {"first": first, "last": last}, evaluator="e")
+    assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "no case has a score any more")
+    added = {f"n{at}": [0.0] for at in range(20)}
+    [_, row] = _labels(suite_of({"e": base | added}), suite_of({"e": base}), {"last": last, "new": list(added)})
+    assert (row.row.label, row.row.mean, row.row.base) == (RowLabel.NEW, 0.0, None)
+
+
+def _labels(
+    new: SuiteResult, old: SuiteResult, members: Mapping[str, Sequence[str]], *, evaluator: str = "e", **more: Any
+) -> list[SliceRow]:
+    rows = sliced(new, old, members=members, criteria=Criteria(**more)).slices.rows
+    return [each for each in rows if each.row.evaluator == evaluator]
+
+
+def test_without_a_baseline_slices_have_means_only() -> None:
+    suite = suite_of({"e": {"a": [1.0], "b": [0.0], "c": [0.5]}})
+    [row] = compare(run_of(suite), None, slices=slices_of(suite, {"x": ["a", "c"]})).slices.rows
+    assert (row.name, row.cases, row.row.mean, row.row.label, row.row.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)
+
+
+def judge(
+    new: Mapping[str, Any],
+    old: Mapping[str, Any] | None,
+    limits: Limits,
+    *,
+    members: Mapping[str, Sequence[str]],
+    info: EvaluatorInfo | None = None,
+) -> Verdict:
+    policy = Policy(limits)
+    suite = suite_of({"e": new}, infos=[info] if info else ())
+    choice = replace(slices_of(suite, members), limited_of=policy.limited_slices)
+    run: Run = replace(run_of(suite), complete=True)
+    base = None if old is None else replace(run_of(suite_of({"e": old}), name="base"), complete=True)
+    return evaluate_gates(compare(run, base, slices=choice), policy)
+
+
+def test_only_slices_that_a_limit_names_fail_a_run() -> None:
+    old = {f"c{at}": [1.0] for at in range(60)}
+    new = {case: [0.0 if at < 12 else 1.0] for at, case in enumerate(old)}
+    cases = list(old)
+    members = {"fr": cases[:20], "de": cases[20:40], "it": cases[40:]}
+    limits = Limits(max_slice_drop={"f=fr": 0.1}, origin={"max_slice_drop.f=fr": "scoregate.toml"})
+    cast: list[tuple[Limits, Any, Conclusion]] = [
+        (Limits(), old, Conclusion.PASSED),
+        (limits, old, Conclusion.FAILED),
+        (limits, None, Conclusion.PASSED),
+        (Limits(max_slice_drop={"f=fr": 0.7}), old, Conclusion.PASSED),
+        (Limits(max_slice_drop={"f=de": 0.1}), old, Conclusion.PASSED),
+        (Limits(max_slice_drop={"f=*": 0.1}), old, Conclusion.FAILED),
+        (Limits(max_slice_drop={"f=*": 0.1, "f=fr": 0.7}), old, Conclusion.PASSED),
+        (Limits(max_slice_drop={"f=es": 0.1}), old, Conclusion.UNMEASURABLE),
+        (Limits(max_slice_drop={"g=fr": 0.1}), None, Conclusion.UNMEASURABLE),
+        (Limits(max_slice_drop={"f=fr": 0.1}, severity={"slice_drop": Severity.WARN}), old, Conclusion.PASSED),
+    ]
+    for given, base, wanted in cast:
+        verdict = judge(new, base, given, members=members)
+        assert verdict.conclusion is wanted, (given, [each.value for each in verdict.failed])
+    [finding] = judge(new, old, limits, members=members).failed
+    assert (finding.rule, finding.slice, finding.evaluator, finding.bound) == ("slice drop", "f=fr", "e", 0.1)
+    assert finding.origin == "scoregate.toml"
+    assert finding.value.startswith("f=fr: −0.600 [")
+    assert judge(new, None, limits, members=members).not_applied == ("max_slice_drop",)
+
+
+def test_a_limited_slice_that_cannot_be_compared_is_unmeasurable() -> None:
+    old = {f"c{at}": [1.0] for at in range(40)}
+    members = {"fr": list(old)[:20]}
+    limits = Limits(max_slice_drop={"f=fr": 0.1}, max_error_rate=0.5)
+    errors = {case: [None if at < 10 else 1.0] for at, case in enumerate(old)}
+    verdict = judge(errors, old, limits, members=members)
+    assert [(each.rule, each.conclusion) for each in verdict.failed] == [("slice drop", Conclusion.UNMEASURABLE)]
+    assert verdict.failed[0].value == "f=fr: 10 of 20 pairs have an error"
+    changed = EvaluatorInfo("e", replace(SAME, prompt="new"))
+    verdict = judge(old, old, limits, members=members, info=changed)
+    assert [each.rule for each in verdict.failed] == ["comparable"]
+    assert isinstance(changed.fingerprint, Fingerprint)
+
+
+def test_a_drop_above_the_limit_within_noise_is_marked() -> None:
+    old = {f"c{at}": [1.0] for at in range(40)}
+    new = {case: [0.0 if at < 3 else 1.0] for at, case in enumerate(old)}
+    verdict = judge(new, old, Limits(max_slice_drop={"f=fr": 0.1}), members={"fr": list(old)[:20]})
+    [finding] = [each for each in verdict.findings if each.rule == "slice drop"]
+    assert (finding.conclusion, finding.uncertain) == (Conclusion.PASSED, True)
+    assert finding.value.endswith(": above the limit, within noise")
+
+
+def test_too_many_limited_slices_are_unmeasurable() -> None:
+    old = {f"c{at}": [1.0] for at in range(1_200)}
+    verdict = judge(old, old, Limits(max_slice_drop={"f=*": 0.1}), members={case: [case] for case in old})
+    [finding] = verdict.failed
+    assert (finding.rule, finding.conclusion) == ("limits apply", Conclusion.UNMEASURABLE)
+    assert "200 of the slices" in finding.value
