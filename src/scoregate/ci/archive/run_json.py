@@ -17,6 +17,7 @@ from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.model_calls import ModelCalls
 from scoregate.core.records import record
 from scoregate.core.run import (
     MAX_TEXT_LENGTH,
@@ -104,6 +105,7 @@ class RunHead:
     history: History = field(default_factory=History)
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
 
     @property
     def is_unselected(self) -> bool:
