@@ -14,7 +14,7 @@ from scoregate.ci.gateway.attempts import Attempt
 from scoregate.ci.gateway.cassettes import CassetteReader
 from scoregate.ci.gateway.exchange import Exchange
 from scoregate.ci.gateway.questions import ClientGone, Refusal
-from scoregate.ci.gateway.sessions import CallCounts, CallGroup
+from scoregate.ci.gateway.sessions import CallCounts
 from scoregate.ci.gateway.usage_reader import read_usage
 from scoregate.core.evaluation import Usage
 from scoregate.models.ask import RetryPolicy
@@ -40,7 +40,7 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     """
     question, state, session = exchange.question, exchange.state, exchange.session
     model = question.model  # reads the body: an invalid one is refused before the call is counted
-    counts = session.counts[CallGroup(session.suite, question.origin.evaluator, question.provider.name, model)]
+    counts = session.find_counts(question.origin.evaluator, question.provider.name, model)
     counts.calls += 1
     exchange.number = session.number_question(question.origin.trial, question.digest)
     if state.reader is not None:

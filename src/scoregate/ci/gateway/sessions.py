@@ -17,6 +17,8 @@ _MOST_DURATIONS = 10_000
 _MOST_CASES = 1_000_000
 _MOST_PROBLEMS = 20
 _MOST_USAGES = 100
+_MOST_GROUPS = 1_000
+_OTHERS = "(others)"
 
 
 class CallOrigin(NamedTuple):
@@ -77,13 +79,24 @@ class SuiteSession:
     """
 
     def __init__(self, suite: str) -> None:
-        self.suite = suite
+        self.suite, self.number = suite, 0
         self.token = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        self.counts: defaultdict[CallGroup, CallCounts] = defaultdict(CallCounts)
+        self.counts: dict[CallGroup, CallCounts] = {}
         self.problems: dict[str, str] = {}
         self._lock = threading.Lock()
         self._questions: defaultdict[int, int] = defaultdict(int)
         self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
+
+    def find_counts(self, evaluator: str, provider: str, model: str) -> CallCounts:
+        """The counts of the calls of a model by an evaluator; after 1,000 of these, all others are counted together."""
+        group = CallGroup(self.suite, evaluator, provider, model)
+        if group not in self.counts and len(self.counts) >= _MOST_GROUPS:
+            group = CallGroup(self.suite, "", _OTHERS, _OTHERS)
+        return self.counts.setdefault(group, CallCounts())
+
+    def list_counts(self) -> tuple[CallCounts, ...]:
+        """All counts so far. Any thread can ask."""
+        return tuple(self.counts.values())
 
     def number_question(self, trial: str, question: str) -> int:
         """Count a question, and return how often this trial asked it before."""
@@ -129,12 +142,14 @@ class Sessions:
     """The sessions of a run by token. A token is random, so looking it up reveals nothing about others."""
 
     def __init__(self) -> None:
+        self.opened = 0
         self._by_token: dict[str, SuiteSession] = {}
         self._ended: list[SuiteSession] = []
 
     def open(self, suite: str) -> SuiteSession:
         """Open a session with a new token."""
         session = SuiteSession(suite)
+        session.number, self.opened = self.opened, self.opened + 1
         self._by_token[session.token] = session
         return session
 
@@ -146,6 +161,10 @@ class Sessions:
     def find(self, token: str) -> SuiteSession | None:
         """The session with a token."""
         return self._by_token.get(token)
+
+    def list_from(self, first: int) -> list[SuiteSession]:
+        """The sessions, without the `first` ones that were opened."""
+        return [session for session in self if session.number >= first]
 
     def __iter__(self) -> Iterator[SuiteSession]:
         return iter((*self._ended, *self._by_token.values()))
