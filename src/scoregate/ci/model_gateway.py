@@ -18,8 +18,9 @@ from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, Lau
 from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished
+from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
 from scoregate.core.records import record
 from scoregate.core.usage import sum_usage
@@ -76,11 +77,11 @@ class ModelGateway:
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
         with self.gateway.open_session(launch.name) as session:
-            yield partial(self.make_environment, session), partial(self._emit, session, emit)
+            yield partial(self.make_environment, session), partial(self._emit, session, _UsageAdder(session), emit)
 
-    def _emit(self, session: SuiteSession, emit: EmitEvent, event: LaunchEvent) -> None:
+    def _emit(self, session: SuiteSession, adder: _UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
-            event = replace(event, events=[_add_usage(session, each) for each in event.events])
+            event = replace(event, events=[adder.add_usage(each) for each in event.events])
         elif isinstance(event, Finished):
             for problem in self._describe_problems(event.script.name, session):
                 emit(problem)
@@ -147,22 +148,40 @@ class CallCounter:
         return (*rows[:_MOST_ROWS], others)
 
 
-def _add_usage(session: SuiteSession, event: Event) -> Event:
-    """The event with the usage of the calls that belong to it; those of no case belong to the end of the suite."""
-    from scoregate.ci.gateway.sessions import CallOrigin
+class _UsageAdder:
+    """Adds the usage of the calls of a session to its events.
 
-    if isinstance(event, SuiteFinished):
-        counted = session.take_rest()
-    elif isinstance(event, CaseOutput) or (isinstance(event, Errored) and event.case and event.evaluator is None):
-        counted = session.take_usage(CallOrigin(event.case or "", event.repeat))
-    elif isinstance(event, Scored | Labelled | Errored) and event.case is not None:
-        counted = session.take_usage(CallOrigin(event.case, event.repeat, event.evaluator or ""))
-    else:
-        return event
-    if counted is None:
-        return event
-    own = (event.usage,) if event.usage is not None else ()
-    return replace(event, usage=sum_usage((*own, counted)))
+    The calls of no case belong to the end of the suite; of several suites that run at once, to the first that ends.
+    """
+
+    def __init__(self, session: SuiteSession) -> None:
+        self._session = session
+        self._open_suites = 0
+
+    def add_usage(self, event: Event) -> Event:
+        """The event with the usage of the calls that belong to it."""
+        if not isinstance(event, CaseOutput | Scored | Labelled | Errored | SuiteFinished):
+            self._open_suites += isinstance(event, SuiteStarted)
+            return event
+        counted = self._take_usage(event)
+        if counted is None and event.usage is None and isinstance(event, CaseOutput):
+            counted = self._session.stored_answers()
+        if counted is None:
+            return event
+        own = (event.usage,) if event.usage is not None else ()
+        return replace(event, usage=sum_usage((*own, counted)))
+
+    def _take_usage(self, event: CaseOutput | Scored | Labelled | Errored | SuiteFinished) -> Usage | None:
+        from scoregate.ci.gateway.sessions import CallOrigin
+
+        if isinstance(event, SuiteFinished):
+            self._open_suites = max(self._open_suites - 1, 0)
+            # Calls of other cases belong to suites that still run.
+            return self._session.take_unnamed() if self._open_suites else self._session.take_rest()
+        if event.case is None:
+            return None
+        evaluator = "" if isinstance(event, CaseOutput) else event.evaluator or ""
+        return self._session.take_usage(CallOrigin(event.case, event.repeat, evaluator))
 
 
 @asynccontextmanager
