@@ -16,6 +16,7 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
@@ -29,7 +30,7 @@ from scoregate.ci.launch import (
     ReadResultFile,
     launch_all,
 )
-from scoregate.ci.model_gateway import CallCounter, ModelGateway
+from scoregate.ci.model_gateway import ModelGateway
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.process import OpenChild, open_child

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.model_gateway import CallCounter, ModelGateway, prepare_gateway
+from scoregate.ci.gateway_counts import CallCounter
+from scoregate.ci.model_gateway import ModelGateway, prepare_gateway
 from scoregate.ci.process import visible_environment
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings

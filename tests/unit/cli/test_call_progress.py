@@ -14,8 +14,8 @@ from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.gateway.sessions import Sessions, SuiteSession, sum_counts
+from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.launch import Started
-from scoregate.ci.model_gateway import CallCounter
 from scoregate.ci.recording import RunRecorder
 from scoregate.cli import progress as progress_module
 from scoregate.cli.output import Output, OutputOptions

@@ -73,6 +73,11 @@ class CallsRow:
         """The 95th percentile of the time of a call."""
         return _format_milliseconds(self.counts.p95_ms)
 
+    @property
+    def notes(self) -> str:
+        """The counts that are zero in most runs, as a text: `160 cached, waited 41.2 s for limits`."""
+        return ", ".join(_describe_rare(self.counts))
+
     def rare(self, name: str) -> str:
         """A count that is zero in most runs, named as in `ModelCalls`; empty for zero."""
         return _format_rare(self.counts, name)
@@ -141,11 +146,7 @@ def describe_totals(totals: CallTotals, base: CallTotals | None = None) -> Itera
         yield cost + _format_cost_change(totals, base)
     if totals.unpriced:
         yield f"{totals.unpriced:,} without a known price"
-    for name in ("cached", "replayed", "retried", "refused", "failed"):
-        if text := _format_rare(totals, name):
-            yield f"{text} {name}"
-    if text := _format_rare(totals, "waited_s"):
-        yield f"waited {text} for limits"
+    yield from _describe_rare(totals)
 
 
 def calls_data(table: CallsTable) -> list[dict[str, Any]]:
@@ -184,6 +185,12 @@ def _format_cost_change(counts: _Counts, base: _Counts | None) -> str:
 
 def _format_milliseconds(value: float | None) -> str:
     return NONE if value is None else number_format.duration(value / 1000)
+
+
+def _describe_rare(counts: _Counts) -> Iterator[str]:
+    for name in _RARE:
+        if text := _format_rare(counts, name):
+            yield f"waited {text} for limits" if name == "waited_s" else f"{text} {name}"
 
 
 def _format_rare(counts: _Counts, name: str) -> str:
