@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
-from scoregate.ci.gateway_counts import CallCounter, UsageAdder
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
@@ -28,6 +27,7 @@ from scoregate.models.settings import ModelSettings, load_model_settings
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway import Gateway, GatewayOptions, GatewayProvider
     from scoregate.ci.gateway.sessions import SuiteSession
+    from scoregate.ci.gateway_counts import CallCounter, UsageAdder
 
 CASSETTES_FOLDER = "cassettes"
 _PLACEHOLDER = "sk-scoregate"
@@ -73,6 +73,8 @@ class ModelGateway:
 
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
+        from scoregate.ci.gateway_counts import UsageAdder
+
         with self.gateway.open_session(launch.name) as session:
             yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
 
@@ -102,6 +104,8 @@ class ModelGateway:
 
     def start_counting(self) -> CallCounter:
         """A counter of the calls of the suites that are launched from now on."""
+        from scoregate.ci.gateway_counts import CallCounter
+
         return CallCounter(self.gateway, self.gateway.opened)
 
 

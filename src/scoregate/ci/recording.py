@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -16,7 +17,6 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
@@ -45,6 +45,9 @@ from scoregate.core.records import record
 from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
+
+if TYPE_CHECKING:  # only runs with a gateway count calls
+    from scoregate.ci.gateway_counts import CallCounter
 
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25

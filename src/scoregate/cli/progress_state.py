@@ -15,7 +15,6 @@ from scoregate.ci.github.commands import harmless_marks
 from scoregate.ci.recording import Observer, RunRecorder
 from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
-from scoregate.ci.report.model_calls import describe_totals
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.model_calls import CallTotals
@@ -110,7 +109,11 @@ def format_clock(seconds: float) -> str:
 
 def format_calls(calls: CallTotals | None, separator: str = ", ") -> str:
     """`models: 120 calls, 54 k tokens, $0.31, 12 cached, waited 4.0 s for limits`; empty before the first call."""
-    return f"models: {separator.join(describe_totals(calls))}" if calls is not None and calls.calls else ""
+    if calls is None or not calls.calls:
+        return ""
+    from scoregate.ci.report.model_calls import describe_totals
+
+    return f"models: {separator.join(describe_totals(calls))}"
 
 
 def format_suite(suite: SuiteProgress) -> str:

@@ -163,6 +163,16 @@ def test_exec_counts_calls_too(project: Project, provider: Provider) -> None:
     assert sum(row["calls"] for row in ran.result["model_calls"]) == 7
 
 
+def test_names_of_models_are_redacted(project: Project, provider: Provider) -> None:
+    project.write("evals/smoke.sh", SHELL.replace("gpt-4o", "model-$MY_TOKEN"))
+    project.write("scoregate.toml", 'gateway = "on"\n')
+    environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1", "MY_TOKEN": "s3cr3t-0123456789"}
+    ran = project.scoregate("exec", "--baseline", "none", "--", "sh", "evals/smoke.sh", **environ)
+    assert ran.exit_code == 0, ran.output
+    assert {row["model"] for row in ran.result["model_calls"]} == {"model-***"}
+    assert b"s3cr3t" not in b"".join(file.read_bytes() for file in ran.out.rglob("*") if file.is_file())
+
+
 def test_runs_are_compared_by_their_own_calls(project: Project, provider: Provider) -> None:
     write_suites(project)
     project.commit()
@@ -217,3 +227,14 @@ def test_answers_of_the_cache_are_marked_and_recorded(project: Project, provider
     ran = run(project, None, "--baseline", "none")
     assert ran.exit_code == 0, ran.output
     assert sum(row["replayed"] for row in ran.result["model_calls"]) == 11
+
+
+def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider) -> None:
+    write_suites(project)
+    for leg in ("one", "two"):
+        assert run(project, provider, "--baseline", "none", "--out", f"legs/{leg}").exit_code == 0
+    ran = project.scoregate("merge", "legs/one", "legs/two", "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+    assert "calls of models: 22 calls, 330 tokens" in ran.output
+    assert {row["script"] for row in ran.result["model_calls"]} >= {"one: smoke", "two: smoke"}
+    assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}

@@ -40,7 +40,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     """
     question, state, session = exchange.question, exchange.state, exchange.session
     model = question.model  # reads the body: an invalid one is refused before the call is counted
-    counts = session.find_counts(question.origin.evaluator, question.provider.name, model)
+    evaluator = state.redact(question.origin.evaluator)
+    counts = session.find_counts(evaluator, question.provider.name, state.redact(model))
     counts.calls += 1
     exchange.number = session.number_question(question.origin.trial, question.digest)
     if state.reader is not None:

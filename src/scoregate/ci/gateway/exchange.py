@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from pydantic_core import to_json
@@ -43,7 +43,8 @@ class Exchange:
     def count_usage(self, usage: Usage) -> None:
         """Count the usage for the case and evaluator, unless the client does."""
         if not self.question.is_counted:
-            self.session.add_usage(self.question.origin, usage)
+            model = usage.model and self.state.redact(usage.model)  # suites choose the names of models
+            self.session.add_usage(self.question.origin, replace(usage, model=model))
 
     def request_text(self) -> str:
         """The body of the request for a cassette: sorted, without secrets, and bounded."""
