@@ -59,6 +59,7 @@ GLUE = {
     "ci.fork_comment",
     "ci.job",
     "ci.merge_runs",
+    "ci.gateway_counts",
     "ci.model_gateway",
     "ci.partial_run",
     "ci.pipeline",

@@ -125,6 +125,9 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         selection="; ".join(dict.fromkeys(run.selection for run in runs if run.selection)),
         stopped="; ".join(dict.fromkeys(run.stopped for run in runs if run.stopped)),
         confirmations=tuple(confirmations),
+        model_calls=tuple(
+            replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
+        ),
     )
 
 

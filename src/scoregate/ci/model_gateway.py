@@ -19,10 +19,7 @@ from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored, SuiteFinished
-from scoregate.core.model_calls import ModelCalls
 from scoregate.core.records import record
-from scoregate.core.usage import sum_usage
 from scoregate.errors import MissingExtra, SettingsError
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
 from scoregate.models.settings import ModelSettings, load_model_settings
@@ -30,6 +27,7 @@ from scoregate.models.settings import ModelSettings, load_model_settings
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway import Gateway, GatewayOptions, GatewayProvider
     from scoregate.ci.gateway.sessions import SuiteSession
+    from scoregate.ci.gateway_counts import CallCounter, UsageAdder
 
 CASSETTES_FOLDER = "cassettes"
 _PLACEHOLDER = "sk-scoregate"
@@ -75,12 +73,14 @@ class ModelGateway:
 
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
-        with self.gateway.open_session(launch.name) as session:
-            yield partial(self.make_environment, session), partial(self._emit, session, emit)
+        from scoregate.ci.gateway_counts import UsageAdder
 
-    def _emit(self, session: SuiteSession, emit: EmitEvent, event: LaunchEvent) -> None:
+        with self.gateway.open_session(launch.name) as session:
+            yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
+
+    def _emit(self, session: SuiteSession, adder: UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
-            event = replace(event, events=[_add_usage(session, each) for each in event.events])
+            event = replace(event, events=[adder.add_usage(each) for each in event.events])
         elif isinstance(event, Finished):
             for problem in self._describe_problems(event.script.name, session):
                 emit(problem)
@@ -102,42 +102,11 @@ class ModelGateway:
         loopback = ",".join(filter(None, (exceptions, "127.0.0.1,localhost")))
         return {**self.hide_keys(environment), **variables, "NO_PROXY": loopback, "no_proxy": loopback}
 
-    def model_calls(self) -> tuple[ModelCalls, ...]:
-        """The counts of all calls so far."""
-        return tuple(
-            ModelCalls(
-                *group,
-                **{name: getattr(counts, name) for name in _COUNTED},
-                waited_s=round(counts.waited_s, 3),
-                p50_ms=counts.quantile_ms(0.5),
-                p95_ms=counts.quantile_ms(0.95),
-            )
-            for group, counts in self.gateway.counts().items()
-        )
+    def start_counting(self) -> CallCounter:
+        """A counter of the calls of the suites that are launched from now on."""
+        from scoregate.ci.gateway_counts import CallCounter
 
-
-_COUNTED = (
-    *("calls", "input_tokens", "output_tokens", "cost", "unpriced", "cached", "replayed", "retried", "refused"),
-    "failed",
-)
-
-
-def _add_usage(session: SuiteSession, event: Event) -> Event:
-    """The event with the usage of the calls that belong to it; those of no case belong to the end of the suite."""
-    from scoregate.ci.gateway.sessions import CallOrigin
-
-    if isinstance(event, SuiteFinished):
-        counted = session.take_rest()
-    elif isinstance(event, CaseOutput) or (isinstance(event, Errored) and event.case and event.evaluator is None):
-        counted = session.take_usage(CallOrigin(event.case or "", event.repeat))
-    elif isinstance(event, Scored | Labelled | Errored) and event.case is not None:
-        counted = session.take_usage(CallOrigin(event.case, event.repeat, event.evaluator or ""))
-    else:
-        return event
-    if counted is None:
-        return event
-    own = (event.usage,) if event.usage is not None else ()
-    return replace(event, usage=sum_usage((*own, counted)))
+        return CallCounter(self.gateway, self.gateway.opened)
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -45,6 +46,9 @@ from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
 
+if TYPE_CHECKING:  # only runs with a gateway count calls
+    from scoregate.ci.gateway_counts import CallCounter
+
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
 _FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
@@ -76,6 +80,7 @@ class RunRecorder:
         notices: the notices for the report.
         message: the message of the run, from its first suite.
         finished: the trials that the last event finished, each with its suite.
+        calls: counts the calls of models at the gateway; None without a gateway.
     """
 
     writer: RunWriter
@@ -88,6 +93,7 @@ class RunRecorder:
     notices: list[str] = field(default_factory=list)
     message: str | None = None
     finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
+    calls: CallCounter | None = None
     _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _filtered: dict[str, None] = field(default_factory=dict)
     _invalid: int = 0
@@ -261,6 +267,7 @@ class Recorder:
                 show_outputs=show,
                 about=about,
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
+                calls=None if self.gateway is None else self.gateway.start_counting(),
             )
 
             selected = CaseFilter.for_plan(settings.selection, plan)
@@ -285,10 +292,9 @@ class Recorder:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
-                if self.gateway is not None:
-                    notes = (self.gateway.note,) if self.gateway.note else ()
-                    calls = self.gateway.model_calls()
-                    about = replace(about, model_calls=calls, notices=(*about.notices, *notes))
+                if self.gateway is not None and recording.calls is not None:
+                    notices = (*about.notices, *((self.gateway.note,) if self.gateway.note else ()))
+                    about = replace(about, model_calls=recording.calls.list_calls(), notices=notices)
                 run = recording.finish(about, interrupted=not is_done)
         return run
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scoregate.ci.env_file import read_env_file
+from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.model_gateway import ModelGateway, prepare_gateway
 from scoregate.ci.process import visible_environment
 from scoregate.ci.secrets import Redactor, secret_values
@@ -86,7 +87,7 @@ def command(
             raise UsageError(f"can't listen at {host}:{port}: {error.strerror}", advice="Use another --port.") from None
         with gateway.gateway.open_session("command" if words else "gateway") as session:
             code = _run(words, gateway, session, environ) if words else _serve(gateway, session, environ)
-        _print_calls(gateway.model_calls())
+        _print_calls(CallCounter(gateway.gateway).list_calls())
         for message in session.problems:
             print(f"! {message}", file=sys.stderr)
     return code

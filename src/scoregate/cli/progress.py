@@ -24,6 +24,7 @@ from scoregate.cli.progress_state import (
     ProgressDisplay,
     RefreshLimit,
     RunProgress,
+    format_calls,
     format_cases,
     format_counts,
     format_output_line,
@@ -99,7 +100,7 @@ _EVERY_S, _UPDATE_S = 15.0, 1.0
 class ProgressLog:
     """Progress as lines: when a script starts, when a suite ends, every 15 s, and the output of scripts.
 
-    `cases`: also a line for each finished case.
+    The calls of models have a line every 15 s if they changed. `cases`: also a line for each finished case.
     """
 
     print_line: PrintLine
@@ -108,10 +109,12 @@ class ProgressLog:
     _limit: RefreshLimit = field(default_factory=lambda: RefreshLimit(_UPDATE_S))
     _last_print: float = field(default_factory=monotonic)
     _recording: RunRecorder | None = None
+    _calls: str = ""
 
     def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:
         if isinstance(event, Started):
             self._progress.begin(event.script, recording)
+            self._recording = recording
             self._print(f"▸ {one_line(event.script, 200)}")
         elif isinstance(event, Printed):
             self.print_line(format_output_line(event.line))
@@ -139,6 +142,14 @@ class ProgressLog:
             for suite in self._progress:
                 if not suite.tally.finished:
                     self._print(f"  {format_suite(suite)} so far")
+            self._print_calls()
+
+    def _print_calls(self) -> None:
+        self._progress.update_calls()
+        calls = format_calls(self._progress.calls)
+        if calls != self._calls:
+            self._calls = calls
+            self._print(f"  {calls} so far")
 
     def _print(self, text: str) -> None:
         self._last_print = monotonic()

@@ -17,6 +17,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseResult, Status
+from scoregate.core.model_calls import CallTotals
 from scoregate.core.records import record
 from scoregate.core.reducer import Tally
 
@@ -42,11 +43,19 @@ class SuiteProgress:
 
 @dataclass(slots=True)
 class RunProgress:
-    """The progress of all suites in the order of their first events, and how many scripts started and ended."""
+    """The progress of all suites in the order of their first events.
+
+    Attributes:
+        launches: the number of scripts.
+        began: how many of them started.
+        ended: how many ended.
+        calls: the calls of models so far; None without a gateway.
+    """
 
     launches: int = 0
     began: int = 0
     ended: int = 0
+    calls: CallTotals | None = None
     _suites: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
     _run: RunRecorder | None = None
 
@@ -63,10 +72,21 @@ class RunProgress:
             if tally.finished:
                 yield self._suites[key]
 
+    @property
+    def counts_calls(self) -> bool:
+        """Whether the calls of models are counted. They change without events, too."""
+        return self._run is not None and self._run.calls is not None
+
+    def update_calls(self) -> None:
+        """Read how many calls of models the gateway counted so far."""
+        if self._run is not None and self._run.calls is not None:
+            self.calls = self._run.calls.sum_calls()
+
     def begin(self, script: str, recording: RunRecorder) -> None:
         """Count a started script. If it ran before, its suites start again."""
         if recording is not self._run:
             self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
+            self.calls = None
         self.began += 1
         self._suites = {key: each for key, each in self._suites.items() if each.script != script}
 
@@ -85,6 +105,15 @@ class RunProgress:
 def format_clock(seconds: float) -> str:
     """Format a running time in whole seconds, so that it does not flicker."""
     return number_format.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
+
+
+def format_calls(calls: CallTotals | None, separator: str = ", ") -> str:
+    """`models: 120 calls, 54 k tokens, $0.31, 12 cached, waited 4.0 s for limits`; empty before the first call."""
+    if calls is None or not calls.calls:
+        return ""
+    from scoregate.ci.report.model_calls import describe_totals
+
+    return f"models: {separator.join(describe_totals(calls))}"
 
 
 def format_suite(suite: SuiteProgress) -> str:

@@ -22,6 +22,7 @@ from scoregate.cli.progress_state import (
     RefreshLimit,
     RunProgress,
     SuiteProgress,
+    format_calls,
     format_cases,
     format_clock,
     format_costs,
@@ -185,7 +186,7 @@ def _estimate_seconds_left(suites: Sequence[SuiteProgress], progress: RunProgres
 
 
 _UPDATE_S = 0.1
-_STATUS_ROWS = 2  # the status line, and the row below it for the cursor
+_CURSOR_ROWS = 1  # the row below the last line
 
 
 @dataclass(slots=True)
@@ -214,19 +215,21 @@ class ProgressTable:
         self.tick()
 
     def tick(self) -> None:
-        """Update the table if there are new events and it is time."""
-        if self._recording is not None and self._limit.is_due():
+        """Update the table if there is something new and it is time."""
+        if (self._recording is not None or self._progress.counts_calls) and self._limit.is_due():
             self._update(self._recording)
 
-    def _update(self, recording: RunRecorder) -> None:
+    def _update(self, recording: RunRecorder | None) -> None:
         self._recording = None
         with self._limit.measure():
-            list(self._progress.update(recording))
+            self._progress.update_calls()
+            if recording is not None:
+                list(self._progress.update(recording))
 
 
 @dataclass(slots=True)
 class ProgressView:
-    """The table and the status line. Rows that don't fit into the window are left out."""
+    """The table, the calls of models, and the status line. Rows that don't fit into the window are left out."""
 
     console: Console
     progress: RunProgress
@@ -236,6 +239,15 @@ class ProgressView:
         width, height = self.console.width, self.console.height
         plain = not self.console.encoding.startswith("utf")
         status_line = draw_status_line(self.progress, self._started, width=width, plain=plain)
-        if not any(self.progress):
-            return status_line
-        return Group(draw_table(self.progress, width=width, height=height - _STATUS_ROWS), status_line)
+        lines = [*draw_calls(self.progress, width=width, plain=plain), status_line]
+        if any(self.progress):
+            return Group(draw_table(self.progress, width=width, height=height - len(lines) - _CURSOR_ROWS), *lines)
+        return Group(*lines)
+
+
+def draw_calls(progress: RunProgress, *, width: int, plain: bool = False) -> list[Text]:
+    """The line about calls of models, cut if it is too long; nothing before the first call."""
+    text = format_calls(progress.calls, " - " if plain else " · ")
+    line = Text(text, "dim", no_wrap=True)
+    line.truncate(max(width - _EDGE, 1), overflow="ellipsis")
+    return [line] if text else []

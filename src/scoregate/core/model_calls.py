@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
 from scoregate.core.records import record
 
 
@@ -46,3 +50,32 @@ class ModelCalls:
     waited_s: float = 0.0
     p50_ms: float | None = None
     p95_ms: float | None = None
+
+
+@record
+class CallTotals:
+    """The sums of the counts of calls, named as in `ModelCalls`."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    cached: int = 0
+    replayed: int = 0
+    retried: int = 0
+    refused: int = 0
+    failed: int = 0
+    waited_s: float = 0.0
+
+
+COUNTED = tuple(each.name for each in fields(CallTotals))
+
+
+def sum_calls(rows: Iterable[object]) -> CallTotals:
+    """The sums of rows that have the counts as attributes."""
+    sums: dict[str, Any] = dict.fromkeys(COUNTED, 0)
+    for row in rows:
+        for name in COUNTED:
+            sums[name] += getattr(row, name)
+    return CallTotals(**sums)

@@ -38,8 +38,9 @@ def origin_headers(address: str) -> dict[str, str]:
 
 def stored_answer(headers: Mapping[str, str]) -> str | None:
     """The id of an answer that the gateway took from a cassette; None for an answer of the provider."""
-    return (
-        headers.get("x-scoregate-answer")
-        if os.environ.get(ADDRESS_VARIABLE) and "x-scoregate-replayed" in headers
-        else None
-    )
+    return recorded_answer(headers) if "x-scoregate-replayed" in headers else None
+
+
+def recorded_answer(headers: Mapping[str, str]) -> str | None:
+    """The id of an answer that a replay repeats; None if the gateway doesn't record it."""
+    return headers.get("x-scoregate-answer") if os.environ.get(ADDRESS_VARIABLE) else None

@@ -10,6 +10,7 @@ import pytest
 from tests.integration.gateway.conftest import KEY, StartGateway, completion, question
 from tests.integration.gateway.provider import Prepared, Provider
 
+from scoregate.ci.gateway.sessions import CallOrigin
 from scoregate.ci.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
@@ -114,3 +115,87 @@ def test_the_cache_answers_what_was_asked_before(
     assert (again.counts().cached, again.counts().cost, len(provider.received)) == (1, 0, 2)
     assert again.post(x_scoregate_case="c", x_scoregate_repeat="1").status_code == 200
     assert len(provider.received) == 3
+
+
+def test_answers_keep_their_ids_and_new_ones_get_others(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path
+) -> None:
+    """The id shows which scores are from one answer: a repeat has its own, a replay has that of the recording."""
+    numbers = iter(range(1, 99))
+    provider.respond = lambda _: Prepared(completion(f"answer {next(numbers)}"))
+
+    def ask(**options: object) -> list[str]:
+        client = start_gateway(**options)
+        names = []
+        for repeat in ("0", "1"):
+            for _ in range(2):
+                response = client.post(x_scoregate_case="case", x_scoregate_repeat=repeat)
+                assert response.status_code == 200
+                names.append(response.headers["x-scoregate-answer"])
+        usage = client.session.take_usage(CallOrigin("case", 1))
+        assert usage is not None
+        assert usage.answer
+        assert usage.cached == (options["mode"] is GatewayMode.REPLAY)
+        client._stack.close()
+        return names
+
+    recorded = ask(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
+    assert len(set(recorded)) == 4
+    assert ask(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",)) == recorded
+    assert not set(ask(mode=GatewayMode.RECORD, record_to=tmp_path / "other")) & set(recorded)
+
+
+def test_streams_keep_their_ids(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+    first = b'data: {"id":"chatcmpl-1","choices":[{"delta":{"content":"a"}}]}\n\n'
+    parts = [first[:20], first[20:], b"data: [DONE]\n\n"]
+    provider.respond = lambda _: Prepared(headers={"content-type": "text/event-stream"}, parts=parts)
+    usages = []
+    tape = tmp_path / "tape"
+    for options in (
+        {"mode": GatewayMode.RECORD, "record_to": tape},
+        {"mode": GatewayMode.REPLAY, "replay_from": (tape,)},
+    ):
+        client = start_gateway(**options)
+        client.post(data=question("x", stream=True), x_scoregate_case="case")
+        usages.append(client.session.take_usage(CallOrigin("case", 0)))
+        client._stack.close()
+    recorded, replayed = usages
+    assert recorded is not None
+    assert replayed is not None
+    assert recorded.answer == replayed.answer is not None
+    assert (recorded.cached, replayed.cached) == (False, True)
+
+
+def test_an_answer_of_the_cache_is_recorded(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+    cache = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
+    client = start_gateway(**cache)
+    answer = client.post().content
+    client._stack.close()
+    client = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape", **cache)
+    assert client.post().content == answer
+    assert client.counts().cached == 1
+    client._stack.close()
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    assert client.post().content == answer
+    assert len(provider.received) == 1
+
+
+def test_outputs_are_from_stored_answers_until_one_is_new(start_gateway: StartGateway, tmp_path: Path) -> None:
+    """Calls that name no case: what was made from them is known only if all of them were stored."""
+    options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
+    client = start_gateway(**options)
+    assert client.session.stored_answers() is None
+    for text in ("one", "two"):
+        client.post(data=question(text))
+    asked = client.session.stored_answers()
+    assert asked is not None
+    assert not asked.cached
+    again = client.other("again")
+    for text in ("two", "one"):
+        again.post(data=question(text))
+    stored = again.session.stored_answers()
+    assert stored is not None
+    assert stored.cached
+    assert stored.answer == asked.answer  # in any order
+    again.post(data=question("a stream", stream=True))
+    assert again.session.stored_answers() is None

@@ -6,6 +6,8 @@ import re
 
 import pytest
 from rich.cells import cell_len
+from tests.integration.gateway.conftest import answer_question
+from tests.integration.gateway.provider import open_provider
 from tests.integration.host.conftest import Project, suite
 from tests.integration.terminal.conftest import Open, Window
 
@@ -16,6 +18,29 @@ def fn(case):
     while case.input == 'good 2' and not pathlib.Path('go').exists():
         time.sleep(0.02)
     return case.input
+"""
+# Asks a model twice, waits until there is a file `go`, and only then reports a case.
+ASKS = """
+import json, os, pathlib, time, urllib.request
+for text in ("one", "two"):
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        json.dumps({"model": "gpt-4o", "messages": [{"role": "user", "content": text}]}).encode(),
+        {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"},
+    )
+    urllib.request.urlopen(request).read()
+while not pathlib.Path("go").exists():
+    time.sleep(0.02)
+case = {"suite": "asks", "case": "a"}
+events = [
+    {"type": "suite_started", "suite": "asks"},
+    {"type": "case_started", **case},
+    {"type": "scored", **case, "evaluator": "good", "score": 1},
+    {"type": "case_finished", **case},
+    {"type": "suite_finished", "suite": "asks"},
+]
+log = pathlib.Path(os.environ["SCOREGATE_EVENTS"], "asks.jsonl")
+log.write_text("".join(json.dumps(each) + "\\n" for each in events))
 """
 ONE_AT_A_TIME = "max_test_case_concurrency"
 HIDE, SHOW, ERASE, COLOUR = b"\x1b[?25l", b"\x1b[?25h", b"\x1b[2K", re.compile(rb"\x1b\[[0-9;]*3[0-9]m")
@@ -163,3 +188,20 @@ def test_the_result_is_apart_from_what_a_person_sees(project: Project, window: O
     go(project)
     assert opened.finish() == 0
     assert b'"schema_version": 1' in opened.raw
+
+
+def test_calls_at_the_gateway_have_a_line(project: Project, window: Open) -> None:
+    """It moves although the suite reports nothing yet, and leaves no trace."""
+    project.write("scoregate.toml", 'gateway = "on"\ncommands = [{ name = "asks", run = ["python3", "asks.py"] }]\n')
+    project.write("asks.py", ASKS)
+    with open_provider() as provider:
+        provider.respond = answer_question
+        environ = {"OPENAI_API_KEY": "sk-real-key-0123456789", "OPENAI_BASE_URL": f"{provider.url}/v1"}
+        opened = window("run", "--baseline", "none", size=(60, 24), **environ)
+        opened.wait_for(lambda: "models: 2 calls · 30 tokens · $0.00015" in opened.text)
+        assert "1 script running" in opened.text
+        go(project)
+        assert opened.finish() == 0, opened.text
+    assert "models:" not in opened.text.replace("calls of models:", "")
+    assert "calls of models: 2 calls, 30 tokens, $0.00015" in opened.text
+    assert is_left_clean(opened)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from tests.unit.report.runs import NOW, Score, Told, Trial, make_base, make_run, view_of
@@ -12,6 +13,7 @@ from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.core.history import history_after, with_history_of
+from scoregate.core.model_calls import ModelCalls
 from scoregate.core.policy import Limits
 from scoregate.core.run import History, Script
 
@@ -112,12 +114,25 @@ def talking() -> ReportView:
     return view_of(make_run(planner(2, 1)), make_base(planner(0, 0)), limits=Limits(min_pass_rate=0.9))
 
 
+def asked(calls: int, cost: float) -> tuple[ModelCalls, ...]:
+    """What the gateway counted of the bot and of its judge, which met a rate limit."""
+    where, tokens = "evals/support-bot.py", {"input_tokens": 400 * calls, "output_tokens": 52 * calls}
+    judged = ModelCalls(where, "accuracy", "anthropic", "judge-large", calls=200, cached=160, input_tokens=9_000)
+    return (
+        replace(judged, cost=0.06, retried=3, refused=3, waited_s=41.2, p50_ms=2_140.0, p95_ms=6_020.5),
+        ModelCalls(where, "", "openai", "small", calls=calls, **tokens, cost=cost, p50_ms=812.4, p95_ms=1_904.0),
+    )
+
+
 @cache
 def failing() -> ReportView:
     """Gates that fail, a drop, noise with its interval, a new suite, one that cannot be compared."""
-    base = make_base(bot(range(3), range(150, 160)), router(range(6)), rag("a"), history=earlier())
+    base = make_base(
+        bot(range(3), range(150, 160)), router(range(6)), rag("a"), history=earlier(), model_calls=asked(196, 0.27)
+    )
     tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
-    run = make_run(bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone)
+    suites = bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone
+    run = make_run(*suites, model_calls=asked(200, 0.3))
     run = with_history_of(run, history_after(base))
     return view_of(run, base, limits=_GATES, policy_changes=("min_pass_rate for all suites: 1 → 0.9",))
 

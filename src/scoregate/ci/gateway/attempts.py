@@ -121,12 +121,12 @@ class Attempt:
         body = await response.read()
         data = parse_object(body) if "json" in headers.get("content-type", "") else {}
         self._charge(read_usage(data, question.model) or Usage(model=question.model))
-        extra = {}
-        cache = exchange.state.cache
+        cache, name = exchange.state.cache, None
         if self._key is not None and cache is not None and response.status == 200 and data and not data.get("error"):
-            stored = await asyncio.to_thread(cache.put, self._key, body, model=question.model)
-            extra["x-scoregate-answer"] = stored.name
-            self._usage = replace(self._usage or Usage(), answer=stored.name)
+            name = (await asyncio.to_thread(cache.put, self._key, body, model=question.model)).name
+        name = exchange.name_answer(body) or name
+        extra = {} if name is None else {"x-scoregate-answer": name}
+        self._usage = replace(self._usage or Usage(), answer=name)
         self._count()
         exchange.record(response.status, headers, body, ())
         await send_answer(exchange.send, response.status, {**headers, **extra}, body)
@@ -158,16 +158,19 @@ class Attempt:
     ) -> None:
         async for chunk in response.content.iter_any():
             reader.feed(chunk)
+            shown = chunk if usage_filter is None else usage_filter.feed(chunk)
+            self._keep(shown)
             if reader.is_ended:  # the client may go on before the stream is closed
                 self._charge_stream(reader)
-            await self._forward_chunk(chunk if usage_filter is None else usage_filter.feed(chunk))
+            await self._forward_chunk(shown)
         if usage_filter is not None:
-            await self._forward_chunk(usage_filter.close())
+            shown = usage_filter.close()
+            self._keep(shown)
+            await self._forward_chunk(shown)
 
-    async def _forward_chunk(self, chunk: bytes) -> None:
-        if not chunk:
-            return
-        if self._kept is not None:
+    def _keep(self, chunk: bytes) -> None:
+        """Keep a chunk for the recording."""
+        if self._kept is not None and chunk:
             self._kept.append(chunk)
             self._kept_bytes += len(chunk)
             if self._kept_bytes > MAX_RECORDED_BYTES:
@@ -175,12 +178,18 @@ class Attempt:
                     f"a stream of {self._exchange.question.model} is too large to record"
                 )
                 self._kept = None
-        await self._exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def _forward_chunk(self, chunk: bytes) -> None:
+        if chunk:
+            await self._exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
 
     def _charge_stream(self, reader: StreamUsageReader) -> None:
         """Count the usage of a stream, once."""
         if self._usage is None:
             self._charge(reader.usage(len(self._exchange.question.body)))
+            if self._kept is not None and self._usage is not None:
+                name = self._exchange.name_answer(b"".join(self._kept), is_stream=True)
+                self._usage = replace(self._usage, answer=name)
             self._count()
 
     def _charge(self, usage: Usage) -> None:

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from scoregate.ci.gateway.answers import JSON, send_answer
 from scoregate.ci.gateway.attempts import Attempt
 from scoregate.ci.gateway.cassettes import CassetteReader
-from scoregate.ci.gateway.exchange import Exchange
+from scoregate.ci.gateway.exchange import Exchange, find_named_part, name_answer
 from scoregate.ci.gateway.questions import ClientGone, Refusal
-from scoregate.ci.gateway.sessions import CallCounts, CallGroup
+from scoregate.ci.gateway.sessions import CallCounts
 from scoregate.ci.gateway.usage_reader import read_usage
 from scoregate.core.evaluation import Usage
 from scoregate.models.ask import RetryPolicy
@@ -40,7 +40,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     """
     question, state, session = exchange.question, exchange.state, exchange.session
     model = question.model  # reads the body: an invalid one is refused before the call is counted
-    counts = session.counts[CallGroup(session.suite, question.origin.evaluator, question.provider.name, model)]
+    evaluator = state.redact(question.origin.evaluator)
+    counts = session.find_counts(evaluator, question.provider.name, state.redact(model))
     counts.calls += 1
     exchange.number = session.number_question(question.origin.trial, question.digest)
     if state.reader is not None:
@@ -71,7 +72,8 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
         raise Refusal(424, "not_recorded", f"no recorded answer to a call of {name}{case}: {difference}")
     counts.replayed += 1
     body = call.body
-    name = f"{call.digest[:16]}-{call.number}"
+    part = find_named_part(body, is_stream=bool(call.chunks))
+    name = name_answer(call.digest, call.case, call.number, part)
     if call.status >= 400:
         counts.failed += 1
     else:
@@ -90,8 +92,10 @@ def _cache_key(exchange: Exchange) -> bytes | None:
 
 
 async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
-    exchange.count_usage(Usage(cost=0.0, model=exchange.question.model, answer=stored.name, cached=True))
-    headers = {"content-type": JSON, "x-scoregate-answer": stored.name, "x-scoregate-cache": "hit"}
+    name = exchange.name_answer(stored.body) or stored.name
+    exchange.count_usage(Usage(cost=0.0, model=exchange.question.model, answer=name, cached=True))
+    headers = {"content-type": JSON, "x-scoregate-answer": name, "x-scoregate-cache": "hit"}
+    exchange.record(200, {"content-type": JSON}, stored.body, ())  # a replay has no cache
     await send_answer(exchange.send, 200, headers, stored.body)
 
 

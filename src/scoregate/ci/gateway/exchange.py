@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 from pydantic_core import to_json
 
@@ -15,6 +17,7 @@ from scoregate.ci.gateway.state import GatewayState
 from scoregate.core.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
 @dataclass(slots=True)
@@ -40,7 +43,8 @@ class Exchange:
     def count_usage(self, usage: Usage) -> None:
         """Count the usage for the case and evaluator, unless the client does."""
         if not self.question.is_counted:
-            self.session.add_usage(self.question.origin, usage)
+            model = usage.model and self.state.redact(usage.model)  # suites choose the names of models
+            self.session.add_usage(self.question.origin, replace(usage, model=model))
 
     def request_text(self) -> str:
         """The body of the request for a cassette: sorted, without secrets, and bounded."""
@@ -48,6 +52,24 @@ class Exchange:
         if data is None:
             return ""
         return self.state.redact(to_json(dict(sorted(data.items()))).decode("utf-8", "replace"))[:MAX_RECORDED_BYTES]
+
+    def name_answer(self, body: bytes, *, is_stream: bool = False) -> str | None:
+        """The id of an answer that is recorded, which a replay gives it too; None if it isn't recorded.
+
+        Args:
+            body: the answer; of a stream, at least its first event.
+            is_stream: whether it is a stream.
+        """
+        if self.state.writer is None or (is_stream and not _EVENT_END.search(body)):
+            return None
+        part = find_named_part(body, is_stream=is_stream)
+        return name_answer(self.question.digest, self.question.origin.trial, self.number, self._redact(part))
+
+    def _redact(self, body: bytes) -> bytes:
+        try:
+            return self.state.redact(body.decode()).encode()
+        except UnicodeDecodeError:
+            return body
 
     def record(self, status: int, headers: Mapping[str, str], body: bytes, chunks: tuple[int, ...]) -> None:
         """Record an answer in the cassette of the suite."""
@@ -58,10 +80,7 @@ class Exchange:
             self.session.report_problem(f"an answer of {question.model} is too large to record")
             return
         kept = {name: value for name, value in headers.items() if name in RECORDED_HEADERS}
-        try:
-            safe = self.state.redact(body.decode()).encode()
-        except UnicodeDecodeError:
-            safe = body
+        safe = self._redact(body)
         if len(safe) != len(body):
             chunks = (len(safe),) if chunks else ()
         call = RecordedCall(
@@ -79,3 +98,28 @@ class Exchange:
             chunks,
         )
         writer.add(call)
+
+
+def name_answer(digest: str, trial: str, number: int, body: bytes) -> str:
+    """The id of a recorded answer: the same in each replay, and another one if it is recorded again.
+
+    Answers of providers have ids of their own, so equal texts of two calls differ in their bodies.
+
+    Args:
+        digest: the digest of the question.
+        trial: the case and its trial that asked.
+        number: how often the trial asked the same before.
+        body: the answer, or its part that `find_named_part` found.
+    """
+    name = blake2b(digest_size=8)
+    for part in (digest.encode(), trial.encode("utf-8", "replace"), str(number).encode(), body):
+        name.update(blake2b(part, digest_size=16).digest())
+    return name.hexdigest()
+
+
+def find_named_part(body: bytes, *, is_stream: bool) -> bytes:
+    """The part of an answer that its id depends on: all of it, or the first event of a stream.
+
+    A stream is named before its last bytes arrive, because its client may go on then.
+    """
+    return _EVENT_END.split(body, maxsplit=1)[0] if is_stream else body

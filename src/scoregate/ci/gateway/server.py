@@ -24,6 +24,7 @@ from scoregate.ci.gateway.state import GatewayState
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.ci.settings import GatewayMode
 from scoregate.core.evaluation import Usage
+from scoregate.core.model_calls import CallTotals, sum_calls
 from scoregate.core.records import record
 from scoregate.models.budget import price_usage
 from scoregate.models.cache import get_cache
@@ -92,9 +93,22 @@ class Gateway:
         finally:
             self._sessions.close(session)
 
-    def counts(self) -> dict[CallGroup, CallCounts]:
-        """The counts of all calls so far."""
-        return sum_counts(self._sessions)
+    @property
+    def opened(self) -> int:
+        """How many sessions were opened so far."""
+        return self._sessions.opened
+
+    def counts(self, first: int = 0) -> dict[CallGroup, CallCounts]:
+        """The counts of all calls so far.
+
+        Args:
+            first: the number of sessions that are left out, those that were opened first.
+        """
+        return sum_counts(self._sessions.list_from(first))
+
+    def sum_calls(self, first: int = 0) -> CallTotals:
+        """The sums of these counts; it takes less time."""
+        return sum_calls(counts for session in self._sessions.list_from(first) for counts in session.list_counts())
 
     def problems(self) -> dict[str, tuple[str, ...]]:
         """The problems of calls by suite, each once."""

@@ -7,6 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Usage
@@ -17,6 +18,9 @@ _MOST_DURATIONS = 10_000
 _MOST_CASES = 1_000_000
 _MOST_PROBLEMS = 20
 _MOST_USAGES = 100
+_MOST_GROUPS = 1_000
+_OTHERS = "(others)"
+_NO_CALLS = Usage(cached=True)
 
 
 class CallOrigin(NamedTuple):
@@ -69,6 +73,14 @@ class CallCounts:
         return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000, 1) if ordered else None
 
 
+def _join_answers(known: Usage | None, usage: Usage) -> Usage | None:
+    """The answers of a further call, in any order of calls; None once an answer has no id."""
+    if known is None or usage.answer is None:
+        return None
+    number = int(known.answer or "0", 16) + int(blake2b(usage.answer.encode(), digest_size=8).hexdigest(), 16)
+    return Usage(answer=f"{number % 2**64:016x}", cached=known.cached and usage.cached)
+
+
 class SuiteSession:
     """The calls of one launched suite.
 
@@ -77,13 +89,25 @@ class SuiteSession:
     """
 
     def __init__(self, suite: str) -> None:
-        self.suite = suite
+        self.suite, self.number = suite, 0
         self.token = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        self.counts: defaultdict[CallGroup, CallCounts] = defaultdict(CallCounts)
+        self.counts: dict[CallGroup, CallCounts] = {}
         self.problems: dict[str, str] = {}
         self._lock = threading.Lock()
         self._questions: defaultdict[int, int] = defaultdict(int)
+        self._unnamed: Usage | None = _NO_CALLS
         self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
+
+    def find_counts(self, evaluator: str, provider: str, model: str) -> CallCounts:
+        """The counts of the calls of a model by an evaluator; after 1,000 of these, all others are counted together."""
+        group = CallGroup(self.suite, evaluator, provider, model)
+        if group not in self.counts and len(self.counts) >= _MOST_GROUPS:
+            group = CallGroup(self.suite, "", _OTHERS, _OTHERS)
+        return self.counts.setdefault(group, CallCounts())
+
+    def list_counts(self) -> tuple[CallCounts, ...]:
+        """All counts so far. Any thread can ask."""
+        return tuple(self.counts.values())
 
     def number_question(self, trial: str, question: str) -> int:
         """Count a question, and return how often this trial asked it before."""
@@ -96,6 +120,8 @@ class SuiteSession:
     def add_usage(self, origin: CallOrigin, usage: Usage) -> None:
         """Count the usage of a call, until `take_usage` reads it."""
         with self._lock:
+            if not origin.case:
+                self._unnamed = _join_answers(self._unnamed, usage)
             usages = self._usages[origin if len(self._usages) < _MOST_CASES else CallOrigin()]
             usages.append(usage)
             if len(usages) > _MOST_USAGES and origin == CallOrigin():  # the calls of no case can be many
@@ -106,6 +132,20 @@ class SuiteSession:
         """Return the usage of the calls of an origin, and forget it."""
         with self._lock:
             return sum_usage(self._usages.pop(origin, ()))
+
+    def take_unnamed(self) -> Usage | None:
+        """Return the usage of the calls of no case, and forget it."""
+        with self._lock:
+            names = [origin for origin in self._usages if not origin.case]
+            return sum_usage([usage for origin in names for usage in self._usages.pop(origin)])
+
+    def stored_answers(self) -> Usage | None:
+        """The usage, without amounts, of an output that was made from some of the calls of no case so far.
+
+        If each of these was answered from a store, so was the output. None if there was no call, or an answer is new.
+        """
+        with self._lock:
+            return self._unnamed if self._unnamed is not None and self._unnamed.answer else None
 
     def take_rest(self) -> Usage | None:
         """Return the usage of all calls that are left, and forget it."""
@@ -129,12 +169,14 @@ class Sessions:
     """The sessions of a run by token. A token is random, so looking it up reveals nothing about others."""
 
     def __init__(self) -> None:
+        self.opened = 0
         self._by_token: dict[str, SuiteSession] = {}
         self._ended: list[SuiteSession] = []
 
     def open(self, suite: str) -> SuiteSession:
         """Open a session with a new token."""
         session = SuiteSession(suite)
+        session.number, self.opened = self.opened, self.opened + 1
         self._by_token[session.token] = session
         return session
 
@@ -146,6 +188,10 @@ class Sessions:
     def find(self, token: str) -> SuiteSession | None:
         """The session with a token."""
         return self._by_token.get(token)
+
+    def list_from(self, first: int) -> list[SuiteSession]:
+        """The sessions, without the `first` ones that were opened."""
+        return [session for session in self if session.number >= first]
 
     def __iter__(self) -> Iterator[SuiteSession]:
         return iter((*self._ended, *self._by_token.values()))

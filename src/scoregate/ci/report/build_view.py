@@ -23,6 +23,7 @@ from scoregate.ci.report.cases import (
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.history import build_past_runs
+from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
 from scoregate.ci.report.slices import build_slices
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
@@ -68,7 +69,6 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         failing=failing,
         drops=drops,
         failing_total=totals.newly_failing or totals.failed,
-        has_newly_failing=bool(comparison.newly_failing),
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
         gone=comparison.gone,
@@ -84,6 +84,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
         slices=build_slices(comparison, verdict),
         slices_left_out=comparison.slices.left_out,
         variants=tuple(build_variant_tables(comparison.variants)),
+        model_calls=build_calls_table(run, baseline),
     )
 
 

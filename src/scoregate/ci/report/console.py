@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,17 +21,29 @@ from scoregate.ci.report.console_sections import (
     list_failing_cases,
     list_slices,
 )
-from scoregate.ci.report.console_text import MARKS, TrimmedLines, format_place, hanging_indent, mark, safe_text
+from scoregate.ci.report.console_text import (
+    MARKS,
+    TrimmedLines,
+    format_place,
+    hanging_indent,
+    mark,
+    max_width,
+    safe_text,
+)
 from scoregate.ci.report.console_variants import render_variants
+from scoregate.ci.report.model_calls import CallsRow, CallsTable
+from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.frames import find_user_frames
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.records import record
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
 _RULES_OF_ERRORS = ("scripts end well", "suite is valid")
 _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
+_CALLS, _GAP, _NAME = 200, 2, 26
 
 
 def render(
@@ -69,6 +81,8 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     if view.suites:
         yield SuiteTable(view, most)
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
+    if view.model_calls.rows:
+        yield from (*_list_calls(view.model_calls, full=full), Text())
     if view.variants:
         yield from (*render_variants(view.variants, full=full, rest=rest), Text())
     yield from _problems(view, rest, full=full, case_lines=case_lines)
@@ -83,6 +97,48 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
         )
     yield from _gate_lines(view, rest, most=_ALL if full else _GATES)
     yield _verdict_line(view)
+
+
+def _list_calls(table: CallsTable, *, full: bool) -> Iterator[RenderableType]:
+    """The sums of all calls in one line; `full`: also a line for each suite, evaluator and model."""
+    yield Text("calls of models: ", style="bold").append(table.summary, "not bold")
+    if full:
+        yield CallLines(table)
+        if (hidden := len(table.rows) - _CALLS) > 0:
+            yield Text(f"… {number_format.count(hidden, 'more row')}: see result.json", style="dim")
+
+
+@record
+class CallLines:
+    """One line for each of the first rows; in a narrow terminal two."""
+
+    table: CallsTable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the rows out for the width of the console."""
+        rows = self.table.rows[:_CALLS]
+        names = [[format_place(row.suite, row.evaluator) for row in rows], [safe_text(row.model) for row in rows]]
+        columns = self._columns(rows)
+        used = sum(max_width((title, *cells), options.max_width) + _GAP for title, cells in columns.items())
+        if options.max_width - used >= sum(max_width(column, _NAME) + _GAP for column in names):
+            grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+            for title in ("suite · evaluator", "model"):
+                grid.add_column(title, overflow="fold")
+            for title in columns:
+                grid.add_column(title, justify="right", no_wrap=True)
+            for at in range(len(rows)):
+                cells = (column[at] for column in (*names, *columns.values()))
+                grid.add_row(*map(Text, cells))
+            yield grid
+            return
+        for at in range(len(rows)):
+            yield Text(f"{names[0][at]}  {names[1][at]}")
+            parts = (f"{title} {cells[at]}" for title, cells in columns.items() if cells[at] not in ("", NONE))
+            yield Padding(Text("  ".join(parts)), _INDENT, expand=False)
+
+    def _columns(self, rows: tuple[CallsRow, ...]) -> dict[str, list[str]]:
+        columns = {name: [getattr(row, name) for row in rows] for name in ("calls", "tokens", "cost", "p50", "p95")}
+        return columns | {heading.lower(): [row.rare(name) for row in rows] for name, heading in self.table.rare}
 
 
 def _problems(

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from scoregate.ci.report.cases import ErrorView
+from scoregate.ci.report.model_calls import calls_data
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
@@ -60,6 +61,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "errors": [_error(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
+        "model_calls": calls_data(view.model_calls),
         "variants": [variant_data(table) for table in view.variants],
         "history": [asdict(each.past) | {"took": each.past.took._asdict()} for each in view.history],
     }

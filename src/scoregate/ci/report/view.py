@@ -9,6 +9,7 @@ from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.history import PastRunView
+from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
@@ -60,7 +61,7 @@ class ReportView:
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
     known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
-    `slices_left_out` are the values that are not compared.
+    `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted.
     """
 
     context: ReportContext
@@ -82,7 +83,6 @@ class ReportView:
     failing: tuple[FailingCase, ...]
     drops: tuple[DropView, ...]
     failing_total: int
-    has_newly_failing: bool
     newly_failing: tuple[tuple[str, CaseKey], ...]
     newly_passing: tuple[tuple[str, CaseKey], ...]
     gone: tuple[str, ...]
@@ -98,6 +98,12 @@ class ReportView:
     slices: tuple[SliceView, ...] = ()
     slices_left_out: tuple[LeftOut, ...] = ()
     variants: tuple[VariantTable, ...] = ()
+    model_calls: CallsTable = CallsTable()
+
+    @property
+    def has_newly_failing(self) -> bool:
+        """Whether cases fail that passed in the baseline."""
+        return bool(self.newly_failing)
 
     @property
     def base_details(self) -> str:

@@ -100,6 +100,7 @@ def render(view: ReportView) -> Iterator[str]:
         trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
         more_rows=len(view.rows) - len(rows),
         most_slices=MAX_ROWS,
+        most_rows=MAX_ROWS,
         scatters=draw_scatters(rows, entries, view.paired_suites),
         spreads=draw_latencies(view.paired_suites),
         commit_url=commit_url(view.context.commit, view.context),

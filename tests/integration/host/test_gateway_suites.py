@@ -1,0 +1,240 @@
+"""Suites in other languages behind the gateway: their calls are counted, priced and reported like those of Python."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.integration.gateway.conftest import KEY, answer_question
+from tests.integration.gateway.provider import Provider, open_provider
+from tests.integration.host.conftest import Project, Ran
+
+# One call belongs to no case, one to each case, and one to the evaluator of each case.
+SHELL = r"""
+say() { printf '{"suite":"smoke","type":"%s"%s}\n' "$1" "$2" >> "$SCOREGATE_EVENTS/smoke.jsonl"; }
+ask() {
+  text=$1
+  shift
+  curl --silent --fail --noproxy '*' -H "Authorization: Bearer $OPENAI_API_KEY" -H 'Content-Type: application/json' \
+    "$@" "$OPENAI_BASE_URL/chat/completions" \
+    -d "{\"model\": \"gpt-4o\", \"messages\": [{\"role\": \"user\", \"content\": \"$text\"}]}" > /dev/null
+}
+say suite_started ',"cases":3'
+ask warm-up
+for number in 1 2 3; do
+  say case_started ",\"case\":\"case $number\",\"input\":$number"
+  ask "question $number" -H "x-scoregate-case: case%20$number"
+  say case_output ",\"case\":\"case $number\",\"output\":$number,\"duration_ms\":20"
+  ask "is $number good?" -H "x-scoregate-case: case%20$number" -H 'x-scoregate-evaluator: judge'
+  say scored ",\"case\":\"case $number\",\"evaluator\":\"judge\",\"score\":1,\"threshold\":{\"gte\":1}"
+  say case_finished ",\"case\":\"case $number\""
+done
+say suite_finished
+"""
+NODE = """
+import { appendFileSync } from "node:fs";
+
+const log = `${process.env.SCOREGATE_EVENTS}/titles.jsonl`;
+const say = (type, event = {}) => appendFileSync(log, JSON.stringify({ suite: "titles", type, ...event }) + "\\n");
+const ask = async (content, headers = {}) => {
+  const answer = await fetch(`${process.env.OPENAI_BASE_URL}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${process.env.OPENAI_API_KEY}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ model: "gpt-4o-mini", messages: [{ role: "user", content }] }),
+  });
+  return (await answer.json()).choices[0].message.content;
+};
+
+say("suite_started", { cases: 2 });
+for (const name of ["änderung", "a title"]) {
+  say("case_started", { case: name, input: name });
+  const output = await ask(name, { "x-scoregate-case": encodeURIComponent(name) });
+  say("case_output", { case: name, output });
+  const score = Number(output === name.toUpperCase());
+  say("scored", { case: name, evaluator: "is-upper", score, threshold: { gte: 1 } });
+  say("case_finished", { case: name });
+}
+say("suite_finished");
+"""
+# A test runner that knows nothing of scoregate: its calls belong to the suite.
+JUNIT = """
+import { writeFileSync } from "node:fs";
+
+for (const content of ["one", "two"]) {
+  const answer = await fetch(`${process.env.OPENAI_BASE_URL}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${process.env.OPENAI_API_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content }] }),
+  });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+}
+const cases = ["one", "two"].map((name) => `<testcase classname="t" name="${name}" time="0.25"/>`).join("");
+writeFileSync("junit.xml", `<testsuite name="runner" tests="2">${cases}</testsuite>`);
+"""
+SETTINGS = """
+gateway = "{mode}"
+cassettes = ".scoregate/cassettes"
+cache = "{cache}"
+{more}
+[[commands]]
+name = "smoke"
+run = ["sh", "evals/smoke.sh"]
+[[commands]]
+name = "titles"
+run = ["node", "evals/titles.mjs"]
+[[commands]]
+name = "runner"
+run = ["node", "evals/runner.mjs"]
+junit = ["junit.xml"]
+"""
+CALL = 10 * 2.5e-6 + 5 * 10e-6  # gpt-4o: 10 input tokens and 5 output tokens
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    """A provider of which each answer has 10 input and 5 output tokens."""
+    with open_provider() as running:
+        running.respond = answer_question
+        yield running
+
+
+def write_suites(project: Project, mode: str = "on", *, cache: str = "off", more: str = "") -> None:
+    project.write("scoregate.toml", SETTINGS.format(mode=mode, cache=cache, more=more))
+    for name, text in (("smoke.sh", SHELL), ("titles.mjs", NODE), ("runner.mjs", JUNIT)):
+        project.write(f"evals/{name}", text)
+
+
+def run(project: Project, provider: Provider | None, *arguments: str, command: str = "run") -> Ran:
+    environ = {} if provider is None else {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1"}
+    return project.scoregate(command, *arguments, **environ)
+
+
+def suites_of(ran: Ran) -> dict[str, dict[str, Any]]:
+    return {suite["label"]: suite["spend"] for suite in ran.result["suites"]}
+
+
+def calls_of(ran: Ran) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(row["suite"], row["evaluator"], row["model"]): row for row in ran.result["model_calls"]}
+
+
+def cases_of(ran: Ran) -> dict[str, dict[str, Any]]:
+    with gzip.open(ran.out / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return {case["hash"]: case for case in map(json.loads, lines)}
+
+
+def test_calls_are_reported_like_those_of_python_suites(project: Project, provider: Provider) -> None:
+    write_suites(project)
+    ran = run(project, provider, "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+    suites, calls, cases = suites_of(ran), calls_of(ran), cases_of(ran)
+    assert (suites["smoke"]["tokens"], suites["runner"]["tokens"], suites["titles"]["tokens"]) == (7 * 15, 2 * 15, 30)
+    assert suites["smoke"]["cost"] == pytest.approx(7 * CALL)
+    assert suites["runner"]["cost"] == pytest.approx(2 * CALL)
+    assert 0 < suites["titles"]["cost"] < CALL
+    assert (suites["smoke"]["p50_ms"], suites["runner"]["p50_ms"]) == (20, 250)
+    assert ran.result["totals"]["cost"] == pytest.approx(sum(suite["cost"] for suite in suites.values()))
+    assert cases["case 1"]["usage"]["input_tokens"] == cases["änderung"]["usage"]["input_tokens"] == 10
+    assert cases["case 1"]["evaluations"]["judge"]["usage"]["output_tokens"] == 5
+    assert {place: row["calls"] for place, row in calls.items()} == {
+        ("smoke", "", "gpt-4o"): 4,
+        ("smoke", "judge", "gpt-4o"): 3,
+        ("runner", "", "gpt-4o"): 2,
+        ("titles", "", "gpt-4o-mini"): 2,
+    }
+    assert all(row["p50_ms"] > 0 for row in calls.values())
+    assert "calls of models: 11 calls, 165 tokens, $0.0" in ran.output
+    assert "<summary>Calls of models: 11 calls" in ran.comment
+    assert re.search(r"<code>smoke</code> · <code>judge</code> \| <code>openai/gpt-4o</code> \| 3 \|", ran.comment)
+    page = (ran.out / "report.html").read_text(encoding="utf-8")
+    assert '<h2 id="calls">Calls of models</h2>' in page
+    assert KEY not in ran.output + page
+
+
+def test_exec_counts_calls_too(project: Project, provider: Provider) -> None:
+    write_suites(project, "off")
+    project.write("scoregate.toml", "")
+    ran = run(project, provider, "--gateway", "on", "--baseline", "none", "--", "sh", "evals/smoke.sh", command="exec")
+    assert ran.exit_code == 0, ran.output
+    assert suites_of(ran)["smoke"]["cost"] == pytest.approx(7 * CALL)
+    assert sum(row["calls"] for row in ran.result["model_calls"]) == 7
+
+
+def test_names_of_models_are_redacted(project: Project, provider: Provider) -> None:
+    project.write("evals/smoke.sh", SHELL.replace("gpt-4o", "model-$MY_TOKEN"))
+    project.write("scoregate.toml", 'gateway = "on"\n')
+    environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1", "MY_TOKEN": "s3cr3t-0123456789"}
+    ran = project.scoregate("exec", "--baseline", "none", "--", "sh", "evals/smoke.sh", **environ)
+    assert ran.exit_code == 0, ran.output
+    assert {row["model"] for row in ran.result["model_calls"]} == {"model-***"}
+    assert b"s3cr3t" not in b"".join(file.read_bytes() for file in ran.out.rglob("*") if file.is_file())
+
+
+def test_runs_are_compared_by_their_own_calls(project: Project, provider: Provider) -> None:
+    write_suites(project)
+    project.commit()
+    project.write("evals/smoke.sh", SHELL.replace("ask warm-up", "ask warm-up; ask once-more"))
+    ran = run(project, provider, "--baseline", "rerun")
+    assert ran.exit_code == 0, ran.output
+    row = calls_of(ran)["smoke", "", "gpt-4o"]
+    assert (row["calls"], row["base"]["calls"]) == (5, 4)
+    assert row["base"]["cost"] == pytest.approx(4 * CALL)
+    assert "calls of models: 12 calls (+1), 180 tokens, $0.0" in ran.output
+
+
+def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provider) -> None:
+    write_suites(project, "record")
+    recorded = run(project, provider, "--baseline", "none", "--out", "recorded")
+    assert recorded.exit_code == 0, recorded.output
+    recorded.out = project.root / "recorded"
+    asked = len(provider.received)
+    write_suites(project, "replay")
+    ran = run(project, None, "--baseline", "recorded")
+    assert ran.exit_code == 0, ran.output
+    assert len(provider.received) == asked
+    before, now = cases_of(recorded), cases_of(ran)
+    assert len(before) == len(now) == 7
+    for name, case in now.items():  # those of `runner` name no case; all calls of the suite were replayed
+        assert case["usage"]["cached"], name
+        assert not before[name]["usage"].get("cached"), name
+    # The same answers have the same ids, so pooled runs count them once.
+    for name in ("case 1", "änderung", "a title"):
+        assert now[name]["usage"]["answer"] == before[name]["usage"]["answer"]
+    judged = now["case 1"]["evaluations"]["judge"]["usage"]
+    assert judged["answer"] == before["case 1"]["evaluations"]["judge"]["usage"]["answer"]
+    assert judged["cached"]
+    # Neither latency nor cost of stored answers is compared.
+    assert [row["n"] for row in ran.result["quantities"] if row["n"]] == []
+    assert {row["replayed"] for row in ran.result["model_calls"]} == {2, 3, 4}
+    assert "calls of models: 11 calls, $0.00, 11 replayed" in ran.output
+    assert "(−$" not in ran.comment.partition("Calls of models")[2]
+
+
+def test_answers_of_the_cache_are_marked_and_recorded(project: Project, provider: Provider) -> None:
+    write_suites(project, cache="on:.cache")
+    assert run(project, provider, "--baseline", "none", "--out", "first").exit_code == 0
+    write_suites(project, "record", cache="on:.cache")
+    asked = len(provider.received)
+    ran = run(project, provider, "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+    assert len(provider.received) == asked
+    assert sum(row["cached"] for row in ran.result["model_calls"]) == 11
+    assert all(case["usage"]["cached"] for case in cases_of(ran).values())
+    write_suites(project, "replay")
+    ran = run(project, None, "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+    assert sum(row["replayed"] for row in ran.result["model_calls"]) == 11
+
+
+def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider) -> None:
+    write_suites(project)
+    for leg in ("one", "two"):
+        assert run(project, provider, "--baseline", "none", "--out", f"legs/{leg}").exit_code == 0
+    ran = project.scoregate("merge", "legs/one", "legs/two", "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+    assert "calls of models: 22 calls, 330 tokens" in ran.output
+    assert {row["script"] for row in ran.result["model_calls"]} >= {"one: smoke", "two: smoke"}
+    assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
