@@ -16,6 +16,7 @@ REQUIREMENTS = {
     "braintrust": ("braintrust",),
     "click": ("click",),
     "deepeval": ("deepeval",),
+    "litellm": ("litellm[proxy]",),
     "inspect-ai": ("inspect-ai", "openai"),
     "playwright": ("playwright",),
     "pydantic": ("pydantic",),
@@ -24,6 +25,7 @@ REQUIREMENTS = {
     "pytest": ("pytest",),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
     "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
+    "scoregate-gateway": ("-e", f"{REPOSITORY}[cli,gateway]"),
     "scoregate-watch": ("-e", f"{REPOSITORY}[cli,watch]"),
     "scoregate-models": ("-e", f"{REPOSITORY}[judges,traces]"),
 }
@@ -69,6 +71,6 @@ def version(peer: str) -> str:
     if peer in NODE_REQUIREMENTS:
         manifest = Path(node_tool(peer)).parents[1] / peer / "package.json"
         return str(json.loads(manifest.read_text())["version"])
-    name = peer.removesuffix("-models").removesuffix("-endpoints")
+    name = peer.removesuffix("-models").removesuffix("-endpoints").removesuffix("-gateway")
     ask = f"from importlib.metadata import version; print(version({name!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import datasets
 import execution
+import gateway
 import junit
 import listen
 import models
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "page": page.measure,
     "models": models.measure,
     "listen": listen.measure,
+    "gateway": gateway.measure,
     "exec": execution.measure,
     "offline": offline.measure,
     "datasets": datasets.measure,

@@ -42,6 +42,7 @@ STAGES = {
     "ci.baseline",
     "ci.discover",
     "ci.environment",
+    "ci.gateway",
     "ci.importers",
     "ci.javascript",
     "ci.launch",
@@ -58,6 +59,7 @@ GLUE = {
     "ci.fork_comment",
     "ci.job",
     "ci.merge_runs",
+    "ci.model_gateway",
     "ci.partial_run",
     "ci.pipeline",
     "ci.ports",
@@ -99,8 +101,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(SHARED, BASE | SHARED),
     **dict.fromkeys(STAGES, BASE | SHARED),
     "ci.discover": BASE | SHARED | {"store"},
+    "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
-    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "store"}),
+    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "models", "store"}),
     "cli": BASE
     | SHARED
     | STAGES

@@ -25,6 +25,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
@@ -54,7 +55,7 @@ GROUPS = {
         " min_judge_agreement severity suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators",
-    "Models": "model model_base_url model_headers cache prices",
+    "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
     "Reports": "out keep_runs comment slices show_outputs annotations check_run key github_token",
 }
@@ -79,6 +80,9 @@ TYPES = {
     "BySlice": "table of numbers from 0 to 1",
     "SliceFields": "list of texts",
     "Cache": "text",
+    "GatewaySettings": "text, or a table",
+    "_Mode": "`off`, `on`, `record` or `replay`",
+    "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
     "ShowOutputs": "`full` or `none`",
     "Confirm": "`off`, `critical` or `all`",
@@ -106,6 +110,7 @@ NOT_IN_FILES = ("working_directory", "github_token")
 TABLES = {
     "commands": "Command",
     "configs": "OfflineConfig",
+    "gateway": "GatewaySettings",
     "prices": "PriceSettings",
     "evaluators": "EvaluatorSettings",
 }
@@ -254,6 +259,8 @@ def _default(model: type[BaseModel], name: str) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if value in (None, (), {}):
         return "not set"
+    if isinstance(value, GatewaySettings):
+        return f"`{json.dumps(value.mode.value)}`"
     value = value.value if isinstance(value, enum.Enum) else value
     return f"`{json.dumps(value)}`"
 
@@ -396,6 +403,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "outputs": list_outputs,
     "result": list_result,
     "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers"),
+    "python-pytest": partial(list_modules, "scoregate.pytest_plugin"),
     "python-testing": partial(
         list_modules, "scoregate.testing.run", "scoregate.testing.models", "scoregate.testing.evaluators"
     ),

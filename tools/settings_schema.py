@@ -11,9 +11,13 @@ from pydantic import BaseModel
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
 from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
+from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.ci.settings.model import setting_names
 
-_MODELS = (Settings, Command, EvaluatorSettings, OfflineConfig, PriceSettings, SuiteSettings, ThresholdSettings)
+_MODELS = (
+    *(Settings, Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),
+    *(SuiteSettings, ThresholdSettings),
+)
 # pydantic keeps its own names if another validator runs before the bound is checked.
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _HEAD = {
@@ -57,6 +61,8 @@ def _describe(definition: dict[str, Any], fields: Mapping[str, tuple[str, str]])
             other = {"type": "string", "minLength": 1}
         elif kind == "number from 0 to 1, or a table of them":
             other = {"type": "number", "minimum": 0, "maximum": 1}
+        elif kind == "text, or a table":
+            other = {"enum": [mode.value for mode in GatewayMode]}
         elif kind.endswith("or `auto`"):
             other = {"const": "auto"}
         default = field.pop("default", None)

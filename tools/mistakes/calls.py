@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.mistakes.mistake import FILE, Mistake, edit
+from tools.mistakes.mistake import FILE, SUITE, Mistake, edit
 
 _ASYNC = "\n\nasync def check(output):\n    return True\n\n\nevaluate("
 _KEYLESS = edit("scorers=[contains()]", 'scorers=[judge("Is the answer polite?", model="openai/gpt-4o")]')[FILE]
@@ -21,6 +21,7 @@ MISTAKES = (
     Mistake("The task is called instead of passed.", edit("task=answer", 'task=answer("When do you open?")')),
     Mistake("The task raises for every case.", edit('return "We', 'return {}["hours"]\n    return "We')),
     Mistake("The task returns nothing.", edit('    return "We', '    "We'), code=1),
+    Mistake("Two suites in a file have the same name.", {FILE: SUITE + SUITE.partition("\n\n\n")[2]}),
     Mistake("There are no scorers.", _score("[]")),
     Mistake("`scorers` is missing.", edit("    scorers=[contains()],\n", "")),
     Mistake("A scorer isn't called.", _score("[contains]")),

@@ -29,6 +29,7 @@ from scoregate.ci.launch import (
     ReadResultFile,
     launch_all,
 )
+from scoregate.ci.model_gateway import ModelGateway
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.process import OpenChild, open_child
@@ -232,6 +233,7 @@ class Recorder:
         branch: the branch of the job; None for git's.
         attempt: the attempt of the job.
         keep: how many earlier runs are kept.
+        gateway: the gateway that calls of models go through; None without one.
         open_child: starts the processes of scripts.
     """
 
@@ -244,6 +246,7 @@ class Recorder:
     branch: str | None = None
     attempt: int = 1
     keep: int = 0
+    gateway: ModelGateway | None = None
     open_child: OpenChild = open_child
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
@@ -282,6 +285,10 @@ class Recorder:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
+                if self.gateway is not None:
+                    notes = (self.gateway.note,) if self.gateway.note else ()
+                    calls = self.gateway.model_calls()
+                    about = replace(about, model_calls=calls, notices=(*about.notices, *notes))
                 run = recording.finish(about, interrupted=not is_done)
         return run
 
@@ -300,6 +307,7 @@ class Recorder:
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
+                open_gateway_session=None if self.gateway is None else self.gateway.open_session,
                 open_child=self.open_child,
             )
             await launch_all(plan.launches, host, emit)

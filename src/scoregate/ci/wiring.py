@@ -28,12 +28,13 @@ from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
+from scoregate.ci.model_gateway import ModelGateway, open_model_gateway
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import OpenChild, open_child, visible_environment
-from scoregate.ci.protection import protect_host_files
+from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Observer, Recorder
 from scoregate.ci.reporting import build_reporting
@@ -78,45 +79,54 @@ async def open_ports(
         opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
+    async with (
+        _open_protected_job(root, environ, settings, variables, stop) as protection,
+        open_model_gateway(protection.context, variables, _make_private_folder(scratch)) as gateway,
+    ):
+        context = protection.context
+        identity = new_identity(context.environ)
+        suite_environ = {
+            **variables,
+            **with_home(identity, context.environ, scratch, readable=True),
+            **_budget_environment(settings, scratch, identity),
+        }
+        if gateway is not None:
+            suite_environ = gateway.hide_keys(suite_environ)
+        venv = make_venv_spec(
+            root,
+            context.environ,
+            scratch,
+            identity,
+            redact=context.redact,
+            print_line=print_line,
+            suite_environ=suite_environ,
+        )
+        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=opened_by)
+        imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
+        yield Ports(
+            root=root,
+            discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
+            prepare=partial(prepare_suites, venv),
+            add_baseline_outputs=partial(with_baseline_outputs, scratch, identity, keeps=context.connection is None),
+            resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+            record=recorder.record,
+            rerun=partial(_rerun_baseline, recorder, imports, context.base),
+            read_previous_run=partial(_read_previous_run, context),
+            amend=partial(amend_run, context.out / RUN_FOLDER),
+            settle=protection.settle,
+            reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
+            stop=stop,
+        )
+
+
+@asynccontextmanager
+async def _open_protected_job(
+    root: Path, environ: Mapping[str, str], settings: Settings, variables: Mapping[str, str], stop: anyio.Event
+) -> AsyncIterator[Protection]:
     async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
         write_first_outputs(make_publish_target(unprotected, {}))
         with protect_host_files(unprotected) as protection:
-            context = protection.context
-            identity = new_identity(context.environ)
-            home = with_home(identity, context.environ, scratch, readable=True)
-            suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
-            venv = make_venv_spec(
-                root,
-                context.environ,
-                scratch,
-                identity,
-                redact=context.redact,
-                print_line=print_line,
-                suite_environ=suite_environ,
-            )
-            recorder = _make_recorder(context, suite_environ, observers, stop, opened_by=opened_by)
-            imports = partial(
-                find_import_folders,
-                root=root,
-                environ=visible_environment(suite_environ),
-                identity=identity,
-            )
-            yield Ports(
-                root=root,
-                discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare_suites, venv),
-                add_baseline_outputs=partial(
-                    with_baseline_outputs, scratch, identity, keeps=context.connection is None
-                ),
-                resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
-                record=recorder.record,
-                rerun=partial(_rerun_baseline, recorder, imports, context.base),
-                read_previous_run=partial(_read_previous_run, context),
-                amend=partial(amend_run, context.out / RUN_FOLDER),
-                settle=protection.settle,
-                reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
-                stop=stop,
-            )
+            yield protection
 
 
 def _is_developers_run(context: JobContext, find: FindSuites) -> bool:
@@ -130,6 +140,7 @@ def _make_recorder(
     observers: Sequence[Observer],
     stop: anyio.Event,
     *,
+    gateway: ModelGateway | None,
     opened_by: OpenChild,
 ) -> Recorder:
     return Recorder(
@@ -142,8 +153,16 @@ def _make_recorder(
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
         branch=context.subject.branch if context.subject else None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
+        gateway=gateway,
         open_child=opened_by,
     )
+
+
+def _make_private_folder(scratch: Path) -> Path:
+    """A folder in `scratch` that suites can't read."""
+    folder = scratch / "gateway"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

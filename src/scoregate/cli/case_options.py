@@ -96,11 +96,14 @@ def with_selected_cases(
         parse_keywords(flags.keyword)
     failures, notices = None, settings.notices
     if flags.last_failed or flags.failed_first:
+        from scoregate.ci.archive import RUN_FOLDER
         from scoregate.ci.partial_run import find_last_failures
 
         failures = find_last_failures(root / settings.out)
         if not failures:
-            notices = (*notices, f"No failing case is known in {settings.out}, so all cases run.")
+            has_run = (root / settings.out / RUN_FOLDER).is_dir()
+            why = "No failing case is known in" if has_run else "There is no earlier run in"
+            notices = (*notices, f"{why} {settings.out}, so all cases run.")
     is_local = not in_ci(os.environ)
     sets_max_cases = settings.origin("max_cases") == "--max-cases" and is_local
     selection = CaseSelection(

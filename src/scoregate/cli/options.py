@@ -17,6 +17,7 @@ from scoregate.ci import git
 from scoregate.ci.base_settings import load_judging_settings
 from scoregate.ci.settings import (
     CommentMode,
+    GatewayMode,
     PolicySource,
     Settings,
     ShowOutputs,
@@ -130,6 +131,14 @@ model_options: Callable[[Any], Any] = combine_options(
         "--cache",
         metavar="[on|off|readonly|refresh][:DIR]",
         help="Folder of the model cache, or how to use the cache.",
+    ),
+    click.option(
+        "--gateway",
+        type=click.Choice([mode.value for mode in GatewayMode]),
+        help="Send calls of models through a local proxy that keeps the keys; record or replay them.",
+    ),
+    click.option(
+        "--cassettes", metavar="[artifact|none|DIR]", help="Where the gateway records calls and replays them from."
     ),
     click.option("--max-cost", type=float, metavar="USD", help="Cost budget: stop calling models when it is reached."),
     click.option("--max-tokens", type=float, metavar="N", help="Token budget: stop calling models when it is reached."),

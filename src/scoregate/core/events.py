@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
@@ -16,6 +15,7 @@ from scoregate.core.event_values import (
     PairwiseComparison,
     Setup,
 )
+from scoregate.core.records import make_record
 
 __all__ = [
     "CaseFinished",
@@ -35,8 +35,8 @@ _T = TypeVar("_T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def _event(cls: type[_T]) -> type[_T]:
-    """A dataclass that is frozen for the type checker only: at run time it would double the time to create an event."""
-    return dataclass(slots=True, kw_only=True)(cls)
+    """A record with arguments by name only. To freeze it at run time would double the time to create an event."""
+    return make_record(cls, kw_only=True)
 
 
 @_event

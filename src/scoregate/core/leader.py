@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
 
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.intervals import MANY, Spread, measure_spread
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides
+from scoregate.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lead:
     """The difference of a variant from the leader, the variant with the best mean.
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.model_calls import ModelCalls
 from scoregate.core.records import record
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
@@ -191,12 +192,11 @@ class SuiteResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the suite finished, an evaluator was called, and no case failed or has an error."""
+        """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        calls = self.evaluations + self.columns.unscored + self.pending
-        return self.complete and not bad and not self.errors and calls > 0
+        return self.complete and not bad and not self.errors and self.evaluations + self.pending > 0
 
     @property
     def evaluations(self) -> int:
@@ -312,21 +312,19 @@ class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 
     Attributes:
-        commit: None outside git, as is `branch`.
-        dirty: whether there were uncommitted changes.
+        commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes.
         attempt: the number of the attempt in CI, from 1.
         complete: whether the run was not interrupted and its record is not damaged.
         settings: the settings of the project's file; None if they are not recorded.
-        filters: the globs that the ids of suites had to match.
-        file_filters: the filters that a file of the project sets; they don't excuse a missing suite.
+        filters: the globs that the ids of suites had to match; `file_filters`, which a file of the project sets, don't
+            excuse a missing suite.
         skipped: the ids of suites without a requirement, such as a model's key.
         left_out: the ids of suites that match no filter, as far as known.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
-        selection: the options that left out cases, if any.
-        stopped: why failing cases ended it, if they did.
+        selection: the options that left out cases, if any; `stopped`: why failing cases ended it.
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
-        reused_from: the run that reused results come from.
+        reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
     """
 
     id: str
@@ -358,6 +356,7 @@ class Run:
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property

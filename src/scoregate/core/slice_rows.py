@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from statistics import fmean
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from scoregate.core.comparison_rows import ExtraTrials, Row, RowLabel, label_row
 from scoregate.core.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.core.policy import Criteria
+from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.slices import SuiteSlices, list_cases, slice_name
 
@@ -23,7 +24,7 @@ _NOT_SLICED = (RowLabel.REMOVED, RowLabel.LABELS)
 _NOT_PAIRED = (RowLabel.NEW, RowLabel.NOT_COMPARABLE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SliceRow:
     """The comparison of one evaluator in one slice.
 
@@ -47,7 +48,7 @@ class SliceRow:
         return slice_name(self.field, self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeftOut:
     """The values of a field of a suite that are not compared: those with the fewest cases.
 
@@ -64,7 +65,7 @@ class LeftOut:
     limited: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SliceTable:
     """The rows of all slices.
 
@@ -83,7 +84,7 @@ def _find_no_limits(_: SuiteResult) -> Iterable[str]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SliceChoice:
     """The slices that a comparison shows.
 
@@ -130,7 +131,7 @@ class SliceChoice:
         return compare_slices(suites, criteria)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlicedSuite:
     """A suite with its slices and everything that its rows are compared with.
 
@@ -216,7 +217,7 @@ def _compare_suite(sliced: SlicedSuite, chosen: Mapping[tuple[str, str, bool], l
             yield SliceRow(name, value, len(members), compared, is_limited)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Sides:
     """The scores of one evaluator, read once for all slices; the test may have more trials on both sides."""
 
@@ -283,7 +284,7 @@ class _Sides:
         return pair_sides(self.test_new.select(members), self.test_baseline.select(members), clusters)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Scores:
     """The scores of one side; `values` has every trial if a case was repeated on either side."""
 

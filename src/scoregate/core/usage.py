@@ -25,15 +25,17 @@ class UsageMeter:
 
     Attributes:
         repeat: the number of the trial, from 0.
+        case: the hash of the case; empty if unknown.
+        evaluator: the evaluator that is called; empty for the function under test.
         used: whether a model was called.
         memo: in the meter of a suite, a value that is computed once for all calls.
         calls: the calls of models, if a scorer asks for the trace; otherwise None, and nothing is kept.
     """
 
-    __slots__ = ("_counts", "calls", "memo", "repeat", "used")
+    __slots__ = ("_counts", "calls", "case", "evaluator", "memo", "repeat", "used")
 
-    def __init__(self, repeat: int = 0) -> None:
-        self.repeat = repeat
+    def __init__(self, repeat: int = 0, case: str = "", evaluator: str = "") -> None:
+        self.repeat, self.case, self.evaluator = repeat, case, evaluator
         self.used = False
         self.memo: object = None
         self.calls: list[ModelCall] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from math import ceil, fsum
@@ -15,6 +15,7 @@ from scoregate.core.intervals import required_clusters
 from scoregate.core.leader import Lead, compare_with_leader, correct_level
 from scoregate.core.pairing import Side, evaluator_error_rows, score_side
 from scoregate.core.policy import Criteria
+from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.suite import TASK
 
@@ -35,7 +36,7 @@ class VariantState(StrEnum):
     NOT_COMPARABLE = "not comparable"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantScore:
     """One variant in a ranking.
 
@@ -76,7 +77,7 @@ class VariantScore:
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantRanking:
     """The variants of a suite, ranked by one evaluator.
 
@@ -167,7 +168,7 @@ def rank_suites(
                 yield _rank(variants, name, criteria_of(variants[0]), difference)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Entry:
     """A variant before it is ranked: its row so far, its scores and its columns."""
 

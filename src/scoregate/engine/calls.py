@@ -10,10 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from math import inf
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
+
+_T = TypeVar("_T")
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -42,6 +44,13 @@ async def await_result(awaitable: Awaitable[Any]) -> Any:
         raise RuntimeError("it was cancelled from within") from None
 
 
+class CallResult(NamedTuple):
+    """What a function returned, and how long it took, in seconds."""
+
+    value: Any
+    duration_s: float
+
+
 class Caller:
     """Calls one function: an async function in the event loop, a sync function in a worker thread.
 
@@ -61,19 +70,38 @@ class Caller:
 
     async def __call__(self, *args: Any) -> Any:
         """Return the function's result; an awaitable result (of a lambda around a coroutine) is awaited."""
+        return (await self.measure(*args)).value
+
+    async def measure(self, *args: Any) -> CallResult:
+        """Return the function's result, and how long it took without the wait for a thread and for the event loop."""
         if self._timeout_s is None:
-            return await self._call(*args)
+            return await self._measure(*args)
         with anyio.move_on_after(self._timeout_s):
-            return await self._call(*args)
+            return await self._measure(*args)
         raise TimeoutError(f"took longer than the timeout of {self._timeout_s:g} s")
 
-    async def _call(self, *args: Any) -> Any:
+    async def _measure(self, *args: Any) -> CallResult:
         if self.is_async:
-            return await await_result(self.function(*args))
+            return await _await_call(self.function(*args))
         abandon = self._timeout_s is not None
-        thread = to_thread.run_sync(self.function, *args, limiter=self._limiter, abandon_on_cancel=abandon)
-        result = await await_result(thread)
-        return await await_result(result) if inspect.isawaitable(result) else result
+        thread = to_thread.run_sync(_time_call, self.function, args, limiter=self._limiter, abandon_on_cancel=abandon)
+        called: CallResult = await await_result(thread)
+        if not inspect.isawaitable(called.value):
+            return called
+        awaited = await _await_call(called.value)
+        return CallResult(awaited.value, called.duration_s + awaited.duration_s)
+
+
+def _time_call(function: Callable[..., Any], args: tuple[Any, ...]) -> CallResult:
+    started = perf_counter()
+    value = function(*args)
+    return CallResult(value, perf_counter() - started)
+
+
+async def _await_call(awaitable: Awaitable[Any]) -> CallResult:
+    started = perf_counter()
+    value = await await_result(awaitable)
+    return CallResult(value, perf_counter() - started)
 
 
 _CHECK_INTERVAL_S = 0.05
@@ -98,10 +126,10 @@ class PausableDeadline:
         """Whether there is a time limit."""
         return self._limit_s is not None
 
-    def pause_during(self, call: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    def pause_during(self, call: Callable[[Any], Awaitable[_T]]) -> Callable[[Any], Awaitable[_T]]:
         """Return a function that does the same call and stops the clock while it lasts."""
 
-        async def call_with_pause(value: Any) -> Any:
+        async def call_with_pause(value: Any) -> _T:
             if not self._running_calls:
                 self._elapsed_s += perf_counter() - self._resumed_at
             self._running_calls += 1

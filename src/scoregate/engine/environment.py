@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.suite import Case, Description
+from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
@@ -53,6 +53,10 @@ class Selection(NamedTuple):
         if self.choice is not None and not self.choice.takes_suite(suite):
             return False
         return not self.hashes or suite in self.hashes
+
+    def leaves_out(self, suite: Suite) -> bool:
+        """Whether this run was limited to cases that the suite does not have. Problems of a suite are reported."""
+        return self.choice is not None and not (suite.cases or suite.problems)
 
 
 def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from html import escape
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
@@ -100,8 +99,8 @@ def _number(value: float | None) -> str:
 class EvalResult(SuiteResult):
     """The result of `evaluate` and `run_test_suite`. With repeats, each trial of a case counts.
 
-    `passed` is true if the suite finished, something was scored, and no case failed or has an error. `errors` are the
-    problems of the suite itself.
+    `passed` is true if the suite finished, something was scored or waits for people, and no case failed or has an
+    error. `errors` are the problems of the suite itself.
     """
 
     __slots__ = ()
@@ -243,12 +242,18 @@ class EvalResult(SuiteResult):
         if self.variants:
             return "".join(copy_result(each)._repr_html_() for each in self.variants)
         names = list(self.evaluators)
-        heads = "".join(f"<th>{escape(head)}</th>" for head in ("", "input", "output", "expected", *names, "reasons"))
+        columns = ("", "input", "output", "expected", *names, "reasons")
+        heads = "".join(f"<th>{_html_text(column)}</th>" for column in columns)
         cases = sorted(self.cases, key=lambda case: case.status not in _BAD)
         rows = "".join(_html_row(case, names) for case in cases[:_MOST_HTML_ROWS])
         more = f"<p>… and {len(cases) - _MOST_HTML_ROWS} more</p>" if len(cases) > _MOST_HTML_ROWS else ""
         problems = "".join(f"<p>{_html_text(error.message)}</p>" for error in self.errors)
         return f"<p>{_html_text(self._describe())}</p>{problems}<table><tr>{heads}</tr>{rows}</table>{more}"
+
+
+def make_skipped_result(suite: str) -> EvalResult:
+    """The result of a suite that a selection leaves out."""
+    return EvalResult(suite, suite, skipped=True)
 
 
 def copy_result(result: SuiteResult) -> EvalResult:
@@ -276,4 +281,6 @@ def _text(value: Any) -> str:
 
 
 def _html_text(text: str) -> str:
+    from html import escape
+
     return escape(one_line(text[: 4 * _LONGEST_HTML_TEXT], _LONGEST_HTML_TEXT))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import suppress
-from html import escape
 from time import perf_counter
 from typing import Any
 
@@ -57,6 +56,8 @@ class NotebookProgress:
             self._handle.update(self._format(mark, suffix), raw=True)
 
     def _format(self, mark: str, suffix: str = "") -> dict[str, str]:
+        from html import escape
+
         text = f"{mark} {self._name} · {self._done} of {self._total} {self._unit}{suffix}"
         bar = f'<progress value="{self._done}" max="{max(1, self._total)}"></progress> ' if mark == "…" else ""
         return {"text/plain": text, "text/html": f"{bar}{escape(text)}"}

@@ -47,7 +47,7 @@ class TaskStage:
         self._suite = suite
         self._pools = pools
         self._calls = {
-            name: deadline.pause_during(Caller(task, limiter, timeout_s=suite.limits.timeout_s))
+            name: deadline.pause_during(Caller(task, limiter, timeout_s=suite.limits.timeout_s).measure)
             for name, task in (suite.tasks or {"": suite.task}).items()
         }
         self._hook = Caller(suite.hook, limiter, timeout_s=suite.limits.timeout_s) if suite.hook else None
@@ -103,10 +103,10 @@ class TaskStage:
         return {"review_outputs": fields} if fields else {}
 
     async def _attempt(self, trial: Trial, attempt: int) -> None:
-        started, waited_s = perf_counter(), trial.meter.waited_s
+        waited_s = trial.meter.waited_s
         name = trial.params[TASK] if self._suite.tasks and trial.params else ""
-        trial.output = await self._calls[name](trial.case.value)
-        duration_ms = (perf_counter() - started - (trial.meter.waited_s - waited_s)) * 1000
+        trial.output, duration_s = await self._calls[name](trial.case.value)
+        duration_ms = (duration_s - (trial.meter.waited_s - waited_s)) * 1000
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
         trial.log.emit(

@@ -40,7 +40,7 @@ class Trial:
         self.repeat = repeat
         self.log = log
         self.params = params
-        self.meter = UsageMeter(repeat)
+        self.meter = UsageMeter(repeat, case.hash)
         self.output: Any = None
         self.hook_results: Any = None
         self.pending_scorers = 0

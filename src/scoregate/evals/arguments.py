@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any
 
+from scoregate.core.records import record
 from scoregate.engine.signatures import read_parameters
 
 _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """How a function is called.
 

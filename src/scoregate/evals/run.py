@@ -14,6 +14,7 @@ from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
 from scoregate.engine.notebook import start_progress
 from scoregate.engine.run import run_suite
+from scoregate.engine.suite_names import check_name
 from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
 
@@ -75,16 +76,17 @@ def evaluate(
     selected, folder = read_selection(), events_folder()
     suite_name = find_suite_name(name, task)
     if not selected.includes(suite_name):
-        from scoregate.engine.eval_result import EvalResult
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(suite_name, suite_name, skipped=True)
+        return make_skipped_result(suite_name)
     started = perf_counter()
     options = Options(concurrency, repeats, timeout, retries, tags, cluster)
     suite: Suite = build_suite(suite_name, data, task, scorers, options, selected)
-    if selected.choice is not None and not (suite.cases or suite.problems):
-        from scoregate.engine.eval_result import EvalResult
+    if selected.leaves_out(suite):
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(suite_name, suite_name, skipped=True)
+        return make_skipped_result(suite_name)
+    suite = check_name(suite, folder, is_main=is_main)
     progress = start_progress(suite)
     run = partial(run_suite, suite, folder, reuses=True, progress=progress)
     logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)

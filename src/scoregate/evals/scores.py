@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import iscoroutine
 from numbers import Real
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Label, Scale, Scores, Threshold, require_number
 from scoregate.core.event_values import Pending
+from scoregate.core.records import record
 
 _PASS_AT_ONE = Threshold(gte=1)
 _KINDS = "a bool, a number, a dict of these, an Evaluation, an object with `score`, or None"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreReader:
     """Converts the results of one scorer.
 

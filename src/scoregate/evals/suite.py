@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.records import record
 from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
 from scoregate.engine.environment import Selection, run_message, select_cases
@@ -20,7 +20,7 @@ from scoregate.evals.task import list_tasks, make_task, serialize_outcome
 NO_NAME = "(no name)"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """The options of `evaluate`, not checked yet."""
 

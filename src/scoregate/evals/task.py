@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from scoregate.core.records import record
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output
 from scoregate.evals.arguments import read_arguments
@@ -58,7 +58,7 @@ def _name_tasks(given: Any) -> Iterator[tuple[Any, Any]]:
         yield getattr(function, "__name__", type(function).__name__), task
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What the task returned for a case, how long the call took, in seconds, and its trace if a scorer asks for it."""
 

@@ -17,6 +17,7 @@ from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
 from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
 from scoregate.models.errors import Failure, FailureKind, classify_failure
+from scoregate.models.gateway import stored_answer
 from scoregate.models.rate_limit import Limiter, Permit, get_limiter
 
 _running_calls: dict[Hashable, Future[None]] = {}
@@ -142,6 +143,8 @@ def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntr
     if response.body is None:
         return Answer(None, None, response)
     data = parse_object(response.body)
+    if (name := stored_answer(response.headers)) is not None:
+        return _build_cached_answer(call, StoredAnswer(name, response.body), account)
     usage = account.price_usage(parse_usage(data, call.model), provider=call.provider, model=call.model)
     if entry is not None and data and call.is_cacheable is not None and call.is_cacheable(data):
         usage = replace(usage, answer=entry.store(response.body, model=call.model).name)

@@ -58,6 +58,11 @@ class Cache:
         self._is_opened_once = False
         self._stores = 0
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether another thread uses the file now, so that `get` has to wait."""
+        return self._lock.locked()
+
     def get(self, key: bytes) -> StoredAnswer | None:
         """Return the answer with a key."""
         with self._lock, contextlib.suppress(sqlite3.Error):

@@ -11,6 +11,7 @@ from typing import Any
 
 from scoregate.core.backoff import retry_after_s
 from scoregate.errors import (
+    BudgetSpent,
     ContentFiltered,
     MissingKey,
     ModelError,
@@ -20,6 +21,7 @@ from scoregate.errors import (
     ScoregateError,
     Unreachable,
 )
+from scoregate.models.calls import parse_object
 
 # https://platform.openai.com/docs/deprecations
 _RETIRED = {"gpt-4o": (date(2027, 1, 14), "gpt-6-luna")}
@@ -66,8 +68,24 @@ def classify_failure(error: BaseException) -> Failure:
 
     if not isinstance(error, openai.APIStatusError):
         return Failure(FailureKind.TRANSIENT if isinstance(error, openai.APIConnectionError) else FailureKind.FINAL)
-    status, headers = error.status_code, error.response.headers
-    if error_code(error) in _QUOTA or headers.get("x-should-retry") == "false":
+    return _classify_status(error.status_code, error.response.headers, error_code(error))
+
+
+def classify_answer(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    """Classify an answer with an error for the next attempt.
+
+    Args:
+        status: the status of the answer, from 400 on.
+        headers: its headers, with names in lower case.
+        body: its body.
+    """
+    error = parse_object(body).get("error")
+    code = error.get("code") or error.get("type") if isinstance(error, Mapping) else None
+    return _classify_status(status, headers, str(code or ""))
+
+
+def _classify_status(status: int, headers: Mapping[str, str], code: str) -> Failure:
+    if code in _QUOTA or headers.get("x-should-retry") == "false":
         kind = FailureKind.FINAL
     elif status == 429 or (status == 503 and "retry-after" in headers):
         kind = FailureKind.LIMIT
@@ -113,9 +131,20 @@ def convert_error(error: BaseException, *, provider: str, model: str, keys: tupl
     return error
 
 
+_FAILED_ADVICE = "The server failed several times in a row; try again later."
+_REFUSED_ADVICE = "The server will not answer this request as it is; asking again does not help."
+_GATEWAY_ADVICE = (
+    "The gateway of this run refused the call; its message names the reason.",
+    "Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
+)
+
+
 def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tuple[type[ModelError], str]:
     status, code = error.status_code, error_code(error)
     variables = " or ".join(keys)
+    if (refusal := error.response.headers.get("x-scoregate-error")) is not None:
+        is_spent = refusal == "budget_spent"
+        return (BudgetSpent if is_spent else RefusedRequest), _GATEWAY_ADVICE[is_spent]
     if status in (401, 403):
         return MissingKey, f"The key in {variables or 'use'} is wrong, or may not use this model."
     if status == 429:
@@ -128,9 +157,8 @@ def _error_type_and_advice(error: Any, model: str, keys: tuple[str, ...]) -> tup
         return ContentFiltered, "The provider's content filter stopped it: change the case, or use another model."
     if code in _NO_MODEL or status in (404, 410):
         return ModelGone, model_advice(model)
-    if status >= 500:
-        return Unreachable, "The server failed several times in a row; try again later."
-    return RefusedRequest, "The server will not answer this request as it is; asking again does not help."
+    is_down = status >= 500
+    return (Unreachable, _FAILED_ADVICE) if is_down else (RefusedRequest, _REFUSED_ADVICE)
 
 
 def add_advice(error: BaseException, *, model: str) -> None:

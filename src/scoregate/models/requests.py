@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.errors import MalformedAnswer, RefusedSchema
 from scoregate.models.calls import Answer, Call, ModelResponse
+from scoregate.models.gateway import origin_headers
 from scoregate.models.http_clients import get_async_client, get_client
 from scoregate.models.providers import ModelTarget
 from scoregate.models.structured_output import (
@@ -125,7 +126,11 @@ class _Sender:
 
     def _request_arguments(self) -> dict[str, Any]:
         self._used = get_capabilities(self._target.base_url, self._target.model)
-        return {"cast_to": object, "body": self._request.body(self._used), "options": {"headers": RAW}}
+        return {
+            "cast_to": object,
+            "body": self._request.body(self._used),
+            "options": {"headers": {**RAW, **origin_headers(self._target.base_url)}},
+        }
 
 
 def _read_response(response: Any) -> ModelResponse:

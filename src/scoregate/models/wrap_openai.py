@@ -25,6 +25,7 @@ from scoregate.models.calls import (
     run_steps_async,
 )
 from scoregate.models.errors import add_advice
+from scoregate.models.gateway import find_gateway_provider, origin_headers
 from scoregate.models.http_clients import close_connections_at_end, create_http_client, import_openai
 from scoregate.models.providers import PROVIDERS
 from scoregate.models.requests import RAW
@@ -134,6 +135,8 @@ def find_origin(client: Any) -> Origin:
 @lru_cache(maxsize=64)
 def _origin(address: str, kind: str, openai: str) -> Origin:
     host = urlsplit(address).netloc
+    if (provider := find_gateway_provider(address)) is not None:
+        return Origin(provider, address, has_stream_usage=provider in ("openai", "azure"))
     if "azure" in kind.lower() or host.endswith(".azure.com"):
         return Origin("azure", address, has_stream_usage=True)
     known = {urlsplit(provider.base_url or "").netloc: name for name, provider in PROVIDERS.items()}
@@ -213,7 +216,11 @@ class WrappedRequest:
 
     def _raw_arguments(self) -> dict[str, Any]:
         """The arguments for a raw response and without the package's own retries."""
-        options = {**self._options, "headers": {**self._headers, **RAW}, "max_retries": 0}
+        options = {
+            **self._options,
+            "headers": {**self._headers, **RAW, **origin_headers(self._origin.address)},
+            "max_retries": 0,
+        }
         body = add_usage_option(self._body) if self._adds_usage else self._body
         return {**self._arguments, "body": body, "options": options}
 

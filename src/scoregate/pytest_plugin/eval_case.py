@@ -88,11 +88,11 @@ class EvalCase:
         if name in self.scores:
             raise ValueError(f"the test has a score {name!r:.60} already")
 
-    def describe_failures(self) -> list[str]:
-        """A line for each score that is below its threshold."""
-        return [
-            _describe(name, found) for name, found in self.scores.items() if found is not None and found.passed is False
-        ]
+
+def describe_failures(case: EvalCase) -> list[str]:
+    """A line for each score that is below its threshold."""
+    scores = case.scores.items()
+    return [_describe(name, found) for name, found in scores if found is not None and found.passed is False]
 
 
 def _describe(name: str, found: Evaluation) -> str:
@@ -132,4 +132,4 @@ class _ThresholdCheck:
 
 def _failures(item: pytest.Item) -> list[str]:
     case = item.stash.get(CASE, None)
-    return [] if case is None else case.describe_failures()
+    return [] if case is None else describe_failures(case)

@@ -1,11 +1,10 @@
 """Scorers for `evaluate`. Any callable is a scorer, too; `scorer` gives it a name, a threshold or a scale."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from scoregate.core.lazy_names import make_getattr
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
-from scoregate.scorers.judges import ModelJudge, choice_judge, judge
 from scoregate.scorers.texts import (
     contains,
     contains_all,
@@ -19,6 +18,7 @@ from scoregate.scorers.texts import (
 
 if TYPE_CHECKING:
     from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
+    from scoregate.scorers.judges import ModelJudge, choice_judge, judge
     from scoregate.scorers.overlap import bleu, rouge_l
     from scoregate.scorers.pairs import PairwiseJudge, pairwise
     from scoregate.scorers.pii import pii_free
@@ -51,19 +51,15 @@ __all__ = [
     "scorer",
     "similarity",
 ]
-_MODULES = {
-    "EmbeddingSimilarity": "embeddings",
-    "PairwiseJudge": "pairs",
-    "bleu": "overlap",
-    "embedding_similarity": "embeddings",
-    "pairwise": "pairs",
-    "pii_free": "pii",
-    "rouge_l": "overlap",
-}
 
-
-def __getattr__(name: str) -> object:
-    """The scorers that few suites use: imported when they are asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+# Many suites use none of these scorers.
+__getattr__ = make_getattr(
+    __name__,
+    {
+        ".embeddings": ("EmbeddingSimilarity", "embedding_similarity"),
+        ".judges": ("ModelJudge", "choice_judge", "judge"),
+        ".overlap": ("bleu", "rouge_l"),
+        ".pairs": ("PairwiseJudge", "pairwise"),
+        ".pii": ("pii_free",),
+    },
+)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Scale, Threshold
+from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
 
 
@@ -75,6 +77,27 @@ def check_length(text: str, most: int, check: str) -> None:
     """
     if len(text) > most:
         raise ValueError(f"{check} takes texts of up to {most:,} characters, and this one has {len(text):,}")
+
+
+def import_extra(module: str, needed_by: str, *, extra: str, package: str = "") -> Any:
+    """Import a module of a package that the base installation lacks.
+
+    Args:
+        module: the module, such as "sacrebleu.metrics".
+        needed_by: the scorers that use it, with their verb: "bleu needs".
+        extra: the extra of scoregate that installs the package.
+        package: the name of the package; default: the first part of the module's name.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(
+            f"{needed_by} the package {package or module.partition('.')[0]}, which is not installed",
+            advice=f"Run: pip install 'scoregate[{extra}]'",
+        ) from None
 
 
 class WrappedScorer:

@@ -11,9 +11,8 @@ from typing import Any
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.json_io import to_plain
 from scoregate.core.text import parse_number
-from scoregate.errors import MissingExtra
 from scoregate.grading.prompts import to_text
-from scoregate.scorers.check import Check, Values, find_expected, pass_or_fail
+from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
 
 _MOST_DIFFERENCES = 5
 _LONGEST = 200
@@ -199,12 +198,4 @@ def _parse(value: Any, *, what: str = "the output") -> Any:
 
 
 def _import_jsonschema() -> Any:
-    try:
-        import jsonschema
-        import jsonschema.validators
-    except ImportError:
-        raise MissingExtra(
-            "json_schema needs the package jsonschema, which is not installed",
-            advice="Run: pip install 'scoregate[scorers]'",
-        ) from None
-    return jsonschema
+    return import_extra("jsonschema", "json_schema needs", extra="scorers")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.errors import MissingExtra
 from scoregate.grading.prompts import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected
+from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra
 
 _MOST_CHARACTERS = 200_000
 # The time for a comparison is a product of the lengths: 0.1 s for two texts of this many words.
@@ -87,7 +85,7 @@ def _measure_rouge(values: Values, *, expected: str | None) -> Evaluation:
         raise ValueError(f"rouge_l takes texts of up to {_MOST_WORDS:,} words")
     if not output and not wanted:
         return Evaluation(1.0)
-    common = _import_rapidfuzz().LCSseq.similarity(output, wanted)
+    common = _import_rapidfuzz().distance.LCSseq.similarity(output, wanted)
     shares = {"precision": common / max(1, len(output)), "recall": common / max(1, len(wanted))}
     return Evaluation(2 * common / (len(output) + len(wanted)), metadata=shares)
 
@@ -101,22 +99,10 @@ def _measure_bleu(values: Values, *, expected: str | None, tokenize: str) -> Eva
 
 
 def _import_rapidfuzz() -> Any:
-    try:
-        from rapidfuzz import distance
-    except ImportError:
-        raise MissingExtra(
-            "rouge_l needs the package rapidfuzz, which is not installed",
-            advice="Run: pip install 'scoregate[scorers]'",
-        ) from None
-    return distance
+    return import_extra("rapidfuzz", "rouge_l needs", extra="scorers")
 
 
 @lru_cache(maxsize=8)
 def _make_metric(tokenize: str) -> Any:
-    try:
-        metrics = import_module("sacrebleu.metrics")
-    except ImportError:
-        raise MissingExtra(
-            "bleu needs the package sacrebleu, which is not installed", advice="Run: pip install 'scoregate[text]'"
-        ) from None
+    metrics = import_extra("sacrebleu.metrics", "bleu needs", extra="text")
     return metrics.BLEU(effective_order=True, tokenize=tokenize)

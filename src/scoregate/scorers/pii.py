@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import import_module
 from ipaddress import ip_address
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Evaluation
-from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.prompts import to_text
-from scoregate.scorers.check import Check, Values, check_length
+from scoregate.scorers.check import Check, Values, check_length, import_extra
 
 _MOST_CHARACTERS = 1_000_000
 _MOST_SHOWN, _LONGEST_EXCERPT = 5, 40
@@ -247,11 +245,6 @@ def _make_id_check(module: str) -> Callable[[str], int]:
 
 def _import_check(module: str) -> Callable[[str], bool]:
     """The check of a module of stdnum."""
-    try:
-        check: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
-    except ImportError:
-        raise MissingExtra(
-            "pii_free needs the package python-stdnum, which is not installed",
-            advice="Run: pip install 'scoregate[pii]'",
-        ) from None
+    found = import_extra(f"stdnum.{module}", "pii_free needs", extra="pii", package="python-stdnum")
+    check: Callable[[str], bool] = found.is_valid
     return check

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.errors import MissingExtra
 from scoregate.grading.prompts import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected, pass_or_fail
+from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
 
 _LONGEST = 100
 # The time for a comparison is a product of the lengths.
@@ -207,12 +206,4 @@ def _measure_similarity(values: Values, *, expected: str | None, measure: str) -
 
 
 def _import_rapidfuzz() -> Any:
-    try:
-        import rapidfuzz
-        import rapidfuzz.utils
-    except ImportError:
-        raise MissingExtra(
-            "levenshtein and similarity need the package rapidfuzz, which is not installed",
-            advice="Run: pip install 'scoregate[scorers]'",
-        ) from None
-    return rapidfuzz
+    return import_extra("rapidfuzz", "levenshtein and similarity need", extra="scorers")

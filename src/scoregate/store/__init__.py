@@ -1,7 +1,8 @@
 """The store: what a project keeps in its repository between runs, by default in the folder `.scoregate/`."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from scoregate.core.lazy_names import make_getattr
 
 if TYPE_CHECKING:
     from scoregate.store.baseline_outputs import (
@@ -96,43 +97,45 @@ __all__ = [
 
 # Most users need one of these modules, and their models take 50 ms to build (measured), so each is imported when it is
 # first asked for.
-_MODULES = {
-    "baseline_outputs": (
-        "BASELINE_OUTPUTS",
-        "BaselineOutput",
-        "BaselineOutputs",
-        "load_baseline_outputs",
-        "set_baseline_outputs",
-    ),
-    "datasets": ("DATASETS",),
-    "directory": ("DirectoryStore",),
-    "endpoints": ("ENDPOINTS", "StoredEndpoint"),
-    "judges": ("CONFIGS", "JUDGE_HISTORY", "JUDGES", "StoredConfig", "StoredJudge", "StoredVersion", "list_configs"),
-    "kinds": ("Key", "Kind", "Layout"),
-    "location": ("current_store", "open_store", "use_store"),
-    "metrics": ("METRICS", "StoredMetric"),
-    "overrides": (
-        "OVERRIDES",
-        "Override",
-        "Source",
-        "add_override",
-        "read_calibrations",
-        "read_overrides",
-        "recent_overrides",
-        "split_by_source",
-    ),
-    "protocol": ("Store", "Writer"),
-    "test_runs": ("TEST_RUNS",),
-    "test_sets": ("BEHAVIORS", "CATEGORIES", "LOOSE_TESTS", "TEST_SETS", "TOPICS"),
-    "traces": ("TRACES", "load_trace", "save_trace"),
-    "verdicts": ("VERDICTS", "Verdict", "Winner", "add_verdict", "majority_winner", "read_verdicts"),
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a name's module."""
-    for module, names in _MODULES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = make_getattr(
+    __name__,
+    {
+        ".baseline_outputs": (
+            "BASELINE_OUTPUTS",
+            "BaselineOutput",
+            "BaselineOutputs",
+            "load_baseline_outputs",
+            "set_baseline_outputs",
+        ),
+        ".datasets": ("DATASETS",),
+        ".directory": ("DirectoryStore",),
+        ".endpoints": ("ENDPOINTS", "StoredEndpoint"),
+        ".judges": (
+            "CONFIGS",
+            "JUDGE_HISTORY",
+            "JUDGES",
+            "StoredConfig",
+            "StoredJudge",
+            "StoredVersion",
+            "list_configs",
+        ),
+        ".kinds": ("Key", "Kind", "Layout"),
+        ".location": ("current_store", "open_store", "use_store"),
+        ".metrics": ("METRICS", "StoredMetric"),
+        ".overrides": (
+            "OVERRIDES",
+            "Override",
+            "Source",
+            "add_override",
+            "read_calibrations",
+            "read_overrides",
+            "recent_overrides",
+            "split_by_source",
+        ),
+        ".protocol": ("Store", "Writer"),
+        ".test_runs": ("TEST_RUNS",),
+        ".test_sets": ("BEHAVIORS", "CATEGORIES", "LOOSE_TESTS", "TEST_SETS", "TOPICS"),
+        ".traces": ("TRACES", "load_trace", "save_trace"),
+        ".verdicts": ("VERDICTS", "Verdict", "Winner", "add_verdict", "majority_winner", "read_verdicts"),
+    },
+)

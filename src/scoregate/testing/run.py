@@ -12,6 +12,7 @@ from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
 from scoregate.engine.notebook import start_progress
 from scoregate.engine.run import run_suite
+from scoregate.engine.suite_names import check_name
 from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
@@ -71,9 +72,9 @@ def run_test_suite(
     is_main = is_script(sys._getframe(1))
     selected = read_selection()
     if not selected.includes(str(id)):
-        from scoregate.engine.eval_result import EvalResult
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(str(id), str(id), skipped=True)
+        return make_skipped_result(str(id))
     started, folder = perf_counter(), events_folder()
     suite = build_suite(
         id,
@@ -89,10 +90,11 @@ def run_test_suite(
         timeout=timeout,
         selection=selected,
     )
-    if selected.choice is not None and not (suite.cases or suite.problems):
-        from scoregate.engine.eval_result import EvalResult
+    if selected.leaves_out(suite):
+        from scoregate.engine.eval_result import make_skipped_result
 
-        return EvalResult(str(id), str(id), skipped=True)
+        return make_skipped_result(str(id))
+    suite = check_name(suite, folder, is_main=is_main)
     progress = start_progress(suite)
     run = partial(run_suite, suite, folder, reuses=True, progress=progress)
     logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)

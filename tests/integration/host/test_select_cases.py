@@ -106,7 +106,7 @@ def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None
     write_suites(project)
     failing = [("days", "bad-sun"), ("days", "bad-wed"), ("hours", "bad-sun"), ("hours", "bad-wed")]
     first = project.scoregate("run", "--last-failed")
-    assert "so all cases run" in first.output
+    assert "There is no earlier run in scoregate-out, so all cases run." in first.output
     assert first.run["selection"] == ""
     project.scoregate("run", "-k", "mon")  # these cases pass; the failures of the whole run are still known
     assert cases_of(project.scoregate("run", "--last-failed")) == failing
@@ -118,6 +118,9 @@ def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None
     write_suites(project, fix="good")
     fixed = project.scoregate("run", "--last-failed")
     assert (fixed.exit_code, cases_of(fixed)) == (0, failing)
+    repeated = project.scoregate("run", "--last-failed")
+    assert "No failing case is known in scoregate-out, so all cases run." in repeated.output
+    assert (repeated.exit_code, repeated.run["selection"], len(cases_of(repeated))) == (0, "", 10)
 
 
 def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:

@@ -67,6 +67,20 @@ def test_a_suite_that_measures_nothing_is_never_green(project: Project) -> None:
     assert "case 2: its id must be a text or a whole number, not []" in " ".join(invalid.output.split())
 
 
+def test_two_suites_with_one_name_are_never_green(project: Project) -> None:
+    good = suite('return "We are open from 9 to 17."')
+    project.write("evals/eval_hours.py", good)
+    assert project.scoregate("run").exit_code == 0
+    project.write("evals/eval_hours.py", good + good)
+    twice = project.scoregate("run")
+    assert twice.exit_code == 3
+    message = "a suite with this name ran before (evals/eval_hours.py:14); give each a name of its own, or pass several"
+    assert message in " ".join(twice.output.split())
+    variants = good.replace("task=answer", "task=[answer]")
+    project.write("evals/eval_hours.py", good + variants)
+    assert project.scoregate("run", "--baseline", "none").exit_code == 0
+
+
 PAIRWISE = """
 from scoregate import evaluate
 from scoregate.scorers import contains, pairwise

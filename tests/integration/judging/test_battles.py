@@ -60,7 +60,7 @@ def test_the_first_output_becomes_the_champion_and_is_not_evaluated(server: Open
     assert [case.unscored for case in result.cases] == [("auto",), ("auto",)]
     assert crowned() == {"a": "good", "b": "fair"}
     assert server.requests == []
-    assert result.passed
+    assert not result.passed  # nothing was compared yet
 
 
 def test_who_wins_is_the_next_champion(server: OpenAIServer) -> None:

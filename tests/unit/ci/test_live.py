@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scoregate.ci.archive.progress import (
@@ -27,6 +28,15 @@ def ours() -> LiveRun:
     started = process_start_time(os.getpid())
     assert started is not None
     return LiveRun(os.getpid(), started, 12.5, "hi", "run", LiveCount(1, 3, 1), (LiveSuite("s", LiveCount(1)),))
+
+
+def test_the_start_time_is_that_of_psutil() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        started = process_start_time(child.pid)
+        assert started is not None
+        assert abs(started - psutil.Process(child.pid).create_time()) < 1
+        child.kill()
+    assert process_start_time(child.pid) is None
 
 
 def test_what_is_told_is_read_back(tmp_path: Path) -> None:

@@ -126,6 +126,18 @@ def test_an_assertion_that_failed_fails_the_gate() -> None:
     assert finding(found, "assert_test").value == "1 case failed"
 
 
+def test_an_assertion_about_nothing_cannot_be_measured() -> None:
+    script = Script("evals/demo.py", exit_code=1)
+    for cases, value in (
+        (scored(None, None), "2 cases, none of them judged"),
+        ({"a": ERROR, "b": ERROR}, "2 cases, none of them judged: all met errors"),
+        ({**scored(None), "b": ERROR}, "2 cases, none of them judged"),
+    ):
+        found = verdict(Told(cases, assertion_failed=True), policy=LENIENT, scripts=[script])
+        one = finding(found, "assert_test")
+        assert (found.exit_code, one.conclusion, one.value) == (3, UNMEASURABLE, value)
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [

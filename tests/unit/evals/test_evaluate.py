@@ -54,6 +54,14 @@ def test_a_suite_in_ten_lines_passes_and_fails() -> None:
         run(lambda output: len(output) < 30, assert_test=True)
 
 
+def test_a_suite_without_a_score_is_not_passed() -> None:
+    assert not run(lambda: None).passed
+    assert not run().passed
+    assert run([lambda: None, lambda: True]).passed
+    with pytest.raises(SuiteFailed, match="nothing was scored: every scorer returned None"):
+        run(lambda: None, assert_test=True)
+
+
 def test_the_task_receives_the_fields_that_its_parameters_name() -> None:
     @dataclass
     class Item:

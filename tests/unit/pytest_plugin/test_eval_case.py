@@ -8,6 +8,7 @@ import pytest
 
 from scoregate.core.evaluation import Evaluation, Label, Threshold
 from scoregate.pytest_plugin import EvalCase
+from scoregate.pytest_plugin.eval_case import describe_failures
 
 
 class Graded:
@@ -31,7 +32,7 @@ def test_scores_of_every_kind_are_read() -> None:
         "object": Evaluation(0.25, Threshold(lt=0.2), {"reason": "short"}),
         "free": Evaluation(0.0),
     }
-    assert case.describe_failures() == [
+    assert describe_failures(case) == [
         "bool 0, required: ≥ 1",
         "evaluation 0.5, required: ≥ 0.9 (why)",
         "object 0.25, required: < 0.2 (short)",

@@ -64,7 +64,9 @@ def test_a_suite_that_passes_does_not_raise(events: Path) -> None:
 
 
 def test_an_evaluator_that_has_nothing_to_say_is_no_failure() -> None:
-    assert run(evaluators=[Judge(lambda *_: None)], assert_test=True).passed
+    assert run(evaluators=[Judge(lambda *_: None), Judge(passing, "other")], assert_test=True).passed
+    with pytest.raises(SuiteFailed, match="every scorer returned None"):
+        run(evaluators=[Judge(lambda *_: None)], assert_test=True)
 
 
 def test_a_score_without_a_threshold_is_no_failure() -> None:

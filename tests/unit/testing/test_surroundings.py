@@ -89,7 +89,11 @@ def told_in(path: Path) -> list[Any]:
 def test_twice_in_one_process_under_one_id(events: Path) -> None:
     first, second = whole(), whole()
     assert first.passed
-    assert second.passed
+    assert not second.passed
+    assert [error.message for error in second.errors] == [
+        "suite 'demo': a suite with this name ran before (tests/unit/testing/builders.py:73); "
+        "give each a name of its own, or pass several tasks to one suite"
+    ]
     assert len(list(events.iterdir())) == 2
     assert sum(isinstance(event, SuiteStarted) for event in told(events)) == 2
 

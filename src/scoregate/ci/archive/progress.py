@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -115,6 +117,9 @@ def _is_written_by(path: Path, pid: int) -> bool:
 
 def process_start_time(pid: int) -> float | None:
     """The start time of a running process; None if it is not running, or is a zombie."""
+    if sys.platform == "linux":
+        with suppress(OSError, ValueError, IndexError, StopIteration):
+            return _read_start_time(pid)
     import psutil
 
     try:
@@ -122,3 +127,11 @@ def process_start_time(pid: int) -> float | None:
         return None if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
     except (psutil.Error, OverflowError, ValueError):
         return None
+
+
+def _read_start_time(pid: int) -> float | None:
+    """The same without psutil, whose import takes 6 ms of each run (measured)."""
+    # proc_pid_stat(5): the name is in parentheses, and may have some of its own; field 3 is the state, 22 the start.
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    boot = next(line for line in Path("/proc/stat").read_bytes().splitlines() if line.startswith(b"btime"))
+    return None if fields[0] == b"Z" else int(fields[19]) / os.sysconf("SC_CLK_TCK") + int(boot.split()[1])

@@ -103,17 +103,20 @@ def _prune(earlier_fd: int, most: int, earlier: Path) -> None:
     kept = [name for name in names if not name.startswith(".")]
     newest = kept[-most:]
     # The newest complete run is the next baseline on a developer's machine, however many runs of a part follow it.
-    whole = {name: started for name in kept if (started := _whole_since(earlier / name)) is not None}
-    newest += [max(whole, key=lambda name: whole[name])] if whole else []
+    full = {name: started for name in kept if (started := _read_start_of_full_run(earlier / name)) is not None}
+    newest += [max(full, key=lambda name: full[name])] if full else []
     for name in names:
         if name not in newest:
             shutil.rmtree(name, ignore_errors=True, dir_fd=earlier_fd)
 
 
-def _whole_since(folder: Path) -> float | None:
-    """When a complete run started, in seconds since the epoch; None for other runs. Names are exact to the second."""
+def _read_start_of_full_run(folder: Path) -> float | None:
+    """When a run with all results started, in seconds since the epoch; None for others.
+
+    The names of folders are exact to the second only.
+    """
     try:
         head = read_head(folder / RUN_FILE) if _is_file(folder / RUN_FILE) else None
     except RecordError:
         return None
-    return head.started if head is not None and head.is_whole else None
+    return head.started if head is not None and head.has_all_results else None

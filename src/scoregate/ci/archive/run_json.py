@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -17,6 +17,8 @@ from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.model_calls import ModelCalls
+from scoregate.core.records import record
 from scoregate.core.run import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,
@@ -40,7 +42,7 @@ _LATEST_TIME = 1e11
 _LONGEST_NAMES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SuiteHead:
     """A suite without its columns: the fields of `SuiteResult`, and the number, statuses and means of its cases.
 
@@ -69,7 +71,7 @@ class SuiteHead:
     means: Mapping[str, float | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RunHead:
     """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file."""
 
@@ -103,6 +105,7 @@ class RunHead:
     history: History = field(default_factory=History)
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
 
     @property
     def is_unselected(self) -> bool:
@@ -111,8 +114,8 @@ class RunHead:
         return self.complete and not (self.selection or self.narrowed or is_filtered)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it has the results of all these: a script that failed, as for a syntax error, leaves some out."""
+    def has_all_results(self) -> bool:
+        """Whether it is unselected, and no script failed: one with a syntax error, for example, has no results."""
         return self.is_unselected and not any(script.error for script in self.scripts)
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 from anyio import to_thread
@@ -15,7 +16,7 @@ from anyio import to_thread
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import describe_run
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_run
+from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_cassettes, unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
@@ -163,6 +164,35 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
         else:
             runs.append(run)
     return runs
+
+
+async def fetch_cassettes(connection: Connection | None, base: BaseCommit | None, folder: Path) -> str:
+    """Fetch the cassettes of the base's run, or of its nearest ancestor that has any.
+
+    Args:
+        connection: the connection to GitHub.
+        base: the commit that the changes are tested on top of.
+        folder: an empty folder for them.
+
+    Returns:
+        Whose they are, or why there are none.
+    """
+    if connection is None or connection.api is None or base is None:
+        return "there is no base branch or no token to fetch them with"
+    try:
+        stored: dict[str, list[Mapping[str, Any]]] = {}
+        async for artifact in _list_artifacts(connection, connection.api, base):
+            stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
+        for _ in range(MOST_TRIES):
+            if (chosen := await find_nearest(base, list(stored), connection.api)) is None:
+                break
+            for artifact in stored.pop(chosen.commit)[:1]:
+                with await download_artifact(connection.api, artifact, OWN_BOUNDS.packed) as file:
+                    if await to_thread.run_sync(unpack_cassettes, file, folder):
+                        return f"those of {base.branch}@{chosen.commit[:7]}"
+    except ScoregateError as error:
+        return f"they could not be fetched: {error}"
+    return f"no artifact {connection.artifact} of {base.branch} has any"
 
 
 async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:

@@ -49,7 +49,7 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
     selection = settings.selection
     same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
     choices = (
-        *(folder for head, folder in heads if head.is_whole),
+        *(folder for head, folder in heads if head.has_all_results),
         *(folder for head, folder in heads if head.is_unselected),
         *(folder for head, folder in same if head.complete),
     )

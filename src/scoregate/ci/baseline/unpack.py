@@ -21,6 +21,7 @@ _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
 )
+_CASSETTE = re.compile(r"(?:(?:.*/)?run/)?cassettes/(?P<name>[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}\.jsonl\.gz)")
 _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
@@ -87,6 +88,31 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
             raise _unpack_error(f"its {RUN_FILE} is too large")
         if path.name == CASES_FILE:
             _check_cases(path, bounds)
+
+
+def unpack_cassettes(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS) -> int:
+    """Write the cassettes that a zip of a run holds into `folder`, and return their number.
+
+    Args:
+        archive: the zip file.
+        folder: an empty folder.
+        bounds: the limits.
+
+    Raises:
+        RecordError: it is not a zip file, or is over a limit.
+    """
+    _check_directory(archive)
+    number = 0
+    try:
+        with zipfile.ZipFile(archive) as source:
+            left = bounds.files
+            for member in source.infolist():
+                if (match := _CASSETTE.fullmatch(member.filename)) is not None:
+                    left -= _copy(source, member, folder / match["name"], left=left)
+                    number += 1
+    except _ZIP_ERRORS as error:
+        raise _unpack_error(str(error) or type(error).__name__) from None
+    return number
 
 
 def unpack_run(archive: IO[bytes], bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:

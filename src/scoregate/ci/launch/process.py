@@ -7,7 +7,7 @@ import re
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -34,6 +34,8 @@ from scoregate.core.run import Script
 # Adds to a child's environment what redirects another SDK to the listener.
 MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
 OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextManager[MakeEnvironment]]
+# Adds a launch to the model gateway; its events pass through the function that it returns.
+OpenGatewaySession: TypeAlias = Callable[[Launch, EmitEvent], AbstractContextManager[tuple[MakeEnvironment, EmitEvent]]]
 _POLL_S = 0.05
 _EXITED = "Exited"
 _PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
@@ -59,6 +61,7 @@ class Host:
         max_scripts: how many run at once.
         open_connection: receives what another SDK in a foreign launch reports over HTTP; None if no launch is foreign.
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
+        open_gateway_session: adds a launch to the model gateway; None without a gateway.
         open_child: starts the process of a launch.
     """
 
@@ -71,6 +74,7 @@ class Host:
     max_scripts: int = 1
     open_connection: OpenConnection | None = None
     suites: tuple[str, ...] = ()
+    open_gateway_session: OpenGatewaySession | None = None
     open_child: OpenChild = open_child
 
 
@@ -92,6 +96,14 @@ async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) ->
 
 async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
     """Run a script from start to end; however it ends, its event logs are read to their last line."""
+    if host.open_gateway_session is None:
+        await _run_script(launch, host, emit, dict)
+        return
+    with host.open_gateway_session(launch, emit) as (make_environment, emit_counted):
+        await _run_script(launch, host, emit_counted, make_environment)
+
+
+async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: MakeEnvironment) -> None:
     async with _temporary_folder() as folder:
         identity = host.new_identity()
         events = folder / "events"
@@ -108,6 +120,7 @@ async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
         environment = child_environment(
             environ, launch.environment, events=events, root=host.root, import_folders=launch.source.import_folders
         )
+        environment = add_gateway(environment)
         test_runs = open_results_folder(launch, environment, folder, identity)
         environment |= test_runs.environment if test_runs is not None else {}
         results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)

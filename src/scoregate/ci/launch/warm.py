@@ -17,6 +17,7 @@ import anyio
 from anyio.abc import Process
 
 from scoregate.ci.process import ChildProcess, open_child
+from scoregate.core.records import record
 
 _SOURCE = Path(__file__).with_name("warm_child.py")
 # Text in an own namespace leaves `__main__` to the script.
@@ -26,7 +27,7 @@ _MOST_BYTES = 4 << 20
 _FEWEST_ARGUMENTS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileUse:
     """What a script did with files of the project, by their absolute paths.
 
@@ -44,7 +45,7 @@ class FileUse:
 UNKNOWN = FileUse()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Start:
     """What a waiting process was started with."""
 

@@ -64,16 +64,16 @@ def _is_fresh(script: str, started: float) -> bool:
     """Whether a new process would import the same files."""
     files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
     # A clock of the file system may lag behind by some milliseconds.
-    if any(path and _changed_since(path, started - 0.1) for path in files.values()):
+    if any(path and _is_modified(path, started - 0.1) for path in files.values()):
         return False
     folders = [os.path.dirname(os.path.realpath(script))]
     folders += os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return not any(_hides_module(folder, files) for folder in folders if folder)
 
 
-def _changed_since(path: str, moment: float) -> bool:
+def _is_modified(path: str, since: float) -> bool:
     try:
-        return os.stat(path).st_ctime >= moment
+        return os.stat(path).st_ctime >= since
     except OSError:
         return False  # it is in an archive, or built in
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -13,6 +12,7 @@ from rich.text import Text
 from scoregate.ci.report import number_format
 from scoregate.ci.report.console_text import mark, max_width, safe_text
 from scoregate.ci.report.variants_view import VariantRowView, VariantTable
+from scoregate.core.records import record
 
 _ROWS, _TABLES, _SENTENCES = 12, 3, 10
 _GAP, _MARK, _NAME, _WORDS = 2, 3, 30, 16
@@ -49,7 +49,7 @@ def _title(table: VariantTable) -> Text:
     return title if table.ranking.higher_is_better else title.append(" (lower is better)", "not bold dim")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantLines:
     """The first variants of a table, one a line; in a narrow terminal without time and cost, then in two lines each."""
 

@@ -18,47 +18,10 @@ from scoregate.core.cases import CaseKey
 from scoregate.core.text import replace_surrogates
 
 SCHEMA_VERSION = 1
-_QUANTITY_FIELDS = (
-    "suite",
-    "label",
-    "mean",
-    "base",
-    "delta",
-    "low",
-    "high",
-    "detectable",
-    "n",
-    "better",
-    "worse",
-    "p",
-    "q",
-    "smallest_p",
-    "clusters",
-    "dropped",
-    "reason",
-    "total",
-    "total_low",
-    "total_high",
-)
-_SLICE_FIELDS = (
-    "suite",
-    "evaluator",
-    "mean",
-    "base",
-    "delta",
-    "low",
-    "high",
-    "n",
-    "better",
-    "worse",
-    "p",
-    "q",
-    "smallest_p",
-    "clusters",
-    "dropped",
-    "reason",
-    "higher_is_better",
-)
+_MEANS = ("mean", "base", "delta", "low", "high")
+_COUNTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
+_QUANTITY_FIELDS = ("suite", "label", *_MEANS, "detectable", *_COUNTS, "total", "total_low", "total_high")
+_SLICE_FIELDS = ("suite", "evaluator", *_MEANS, *_COUNTS, "higher_is_better")
 
 
 def render(view: ReportView) -> Iterator[str]:

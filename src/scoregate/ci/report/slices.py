@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from scoregate.ci.report.rows import ReportState, RowView, build_row, findings_by_suite, row_order
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Finding
+from scoregate.core.records import record
 from scoregate.core.slices import slice_name
 
 _MAX_NAME = 60
 _BAD = (ReportState.FAILED, ReportState.WORSE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SliceView:
     """One evaluator in one slice of a suite: its numbers in `view`, and the number of the run's `cases` in the slice.
 

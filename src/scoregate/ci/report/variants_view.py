@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name
+from scoregate.core.records import record
 from scoregate.core.variants import VariantRanking, VariantScore, VariantState
 
 _LONGEST_NAME, _LONGEST_SUITE = 60, 120
@@ -21,7 +22,7 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantRowView:
     """One variant as text. `state` chooses the sign; `note` explains the verdict; unknown values are a dash."""
 
@@ -38,7 +39,7 @@ class VariantRowView:
     cost: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantTable:
     """One ranking. `sentence` is what it says; `is_first` is true for the first one of a suite."""
 

@@ -11,6 +11,7 @@ from scoregate.ci.settings.fields import (
     ShowOutputs,
     SuiteSettings,
 )
+from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings
 from scoregate.ci.settings.load import environment_value, load_settings, parse_table
 from scoregate.ci.settings.model import Settings
 
@@ -19,6 +20,8 @@ __all__ = [
     "Command",
     "CommentMode",
     "Confirm",
+    "GatewayMode",
+    "GatewayProviderSettings",
     "OfflineConfig",
     "Origins",
     "PolicySource",

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
+from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
 from scoregate.ci.settings.sources import TABLES, Keys, Layer, make_flag_layer, read_file_layer, with_relative_paths
@@ -48,6 +49,8 @@ _OTHER_VARIABLES = {
     "SCOREGATE_REPORT",
     "SCOREGATE_ROOT",
     "SCOREGATE_FILTERS_TEST_SUITES",
+    "SCOREGATE_GATEWAY_URL",
+    "SCOREGATE_GATEWAY_HOSTS",
     "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
     "SCOREGATE_TEST_RUN_MESSAGE",
     "SCOREGATE_BENCH_DIR",
@@ -75,6 +78,7 @@ _TABLE_TYPES: Mapping[str, type[BaseModel]] = {
     "commands": Command,
     "configs": OfflineConfig,
     "evaluators": EvaluatorSettings,
+    "gateway": GatewaySettings,
     "prices": PriceSettings,
     "suites": SuiteSettings,
 }
@@ -105,6 +109,7 @@ def load_settings(
     head = read_file_layer(root)
     file = head if base is None else make_judging_layer(head, base)
     layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in workflow), file)
+    layers = tuple(map(_with_gateway_table, layers))
     problems = [line for layer in layers for line in (*layer.problems, *describe_unknown_keys(layer, names))]
     if _ROOT in file.values:
         problems.append(f"{file.locate((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
@@ -116,6 +121,13 @@ def load_settings(
     if problems:
         raise SettingsError("\n".join(["these settings are not valid:", *(f"  {line}" for line in problems)]))
     return settings
+
+
+def _with_gateway_table(layer: Layer) -> Layer:
+    """The layer with `gateway = MODE` as a table, so that layers can be merged."""
+    mode = layer.values.get("gateway")
+    is_short = mode is not None and not isinstance(mode, Mapping)
+    return replace(layer, values={**layer.values, "gateway": {"mode": mode}}) if is_short else layer
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
@@ -200,6 +212,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "configs": _parse_json,
     "suites": _parse_json,
     "evaluators": _parse_json,
+    "gateway": _parse_json,
     "prices": _parse_json,
     "model_headers": _parse_json,
     "min_score": parse_table,

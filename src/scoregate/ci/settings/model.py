@@ -40,6 +40,7 @@ from scoregate.ci.settings.fields import (
     absolute_cache,
     parse_baseline_kind,
 )
+from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
 from scoregate.core.partial import WHOLE, CaseSelection
 from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
@@ -182,6 +183,15 @@ class Settings(LimitFields):
     """Prices of models, by globs of their names: tables `[prices."GLOB"]`. Without it: those of the package
     genai-prices.
     """
+    gateway: GatewaySettings = GatewaySettings()
+    """The gateway between suites and the providers of models: `off`, `on`, `record` or `replay`, or a table
+    `[gateway]`. Suites get a token of the run instead of the keys; calls in any language are limited, counted and
+    priced.
+    """
+    cassettes: Text = ".scoregate/cassettes"
+    """Where the gateway records calls and replays them from: a folder; `artifact`, to keep them with the run; or
+    `none`.
+    """
     min_agreement: Rate | None = None
     """`scoregate agreement` fails if a judge's accuracy against people's reviews is lower."""
     min_overrides: Count = 10
@@ -204,6 +214,11 @@ class Settings(LimitFields):
     def is_from_file(self, name: str) -> bool:
         """Whether a file sets it, the project's or the base's."""
         return self.origin(name).removesuffix(OF_BASE) in (OWN_FILE, SHARED_FILE)
+
+    def is_from_change(self, *path: str) -> bool:
+        """Whether a file of the measured change sets it, and neither the base's file nor the workflow."""
+        origin = self.origin(*path)
+        return origin.startswith((OWN_FILE, SHARED_FILE)) and not origin.endswith(OF_BASE)
 
     @property
     def filters(self) -> tuple[str, ...]:

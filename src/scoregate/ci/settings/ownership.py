@@ -22,6 +22,7 @@ BASE_SETTINGS = frozenset(
         "base_branch",
         "baseline",
         "cache",
+        "cassettes",
         "check_run",
         "commands",
         "comment",
@@ -32,6 +33,7 @@ BASE_SETTINGS = frozenset(
         "evaluators",
         "fail_on_critical",
         "fail_on_regression",
+        "gateway",
         "key",
         "margin",
         "max_cases",
@@ -74,10 +76,22 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths"),
+    *(
+        "baseline",
+        "base_branch",
+        "cache",
+        "cassettes",
+        "check_run",
+        "comment",
+        "confirm",
+        "key",
+        "max_cases",
+        "model",
+        "paths",
+    ),
     *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
-_SHOWN_NAMES = ("commands", "configs", "model_base_url", "model_headers", "prices")
+_SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 
 
 def make_judging_layer(head: Layer, base: Layer) -> Layer:

@@ -185,15 +185,17 @@ def match_limit(table: Mapping[str, float], evaluator: str) -> tuple[str, float 
 
 
 def check_assertions(context: SuiteContext) -> Iterator[Finding]:
-    """`assert_test` of the suite did not raise. If every case met an error before a result, it is unmeasurable."""
+    """`assert_test` of the suite did not raise. If no case has a result, it is unmeasurable."""
     suite, columns = context.suite, context.suite.columns
     if not suite.assertion_failed:
         return
     errored = columns.count(Status.ERRORED)
     has_results = columns.labels or any(suite.mean(name) is not None for name in suite.evaluators)
-    if 0 < errored == len(columns) and not has_results:
+    is_waiting = suite.pending and errored < len(columns)
+    if len(columns) and not (has_results or is_waiting):
         conclusion = Conclusion.UNMEASURABLE
-        value = f"{_count_cases(len(columns))}, none of them judged: all met errors"
+        reason = ": all met errors" if errored == len(columns) else ""
+        value = f"{_count_cases(len(columns))}, none of them judged{reason}"
     else:
         conclusion = Conclusion.FAILED
         value = f"{_count_cases(columns.count(Status.FAILED))} failed{f', {errored:,} met errors' if errored else ''}"

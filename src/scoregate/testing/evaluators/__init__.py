@@ -1,8 +1,8 @@
 """Evaluators to subclass."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from scoregate.core.lazy_names import make_getattr
 from scoregate.grading.prompts import fenced
 from scoregate.testing.evaluators.battles import AutomaticBattle, BaseAutomaticBattle, BaseManualBattle, ManualBattle
 from scoregate.testing.evaluators.checks import (
@@ -78,9 +78,5 @@ __all__ = [
     "fenced",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """The evaluators of ragas. They are imported late, because their package sets an environment variable."""
-    if name.startswith("BaseRagas") and name in __all__:
-        return getattr(import_module("scoregate.testing.evaluators.ragas"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# They are imported late, because the package ragas sets an environment variable.
+__getattr__ = make_getattr(__name__, {".ragas": (name for name in __all__ if name.startswith("BaseRagas"))})

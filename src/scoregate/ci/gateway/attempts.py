@@ -1,0 +1,200 @@
+"""One attempt of a call at a provider, and how its answer is forwarded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from scoregate.ci.gateway.answers import send_answer, start_answer
+from scoregate.ci.gateway.budget import Amount, BudgetRefusal
+from scoregate.ci.gateway.exchange import MAX_RECORDED_BYTES, Exchange
+from scoregate.ci.gateway.questions import Refusal
+from scoregate.ci.gateway.sessions import CallCounts
+from scoregate.ci.gateway.upstream import filter_response_headers
+from scoregate.ci.gateway.usage_reader import (
+    EVENT_STREAM,
+    StreamUsageReader,
+    UsageChunkFilter,
+    add_usage_option,
+    can_ask_for_usage,
+    read_usage,
+)
+from scoregate.core.evaluation import Usage
+from scoregate.core.records import record
+from scoregate.models.calls import parse_object
+from scoregate.models.errors import Failure, FailureKind, classify_answer
+from scoregate.models.rate_limit import Limiter, Permit
+
+# Errors that depend on the question alone.
+_RECORDED_ERRORS = (400, 404, 413, 415, 422)
+
+
+@record
+class RefusedAnswer:
+    """An answer with a rate limit."""
+
+    failure: Failure
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Attempt:
+    """One attempt of a call at a provider. `release` returns its permit and its part of the budget."""
+
+    def __init__(
+        self, exchange: Exchange, counts: CallCounts, key: bytes | None, limiter: Limiter, permit: Permit
+    ) -> None:
+        self._exchange, self._counts, self._key = exchange, counts, key
+        self._limiter, self._permit = limiter, permit
+        self._reservation: Amount | None = None
+        self._headers: Mapping[str, str] | None = None
+        self._failure: Failure | None = None
+        self._usage: Usage | None = None
+        self._is_sent = False
+        self._kept: list[bytes] | None = None
+        self._kept_bytes = 0
+
+    async def run(self) -> RefusedAnswer | None:
+        """Ask, and forward the answer; an answer with a rate limit is returned instead.
+
+        Raises:
+            Refusal: the budget does not allow the call, or the provider can't be asked.
+        """
+        exchange, state = self._exchange, self._exchange.state
+        question = exchange.question
+        body, hides_usage = question.body, False
+        if question.is_stream and question.data is not None and can_ask_for_usage(question):
+            body, hides_usage = add_usage_option(question.data), True
+        if state.ledger.is_limited:
+            try:
+                self._reservation = await state.ledger.reserve(
+                    question.provider.name, question.model, question.estimate()
+                )
+            except BudgetRefusal as refusal:
+                raise Refusal(429, "budget_spent", f"{refusal.message}; this call was not made") from None
+        started = time.perf_counter()
+        self._is_sent = True
+        try:
+            async with state.upstream.send(question, exchange.headers, body) as response:
+                self._headers = headers = filter_response_headers(response.headers)
+                if response.status >= 400:
+                    content = await response.content.read(MAX_RECORDED_BYTES)
+                    self._failure = failure = classify_answer(response.status, headers, content)
+                    self._is_sent = False
+                    if failure.kind is FailureKind.LIMIT:
+                        return RefusedAnswer(failure, response.status, headers, content)
+                    self._counts.failed += 1
+                    if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
+                        exchange.record(response.status, headers, content, ())
+                    await send_answer(exchange.send, response.status, headers, content)
+                elif headers.get("content-type", "").startswith(EVENT_STREAM):
+                    await self._forward_stream(response, headers, hides_usage)
+                else:
+                    await self._forward_body(response, headers)
+        except Refusal:
+            self._counts.failed += 1
+            raise
+        self._counts.add_duration(time.perf_counter() - started)
+        return None
+
+    def release(self) -> None:
+        """Return the permit, and replace the reservation by what the attempt used."""
+        failure, question = self._failure, self._exchange.question
+        if failure is not None and failure.kind is FailureKind.LIMIT:
+            self._limiter.release_refused(self._permit, failure.headers, failure.after_s)
+        else:
+            is_answered = self._headers is not None and failure is None
+            self._limiter.release(self._permit, headers=self._headers or {}, is_answered=is_answered)
+        if self._reservation is not None:
+            usage = self._usage
+            if usage is None and self._is_sent:  # asked, but the answer is unknown: it may have cost this much
+                estimate = question.estimate()
+                usage = self._exchange.state.price(Usage(estimate.input_tokens, estimate.output_tokens or 0), question)
+            self._exchange.state.ledger.settle(self._reservation, question.provider.name, question.model, usage)
+
+    async def _forward_body(self, response: Any, headers: Mapping[str, str]) -> None:
+        exchange, question = self._exchange, self._exchange.question
+        body = await response.read()
+        data = parse_object(body) if "json" in headers.get("content-type", "") else {}
+        self._charge(read_usage(data, question.model) or Usage(model=question.model))
+        extra = {}
+        cache = exchange.state.cache
+        if self._key is not None and cache is not None and response.status == 200 and data and not data.get("error"):
+            stored = await asyncio.to_thread(cache.put, self._key, body, model=question.model)
+            extra["x-scoregate-answer"] = stored.name
+            self._usage = replace(self._usage or Usage(), answer=stored.name)
+        self._count()
+        exchange.record(response.status, headers, body, ())
+        await send_answer(exchange.send, response.status, {**headers, **extra}, body)
+
+    async def _forward_stream(self, response: Any, headers: Mapping[str, str], hides_usage: bool) -> None:
+        """Forward a stream chunk by chunk. If it breaks off, so does the answer, and nothing is recorded."""
+        exchange, question = self._exchange, self._exchange.question
+        reader = StreamUsageReader(question.model)
+        self._kept = [] if exchange.state.writer is not None else None
+        await start_answer(exchange.send, response.status, headers)
+        try:
+            await self._forward_chunks(response, reader, UsageChunkFilter() if hides_usage else None)
+        except asyncio.CancelledError:  # the client left; what it got so far was paid for
+            self._charge_stream(reader)
+            raise
+        except Exception as error:
+            self._charge_stream(reader)
+            self._counts.failed += 1
+            message = f"a stream of {question.provider.host} broke off ({type(error).__name__})"
+            exchange.session.report_problem(message)
+            raise BrokenStream(message) from None
+        self._charge_stream(reader)
+        if self._kept is not None:
+            exchange.record(response.status, headers, b"".join(self._kept), tuple(map(len, self._kept)))
+        await exchange.send({"type": "http.response.body", "body": b""})
+
+    async def _forward_chunks(
+        self, response: Any, reader: StreamUsageReader, usage_filter: UsageChunkFilter | None
+    ) -> None:
+        async for chunk in response.content.iter_any():
+            reader.feed(chunk)
+            if reader.is_ended:  # the client may go on before the stream is closed
+                self._charge_stream(reader)
+            await self._forward_chunk(chunk if usage_filter is None else usage_filter.feed(chunk))
+        if usage_filter is not None:
+            await self._forward_chunk(usage_filter.close())
+
+    async def _forward_chunk(self, chunk: bytes) -> None:
+        if not chunk:
+            return
+        if self._kept is not None:
+            self._kept.append(chunk)
+            self._kept_bytes += len(chunk)
+            if self._kept_bytes > MAX_RECORDED_BYTES:
+                self._exchange.session.report_problem(
+                    f"a stream of {self._exchange.question.model} is too large to record"
+                )
+                self._kept = None
+        await self._exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    def _charge_stream(self, reader: StreamUsageReader) -> None:
+        """Count the usage of a stream, once."""
+        if self._usage is None:
+            self._charge(reader.usage(len(self._exchange.question.body)))
+            self._count()
+
+    def _charge(self, usage: Usage) -> None:
+        usage = self._exchange.state.price(usage, self._exchange.question)
+        self._usage = usage
+        self._counts.input_tokens += usage.input_tokens
+        self._counts.output_tokens += usage.output_tokens
+        self._counts.cost += usage.cost or 0.0
+        self._counts.unpriced += usage.cost is None and usage.input_tokens + usage.output_tokens > 0
+
+    def _count(self) -> None:
+        if self._usage is not None:
+            self._exchange.count_usage(self._usage)
+
+
+class BrokenStream(Exception):
+    """A stream broke off after a part of it was forwarded; the connection to the client is closed."""

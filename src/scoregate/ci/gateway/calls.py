@@ -1,0 +1,153 @@
+"""A call of a suite: answered from a cassette, from the cache, or by the provider within its rate limit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from scoregate.ci.gateway.answers import JSON, send_answer
+from scoregate.ci.gateway.attempts import Attempt
+from scoregate.ci.gateway.cassettes import CassetteReader
+from scoregate.ci.gateway.exchange import Exchange
+from scoregate.ci.gateway.questions import ClientGone, Refusal
+from scoregate.ci.gateway.sessions import CallCounts, CallGroup
+from scoregate.ci.gateway.usage_reader import read_usage
+from scoregate.core.evaluation import Usage
+from scoregate.models.ask import RetryPolicy
+from scoregate.models.cache import StoredAnswer, build_key
+from scoregate.models.calls import parse_object
+from scoregate.models.rate_limit import Limiter, Permit
+from scoregate.models.settings import CacheMode
+
+Receive: TypeAlias = Callable[[], Awaitable[Any]]
+
+
+async def answer_call(exchange: Exchange, receive: Receive) -> None:
+    """Answer a call.
+
+    Args:
+        exchange: the question, and where its answer goes.
+        receive: the next message of the client, as in ASGI.
+
+    Raises:
+        Refusal: the call is not valid, the budget does not allow it, or there is no answer.
+        ClientGone: the client closed the connection.
+        RecordError: a cassette is damaged.
+    """
+    question, state, session = exchange.question, exchange.state, exchange.session
+    model = question.model  # reads the body: an invalid one is refused before the call is counted
+    counts = session.counts[CallGroup(session.suite, question.origin.evaluator, question.provider.name, model)]
+    counts.calls += 1
+    exchange.number = session.number_question(question.origin.trial, question.digest)
+    if state.reader is not None:
+        await _replay(exchange, state.reader, counts)
+        return
+    key = _cache_key(exchange)
+    if state.cache is not None and key is not None and state.cache_mode is not CacheMode.REFRESH:
+        # A thread takes longer than most reads; it is for those that wait for an answer that is being stored.
+        stored = await asyncio.to_thread(state.cache.get, key) if state.cache.is_busy else state.cache.get(key)
+        if stored is not None:
+            counts.cached += 1
+            await _send_cached(exchange, stored)
+            return
+    await _ask_while_connected(exchange, receive, counts, key)
+
+
+async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts) -> None:
+    question, suite = exchange.question, exchange.session.suite
+    wanted = (question.digest, suite, question.origin.trial, exchange.number)
+    call = reader.take(*wanted) if reader.is_ready else await asyncio.to_thread(reader.take, *wanted)
+    if call is None:
+        counts.failed += 1
+        difference = await asyncio.to_thread(
+            reader.describe_missing, question.digest, question.provider.name, question.path, exchange.request_text()
+        )
+        case = f" in case {question.origin.case!r:.80}" if question.origin.case else ""
+        name = f"{question.provider.name}/{question.model or question.path}"
+        raise Refusal(424, "not_recorded", f"no recorded answer to a call of {name}{case}: {difference}")
+    counts.replayed += 1
+    body = call.body
+    name = f"{call.digest[:16]}-{call.number}"
+    if call.status >= 400:
+        counts.failed += 1
+    else:
+        usage = None if call.chunks else read_usage(parse_object(body), question.model)
+        exchange.count_usage(replace(usage or Usage(model=question.model), cost=0.0, cached=True, answer=name))
+    headers = {**call.headers, "x-scoregate-answer": name, "x-scoregate-replayed": "1"}
+    await send_answer(exchange.send, call.status, headers, body, chunks=call.chunks)
+
+
+def _cache_key(exchange: Exchange) -> bytes | None:
+    """The key of the answer in the cache; None for calls that aren't cached."""
+    question = exchange.question
+    if exchange.state.cache is None or question.is_counted or question.is_stream or question.data is None:
+        return None
+    return build_key(question.digest, repeat=question.origin.repeat, occurrence=exchange.number)
+
+
+async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
+    exchange.count_usage(Usage(cost=0.0, model=exchange.question.model, answer=stored.name, cached=True))
+    headers = {"content-type": JSON, "x-scoregate-answer": stored.name, "x-scoregate-cache": "hit"}
+    await send_answer(exchange.send, 200, headers, stored.body)
+
+
+async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: CallCounts, key: bytes | None) -> None:
+    """Ask the provider; a client that closes the connection ends the call, unless the answer is recorded."""
+    if exchange.state.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
+        await _ask(exchange, counts, key)
+        return
+    asking = asyncio.current_task()
+    leaving = asyncio.ensure_future(_cancel_at_disconnect(receive, asking))
+    try:
+        await _ask(exchange, counts, key)
+    except asyncio.CancelledError:
+        if asking is not None and leaving.done() and not leaving.cancelled() and asking.uncancel() == 0:
+            raise ClientGone from None
+        raise
+    finally:
+        leaving.cancel()
+
+
+async def _cancel_at_disconnect(receive: Receive, task: asyncio.Task[None] | None) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    if task is not None:
+        task.cancel()
+
+
+async def _ask(exchange: Exchange, counts: CallCounts, key: bytes | None) -> None:
+    """Ask the provider until it answers anything but a rate limit, or retries don't help any more."""
+    limiter, policy = exchange.state.limiter(exchange.question), RetryPolicy()
+    while True:
+        permit = await _wait_for_permit(limiter, counts, is_retry=policy.refusals > 0)
+        attempt = Attempt(exchange, counts, key, limiter, permit)
+        try:
+            refused = await attempt.run()
+        finally:
+            attempt.release()
+        if refused is None:
+            return
+        counts.refused += 1
+        if policy.delay_s(refused.failure) is None:
+            counts.failed += 1
+            await send_answer(exchange.send, refused.status, refused.headers, refused.body)
+            return
+        counts.retried += 1
+
+
+async def _wait_for_permit(limiter: Limiter, counts: CallCounts, *, is_retry: bool) -> Permit:
+    permit = limiter.acquire(is_retry=is_retry)
+    if not isinstance(permit, Future):
+        return permit
+    started = time.monotonic()
+    try:
+        return await asyncio.wrap_future(permit)
+    except BaseException:
+        limiter.cancel(permit)
+        raise
+    finally:
+        counts.waited_s += time.monotonic() - started

@@ -1,0 +1,165 @@
+"""Sessions: each launched suite has a token of its own, and counts of its calls."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scoregate.core.evaluation import Usage
+from scoregate.core.usage import sum_usage
+
+TOKEN_PREFIX = "sk-scoregate-"
+_MOST_DURATIONS = 10_000
+_MOST_CASES = 1_000_000
+_MOST_PROBLEMS = 20
+_MOST_USAGES = 100
+
+
+class CallOrigin(NamedTuple):
+    """What a call belongs to: the case, the trial, and the evaluator that made it; empty texts if unknown."""
+
+    case: str = ""
+    repeat: int = 0
+    evaluator: str = ""
+
+    @property
+    def trial(self) -> str:
+        """The case and its trial as one text; empty if the case is unknown."""
+        return f"{self.case}#{self.repeat + 1}" if self.case else ""
+
+
+class CallGroup(NamedTuple):
+    """The calls that are counted together."""
+
+    suite: str
+    evaluator: str
+    provider: str
+    model: str
+
+
+@dataclass(slots=True)
+class CallCounts:
+    """Counts of a group of calls. Durations are in seconds, for at most 10,000 calls."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    cached: int = 0
+    replayed: int = 0
+    retried: int = 0
+    refused: int = 0
+    failed: int = 0
+    waited_s: float = 0.0
+    durations_s: list[float] = field(default_factory=list)
+
+    def add_duration(self, duration_s: float) -> None:
+        """Count the duration of an answered call."""
+        if len(self.durations_s) < _MOST_DURATIONS:
+            self.durations_s.append(duration_s)
+
+    def quantile_ms(self, share: float) -> float | None:
+        """A quantile of the durations in milliseconds; None without any."""
+        ordered = sorted(self.durations_s)
+        return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000, 1) if ordered else None
+
+
+class SuiteSession:
+    """The calls of one launched suite.
+
+    Args:
+        suite: the name of the launch.
+    """
+
+    def __init__(self, suite: str) -> None:
+        self.suite = suite
+        self.token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+        self.counts: defaultdict[CallGroup, CallCounts] = defaultdict(CallCounts)
+        self.problems: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._questions: defaultdict[int, int] = defaultdict(int)
+        self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
+
+    def number_question(self, trial: str, question: str) -> int:
+        """Count a question, and return how often this trial asked it before."""
+        key = hash((trial, question))  # 64 bits: a quarter of the memory of the texts
+        with self._lock:
+            number = self._questions[key]
+            self._questions[key] = number + 1
+            return number
+
+    def add_usage(self, origin: CallOrigin, usage: Usage) -> None:
+        """Count the usage of a call, until `take_usage` reads it."""
+        with self._lock:
+            usages = self._usages[origin if len(self._usages) < _MOST_CASES else CallOrigin()]
+            usages.append(usage)
+            if len(usages) > _MOST_USAGES and origin == CallOrigin():  # the calls of no case can be many
+                total = sum_usage(usages)
+                usages[:] = [total] if total is not None else []
+
+    def take_usage(self, origin: CallOrigin) -> Usage | None:
+        """Return the usage of the calls of an origin, and forget it."""
+        with self._lock:
+            return sum_usage(self._usages.pop(origin, ()))
+
+    def take_rest(self) -> Usage | None:
+        """Return the usage of all calls that are left, and forget it."""
+        with self._lock:
+            usages = [usage for usages in self._usages.values() for usage in usages]
+            self._usages.clear()
+        return sum_usage(usages)
+
+    def report_problem(self, message: str, code: str = "") -> None:
+        """Keep a problem for the report, each message once, at most 20.
+
+        Args:
+            message: what is wrong.
+            code: the code of the error that the client got; empty if it got none.
+        """
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.setdefault(message, code)
+
+
+class Sessions:
+    """The sessions of a run by token. A token is random, so looking it up reveals nothing about others."""
+
+    def __init__(self) -> None:
+        self._by_token: dict[str, SuiteSession] = {}
+        self._ended: list[SuiteSession] = []
+
+    def open(self, suite: str) -> SuiteSession:
+        """Open a session with a new token."""
+        session = SuiteSession(suite)
+        self._by_token[session.token] = session
+        return session
+
+    def close(self, session: SuiteSession) -> None:
+        """End a session; its token is refused from now on."""
+        self._by_token.pop(session.token, None)
+        self._ended.append(session)
+
+    def find(self, token: str) -> SuiteSession | None:
+        """The session with a token."""
+        return self._by_token.get(token)
+
+    def __iter__(self) -> Iterator[SuiteSession]:
+        return iter((*self._ended, *self._by_token.values()))
+
+
+def sum_counts(sessions: Iterable[SuiteSession]) -> dict[CallGroup, CallCounts]:
+    """The counts of all sessions by group, in order of suite, evaluator and model."""
+    merged: defaultdict[CallGroup, CallCounts] = defaultdict(CallCounts)
+    for session in sessions:
+        for group, counts in tuple(session.counts.items()):
+            total = merged[group]
+            for name in CallCounts.__dataclass_fields__:
+                if name == "durations_s":
+                    total.durations_s.extend(counts.durations_s[: _MOST_DURATIONS - len(total.durations_s)])
+                else:
+                    setattr(total, name, getattr(total, name) + getattr(counts, name))
+    return dict(sorted(merged.items()))

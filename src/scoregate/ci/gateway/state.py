@@ -1,0 +1,63 @@
+"""What the calls of all suites at the gateway share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from scoregate.ci.gateway.budget import Ledger
+from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
+from scoregate.ci.gateway.providers import GatewayProvider
+from scoregate.ci.gateway.questions import Question
+from scoregate.ci.gateway.sessions import Sessions
+from scoregate.ci.gateway.upstream import Upstream
+from scoregate.core.evaluation import Usage
+from scoregate.models.budget import price_usage
+from scoregate.models.cache import Cache
+from scoregate.models.rate_limit import Limiter
+from scoregate.models.settings import CacheMode, Price
+
+
+@dataclass(slots=True)
+class GatewayState:
+    """Everything that calls of all suites share. It belongs to the event loop of the gateway.
+
+    Attributes:
+        providers: the providers by name.
+        hosts: the values of the Host header that are accepted.
+        sessions: the sessions of the launched suites.
+        ledger: the budget.
+        upstream: the connections to providers.
+        redact: removes secrets from a text.
+        prices: the project's prices.
+        cache: the cache; None if it is off.
+        cache_mode: how the cache is used.
+        writer: writes cassettes; None if it doesn't record.
+        reader: reads cassettes; None if it doesn't replay.
+    """
+
+    providers: Mapping[str, GatewayProvider]
+    hosts: frozenset[str]
+    sessions: Sessions
+    ledger: Ledger
+    upstream: Upstream
+    redact: Callable[[str], str]
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    cache: Cache | None = None
+    cache_mode: CacheMode = CacheMode.OFF
+    writer: CassetteWriter | None = None
+    reader: CassetteReader | None = None
+    limiters: dict[tuple[str, str], Limiter] = field(default_factory=dict)
+
+    def limiter(self, question: Question) -> Limiter:
+        """The limiter of a model at a provider, shared by all suites."""
+        key = (question.provider.base_url, question.model)
+        if key not in self.limiters:
+            self.limiters[key] = Limiter()
+        return self.limiters[key]
+
+    def price(self, usage: Usage, question: Question) -> Usage:
+        """The usage with its cost; what uses no tokens has no price."""
+        if not (usage.input_tokens or usage.output_tokens):
+            return usage
+        return price_usage(usage, provider=question.provider.name, model=question.model, prices=self.prices)

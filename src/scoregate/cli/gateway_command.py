@@ -1,0 +1,132 @@
+"""`scoregate gateway`: the model gateway alone, for a command or for other terminals."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scoregate.ci.env_file import read_env_file
+from scoregate.ci.model_gateway import ModelGateway, prepare_gateway
+from scoregate.ci.process import visible_environment
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import GatewayMode, load_settings
+from scoregate.cli.options import project_root, working_directory_option
+from scoregate.core.model_calls import ModelCalls
+from scoregate.errors import SettingsError, UsageError
+
+if TYPE_CHECKING:
+    from scoregate.ci.gateway.sessions import SuiteSession
+
+_LOOPBACK = "127.0.0.1"
+
+
+@click.command("gateway", context_settings={"allow_interspersed_args": False})
+@click.argument("words", nargs=-1, metavar="[-- COMMAND...]", type=click.UNPROCESSED)
+@working_directory_option
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in GatewayMode if mode is not GatewayMode.OFF]),
+    help="Ask the providers, record their answers in cassettes, or replay cassettes.",
+)
+@click.option("--cassettes", metavar="DIR", help="Folder of the cassettes (default: .scoregate/cassettes).")
+@click.option("--host", default=_LOOPBACK, show_default=True, metavar="ADDRESS", help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port (default: a free one).")
+@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Certificate for TLS.")
+@click.option("--certificate-key", type=click.Path(path_type=Path), metavar="FILE", help="Key of the certificate.")
+@click.option("--env-file", metavar="FILE", help="File with variables, such as the keys; variables that are set win.")
+@click.option("--cache", metavar="[on|off|readonly|refresh][:DIR]", help="How to use the cache of answers.")
+@click.option("--max-cost", type=float, metavar="USD", help="Cost budget: refuse calls when it is reached.")
+@click.option("--max-tokens", type=float, metavar="N", help="Token budget: refuse calls when it is reached.")
+def command(
+    words: tuple[str, ...],
+    mode: str | None,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    certificate_key: Path | None,
+    **flags: Any,
+) -> int:
+    """Keep the keys of model providers, and forward, limit, count, record and replay the calls of COMMAND.
+
+    COMMAND gets a token and the address of the gateway in the variables of each provider. Without a COMMAND, the
+    gateway serves until Ctrl+C, and prints these variables for other terminals.
+    """
+    root = project_root(flags)
+    if mode is not None:
+        flags["gateway"] = mode
+    settings = load_settings(root, os.environ, flags=flags, cwd=Path.cwd())
+    if settings.gateway.mode is GatewayMode.OFF:
+        settings = load_settings(root, os.environ, flags={**flags, "gateway": "on"}, cwd=Path.cwd())
+    if (certificate is None) != (certificate_key is None):
+        raise UsageError("--certificate and --certificate-key go together")
+    environ = {**read_env_file(root, settings, os.environ), **os.environ}
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="scoregate-gateway-")))
+        setup = prepare_gateway(root, settings, environ, scratch, redact=Redactor(secret_values(environ)))
+        pair = (certificate, certificate_key) if certificate and certificate_key else None
+        options = replace(setup.options, host=host, port=port, certificate=pair)
+        if not options.providers:
+            raise SettingsError(
+                "no provider has a key", advice="Set the variable of a provider, such as OPENAI_API_KEY."
+            )
+        try:
+            gateway = stack.enter_context(replace(setup, options=options).open())
+        except OSError as error:
+            raise UsageError(f"can't listen at {host}:{port}: {error.strerror}", advice="Use another --port.") from None
+        with gateway.gateway.open_session("command" if words else "gateway") as session:
+            code = _run(words, gateway, session, environ) if words else _serve(gateway, session, environ)
+        _print_calls(gateway.model_calls())
+        for message in session.problems:
+            print(f"! {message}", file=sys.stderr)
+    return code
+
+
+def _run(words: tuple[str, ...], gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:
+    program = shutil.which(words[0])
+    if program is None:
+        raise UsageError(f"there is no program {words[0]!r:.100}", advice="Check its spelling.")
+    environment = gateway.make_environment(session, visible_environment(environ))
+    try:
+        code = subprocess.run((program, *words[1:]), env=environment, check=False).returncode
+    except OSError as error:
+        raise UsageError(f"{words[0]!r:.100} can't be started: {error.strerror}") from None
+    return 128 - code if code < 0 else code
+
+
+def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:
+    before = gateway.hide_keys(environ)
+    for name, value in sorted(gateway.make_environment(session, before).items()):
+        if environ.get(name) != value:
+            print(f"export {name}={shlex.quote(value)}")
+    print(
+        f"scoregate: the gateway listens at {gateway.gateway.address}; stop it with Ctrl+C", file=sys.stderr, flush=True
+    )
+    sys.stdout.flush()
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    return 0
+
+
+def _print_calls(rows: tuple[ModelCalls, ...]) -> None:
+    """Print the counts of each model, to standard error."""
+    for row in rows:
+        parts = [f"{row.calls:,} calls", f"{row.input_tokens + row.output_tokens:,} tokens", f"${row.cost:.4f}"]
+        parts += [
+            f"{count:,} {name}"
+            for name in ("cached", "replayed", "retried", "failed", "unpriced")
+            if (count := getattr(row, name))
+        ]
+        print(f"scoregate: {row.provider}/{row.model or 'no model'}: {', '.join(parts)}", file=sys.stderr)

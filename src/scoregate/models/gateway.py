@@ -1,0 +1,45 @@
+"""The gateway of a run, as a suite's process sees it: its address, and the headers that name a call's origin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from scoregate.core.usage import current_meter
+
+# Set for suites by the host that runs a gateway.
+ADDRESS_VARIABLE = "SCOREGATE_GATEWAY_URL"
+
+
+def find_gateway_provider(address: str) -> str | None:
+    """The provider that an address at the gateway of this run is for; None if it is no such address."""
+    gateway = os.environ.get(ADDRESS_VARIABLE)
+    if not gateway or not address.startswith(f"{gateway}/"):
+        return None
+    return address[len(gateway) + 1 :].partition("/")[0]
+
+
+def origin_headers(address: str) -> dict[str, str]:
+    """The headers by which the gateway attributes a call to its case and evaluator; empty for other addresses.
+
+    The SDK counts the usage of these calls itself, which one of the headers shows.
+    """
+    if find_gateway_provider(address) is None:
+        return {}
+    meter = current_meter()
+    headers = {"x-scoregate-counted": "1", "x-scoregate-repeat": str(meter.repeat)}
+    if meter.case:
+        headers["x-scoregate-case"] = quote(meter.case)
+    if meter.evaluator:
+        headers["x-scoregate-evaluator"] = quote(meter.evaluator)
+    return headers
+
+
+def stored_answer(headers: Mapping[str, str]) -> str | None:
+    """The id of an answer that the gateway took from a cassette; None for an answer of the provider."""
+    return (
+        headers.get("x-scoregate-answer")
+        if os.environ.get(ADDRESS_VARIABLE) and "x-scoregate-replayed" in headers
+        else None
+    )

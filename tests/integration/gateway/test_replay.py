@@ -1,0 +1,116 @@
+"""Cassettes: calls are recorded, and replayed without a key or a provider; answers of the cache."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from tests.integration.gateway.conftest import KEY, StartGateway, completion, question
+from tests.integration.gateway.provider import Prepared, Provider
+
+from scoregate.ci.settings import GatewayMode
+from scoregate.models.settings import CacheMode
+
+
+def record(start: StartGateway, folder: Path, *texts: str, suite: str = "suite", case: str = "") -> None:
+    client = start(suite, mode=GatewayMode.RECORD, record_to=folder)
+    for text in texts:
+        assert client.post(data=question(text), x_scoregate_case=case).status_code == 200
+    client._stack.close()
+
+
+def test_recorded_answers_are_replayed_byte_for_byte(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path
+) -> None:
+    tape = tmp_path / "tape"
+    record(start_gateway, tape, "one", "two", "one", f"the key is {KEY}")
+    asked = len(provider.received)
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tape,))
+    shuffled = {"messages": [{"role": "user", "content": "two"}], "model": "gpt-4o"}
+    for data, answer in (
+        (shuffled, "TWO"),
+        (question("one"), "ONE"),
+        (question("one"), "ONE"),
+    ):
+        response = client.post(data=data)
+        assert response.content == completion(answer)
+        assert response.headers["content-type"] == "application/json"
+    assert client.counts().replayed == 3
+    missing = client.post(data=question("one"))
+    assert (missing.status_code, missing.json()["error"]["code"]) == (424, "not_recorded")
+    assert "it was recorded 2 times" in missing.json()["error"]["message"]
+    missing = client.post(data=question("one more"), x_scoregate_case="c9")
+    assert "in case 'c9': the nearest recorded call is one in 'suite'" in missing.json()["error"]["message"]
+    assert len(client.gateway.problems()["suite"]) == 2
+    assert len(provider.received) == asked
+    (file,) = tape.iterdir()
+    text = gzip.decompress(file.read_bytes()).decode()
+    assert KEY not in text
+    assert "authorization" not in text.lower()
+
+
+def test_streams_are_replayed_in_their_parts(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+    parts = [b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n', b"data: [DONE]\n\n"]
+    provider.respond = lambda _: Prepared(headers={"content-type": "text/event-stream"}, parts=parts)
+    recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
+    data = question("x", stream=True, stream_options={"include_usage": True})
+    recorded = recording.post(data=data)
+    recording._stack.close()
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    replayed = client.post(data=data)
+    assert (replayed.content, replayed.headers["content-type"]) == (recorded.content, "text/event-stream")
+    assert recorded.content == b"".join(parts)
+
+
+def test_equal_runs_make_equal_files(start_gateway: StartGateway, tmp_path: Path) -> None:
+    record(start_gateway, tmp_path / "a", "one", "two", "three")
+    record(start_gateway, tmp_path / "b", "three", "one", "two")
+    (first,), (second,) = ((tmp_path / name).iterdir() for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    record(start_gateway, tmp_path / "a", "four", suite="other/suite: ünï")
+    assert sorted(path.name for path in (tmp_path / "a").iterdir())[1] == first.name == "suite.jsonl.gz"
+
+
+def test_a_case_with_a_new_name_finds_its_answer(start_gateway: StartGateway, tmp_path: Path) -> None:
+    record(start_gateway, tmp_path / "tape", "one", case="old", suite="before")
+    client = start_gateway("after", mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    assert client.post(data=question("one"), x_scoregate_case="new").content == completion("ONE")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "no gzip", "invalid line", "wrong header"])
+def test_a_damaged_cassette_is_an_error(start_gateway: StartGateway, tmp_path: Path, damage: str) -> None:
+    record(start_gateway, tmp_path / "tape", "one", "two")
+    (file,) = (tmp_path / "tape").iterdir()
+    data = file.read_bytes()
+    lines = [json.loads(line) for line in gzip.decompress(data).splitlines()]
+    if damage == "truncated":
+        file.write_bytes(data[:-10])
+    elif damage == "no gzip":
+        file.write_bytes(b"hello")
+    else:
+        lines[0] |= {"status": 99} if damage == "invalid line" else {"headers": {"set-cookie": "a"}}
+        file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tmp_path / "tape",))
+    answer = client.post(data=question("one"))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (424, "damaged_cassette")
+    assert file.name in answer.json()["error"]["message"]
+    assert client.gateway.problems()["suite"]
+
+
+def test_the_cache_answers_what_was_asked_before(
+    start_gateway: StartGateway, provider: Provider, tmp_path: Path
+) -> None:
+    options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
+    client = start_gateway(**options)
+    first, second = client.post(x_scoregate_case="c"), client.post(x_scoregate_case="c")
+    assert len(provider.received) == 2  # a second question of the same case is another draw
+    assert first.headers["x-scoregate-answer"] != second.headers["x-scoregate-answer"]
+    again = start_gateway("other run", **options)
+    cached = again.post(x_scoregate_case="c")
+    assert (cached.content, cached.headers["x-scoregate-cache"]) == (first.content, "hit")
+    assert cached.headers["x-scoregate-answer"] == first.headers["x-scoregate-answer"]
+    assert (again.counts().cached, again.counts().cost, len(provider.received)) == (1, 0, 2)
+    assert again.post(x_scoregate_case="c", x_scoregate_repeat="1").status_code == 200
+    assert len(provider.received) == 3

@@ -1,0 +1,51 @@
+"""Two suites with one name: where they are reported, and where a suite may run again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoregate.core.event_values import Origin
+from scoregate.core.suite import Case, Description, Suite
+from scoregate.engine import suite_names
+from scoregate.engine.suite_names import check_name
+
+
+@pytest.fixture(autouse=True)
+def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the suites of other tests."""
+    monkeypatch.setattr(suite_names, "_origins", {})
+
+
+def describe(_: Case) -> Description:
+    raise AssertionError("no case runs")
+
+
+def problems(name: str, folder: Path | None, *params: Mapping[str, Any], is_main: bool = False, line: int = 1) -> str:
+    suite = Suite(name, [], str, describe, str, origin=Origin("evals/x.py", line), variants=params or (None,))
+    return "; ".join(each.message for each in check_name(suite, folder, is_main=is_main).problems)
+
+
+def test_a_host_and_a_script_report_the_second_suite(tmp_path: Path) -> None:
+    for folder, is_main in ((tmp_path, False), (tmp_path / "other", True), (None, True)):
+        assert problems("hours", folder, is_main=is_main) == ""
+        for line in (5, 9):
+            assert problems("hours", folder, is_main=is_main, line=line) == (
+                "suite 'hours': a suite with this name ran before (evals/x.py:1); "
+                "give each a name of its own, or pass several tasks to one suite"
+            )
+        assert problems("days", folder, is_main=is_main) == ""
+
+
+def test_a_suite_may_run_again_in_a_notebook_or_a_test() -> None:
+    assert problems("hours", None) == problems("hours", None) == ""
+
+
+def test_other_parameters_make_another_suite(tmp_path: Path) -> None:
+    assert problems("hours", tmp_path, {"k": 1, "tools": {"b", "a"}}, {"k": 2}) == ""
+    assert problems("hours", tmp_path, {"k": 3}) == ""
+    assert problems("hours", tmp_path) == ""
+    assert "ran before" in problems("hours", tmp_path, {"k": 4}, {"tools": {"a", "b"}, "k": 1})
