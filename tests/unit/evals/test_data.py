@@ -100,10 +100,8 @@ class Case:
 class Dataset:
     cases: list
 """
-    exec(source, vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    for kind in (module.Case, module.Dataset):
-        kind.__module__ = module.__name__
+    exec(source, vars(module))
     cases = [module.Case("a"), module.Case("b", evaluators=(print,))]
     for data, message in (
         (cases, "case 2: it has evaluators of its own, which are not run: give them as scorers of all cases"),
