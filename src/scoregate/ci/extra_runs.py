@@ -14,7 +14,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison, compare
-from scoregate.core.gate.baseline_rules import CRITICAL
+from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.pairing import find_undecided_cases
 from scoregate.core.records import record
 from scoregate.core.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided

@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.engine.sync import run_sync
 from scoregate.errors import InvalidSuite
-from scoregate.evals.rows import Row, make_row
+from scoregate.evals.rows import INPUTS, Row, make_row
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 _TABLES = (".csv", ".tsv")
@@ -25,15 +25,28 @@ def read_data(data: Any, folder: Path | None, problems: list[str]) -> list[Row]:
     """
     try:
         if isinstance(data, Path) or (isinstance(data, str) and data.lower().endswith(_FILES)):
-            return list(_read_file(Path(data), folder, problems))
-        if isinstance(data, str):
-            return list(_read_dataset(data))
-        return list(_make_rows(_list_items(data), problems))
+            rows = list(_read_file(Path(data), folder, problems))
+        elif isinstance(data, str):
+            rows = list(_read_dataset(data))
+        else:
+            rows = list(_make_rows(_list_items(data), problems))
+        return list(_require_equal_inputs(rows, problems))
     except Exception as error:  # an iterable of the user may raise anything
         advice = getattr(error, "advice", "")
         message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
         problems.append(f"the data can't be read: {message}{'. ' if advice else ''}{advice}")
         return []
+
+
+def _require_equal_inputs(rows: list[Row], problems: list[str]) -> Iterator[Row]:
+    """The rows that have an input, if any row has one: a row without it is most likely misspelled."""
+    has_inputs = any(row.has_input for row in rows)
+    for row in rows:
+        if has_inputs and not row.has_input:
+            names = ", ".join(repr(name) for name in row.fields)
+            problems.append(f"{row.place} has no field 'input', which other cases have; it has {names:.200}")
+        else:
+            yield row
 
 
 def _list_items(data: Any) -> list[Any]:
@@ -48,7 +61,13 @@ def _list_items(data: Any) -> list[Any]:
         raise InvalidSuite(
             f"data is the function {name:.60}, not what it returns", advice=f"Call it: data={name:.60}()"
         )
-    if not isinstance(data, Iterable) or isinstance(data, Mapping | bytes):
+    if type(data).__module__.partition(".")[0] == "pydantic_evals" and hasattr(data, "cases"):
+        raise InvalidSuite(
+            f"data is a {type(data).__name__} of pydantic_evals, not its cases",
+            advice="Give data=dataset.cases, and scorers=dataset.evaluators",
+        )
+    is_object = isinstance(getattr(type(data), "model_fields", None), Mapping)  # pydantic's models iterate over fields
+    if not isinstance(data, Iterable) or isinstance(data, Mapping | bytes) or is_object:
         raise InvalidSuite(
             f"data must be a list of cases, a path, the name of a dataset or an iterable, not {data!r:.100}"
         )
@@ -81,8 +100,9 @@ def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator
         if isinstance(item, str):
             problems.append(f"{place}: {item}")
             continue
-        # An empty cell is no value.
-        found = {name: cell for name, cell in item.items() if cell != ""} if path.suffix.lower() in _TABLES else item
+        # An empty cell is no value, except that of the input.
+        is_table = path.suffix.lower() in _TABLES
+        found = {name: cell for name, cell in item.items() if cell != "" or name in INPUTS} if is_table else item
         try:
             yield make_row(found, place)
         except ValueError as error:

@@ -18,6 +18,7 @@ from scoregate.errors import NotRecordable
 INPUT, EXPECTED, METADATA, TAGS, ID = "input", "expected", "metadata", "tags", "id"
 # Names of the same fields in other frameworks.
 _OTHER_NAMES = {INPUT: "inputs", EXPECTED: "expected_output"}
+INPUTS = (INPUT, _OTHER_NAMES[INPUT])
 _NO_INPUT = {EXPECTED, _OTHER_NAMES[EXPECTED], METADATA, TAGS, ID}
 
 
@@ -37,10 +38,15 @@ class Row:
     place: str
     item_id: str | None = None
 
+    @property
+    def has_input(self) -> bool:
+        """Whether it has the field `input`, or `inputs`."""
+        return any(name in self.fields for name in INPUTS)
+
     @cached_property
     def input(self) -> Any:
         """The field `input`; without one, all fields except `expected`, `metadata`, `tags` and `id`."""
-        for name in (INPUT, _OTHER_NAMES[INPUT]):
+        for name in INPUTS:
             if name in self.fields:
                 return self.fields[name]
         return {name: value for name, value in self.fields.items() if name not in _NO_INPUT}
@@ -81,9 +87,12 @@ def make_row(item: Any, place: str) -> Row:
     """The row of an item: a mapping, a dataclass, a pydantic model, a named tuple, or any other value as input.
 
     Raises:
-        ValueError: a field has no text as its name, or there is no field.
+        ValueError: a field has no text as its name, there is no field, or the item is a case of pydantic_evals with
+            evaluators of its own.
     """
     found = _read_fields(item)
+    if type(item).__module__.partition(".")[0] == "pydantic_evals" and getattr(item, "evaluators", None):
+        raise ValueError("it has evaluators of its own, which are not run: give them as scorers of all cases")
     if found is None:
         return Row(item, {INPUT: item}, place)
     if not found:

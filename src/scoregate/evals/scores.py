@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import iscoroutine
 from numbers import Real
+from types import SimpleNamespace
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Label, Scale, Scores, Threshold, require_number
@@ -35,8 +36,10 @@ class ScoreReader:
             TypeError: the result is nothing that a scorer returns.
             ValueError: a number is outside of the scale, or outside of 0 to 1 without one.
         """
+        if isinstance(result, Mapping) and _is_explained_score(result):
+            return self._read_object(SimpleNamespace(**result))
         if isinstance(result, Mapping):
-            return Scores({str(name): self._read_one(value) for name, value in result.items()})
+            return Scores({str(name): self._read_named(name, value) for name, value in result.items()})
         if isinstance(result, list | tuple) and not hasattr(result, "score") and not isinstance(result, Pending):
             return self._read_list(result)
         return result if isinstance(result, Pending) else self._read_one(result)
@@ -47,6 +50,12 @@ class ScoreReader:
         if not results or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise TypeError(f"a list of scores must have objects with different names, not {results!r:.100}")
         return Scores({str(name): self._read_one(each) for name, each in zip(names, results, strict=True)})
+
+    def _read_named(self, name: Any, result: Any) -> Evaluation | Label | None:
+        try:
+            return self._read_one(result)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{str(name)!r:.60}: {error}") from None
 
     def _read_one(self, result: Any) -> Evaluation | Label | None:
         if result is None or isinstance(result, Label):
@@ -94,6 +103,12 @@ class ScoreReader:
         if self.threshold is None:
             return default
         return self.threshold if self.scale is None else self.scale.threshold(self.threshold)
+
+
+def _is_explained_score(result: Mapping[Any, Any]) -> bool:
+    """Whether a dict is one score with a reason or metadata, as users of Braintrust write it, not several scores."""
+    has_details = isinstance(result.get("reason"), str) or isinstance(result.get("metadata"), Mapping)
+    return "score" in result and has_details and result.keys() <= {"name", "score", "reason", "metadata"}
 
 
 def is_bool(value: object) -> bool:

@@ -45,6 +45,7 @@ class Told:
     errors: Sequence[ErrorInfo] = ()
     complete: bool = True
     assertion_failed: bool = False
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def events(self) -> Iterator[Event]:
         """Everything that it says."""
@@ -57,7 +58,7 @@ class Told:
             yield SuiteFinished(suite=self.id, assertion_failed=self.assertion_failed)
 
     def _case(self, case: str, scores: Scores | ErrorInfo) -> Iterator[Event]:
-        yield CaseStarted(suite=self.id, case=case, digest=self.digests.get(case, ""))
+        yield CaseStarted(suite=self.id, case=case, digest=self.digests.get(case, ""), tags=self.tags.get(case, ()))
         if isinstance(scores, ErrorInfo):
             yield Errored(suite=self.id, case=case, stage="task", error=scores)
             yield CaseFinished(suite=self.id, case=case)

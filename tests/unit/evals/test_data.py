@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 from scoregate import Client, evaluate
 
@@ -68,3 +72,41 @@ def test_invalid_rows_and_duplicates_are_reported_with_their_place(project: Path
     invalid, duplicate = (error.message for error in result.errors)
     assert "rows.jsonl:2" in invalid
     assert "rows.jsonl:3 is left out: rows.jsonl:1 has the input, too" in duplicate
+
+
+def test_a_row_without_the_input_of_the_others_is_reported_and_an_empty_cell_is_an_empty_input(project: Path) -> None:
+    rows = [{"input": "a"}, {"inpt": "b", "id": "2"}]
+    result = evaluate("demo", data=rows, task=lambda input: input)  # noqa: A006
+    (error,) = result.errors
+    assert error.message.endswith("case 2 has no field 'input', which other cases have; it has 'inpt', 'id'")
+    assert [case.output for case in result.cases] == ["a"]
+    (project / "rows.csv").write_text("id,input,note\n1,a,x\n2,,y\n")
+    assert outputs_of("rows.csv") == ["a", ""]
+
+
+def outputs_of(data: Any) -> list[Any]:
+    return [case.output for case in evaluate("demo", data=data, task=lambda input: input).cases]  # noqa: A006
+
+
+def test_a_dataset_object_and_cases_with_their_own_evaluators_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("pydantic_evals.dataset")
+    source = """
+from dataclasses import dataclass, field
+@dataclass
+class Case:
+    inputs: object
+    evaluators: tuple = ()
+@dataclass
+class Dataset:
+    cases: list
+"""
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(source, vars(module))
+    cases = [module.Case("a"), module.Case("b", evaluators=(print,))]
+    for data, message in (
+        (cases, "case 2: it has evaluators of its own, which are not run: give them as scorers of all cases"),
+        (module.Dataset(cases), "the data can't be read: data is a Dataset of pydantic_evals, not its cases"),
+    ):
+        result = evaluate("demo", data=data, task=lambda inputs: inputs)
+        assert message in result.errors[0].message
+        assert not result.passed

@@ -171,6 +171,7 @@ def test_what_a_scorer_may_return() -> None:
         (reason, {"s": 0.25}, "failed"),
         ({"polite": True, "brief": 0.4, "skipped": None}, {"s.polite": 1.0, "s.brief": 0.4}, "passed"),
         (SimpleNamespace(name="n", score=0.5, metadata={"why": "x"}), {"s": 0.5}, "scored"),
+        ({"score": 0.5, "reason": "short"}, {"s": 0.5}, "scored"),
         (SimpleNamespace(score=None), {}, "unscored"),
         (SimpleNamespace(score=False, reason="no"), {"s": 0.0}, "failed"),
         ([SimpleNamespace(name="a", score=1), SimpleNamespace(name="b", score=0)], {"s.a": 1, "s.b": 0}, "scored"),

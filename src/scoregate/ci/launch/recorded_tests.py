@@ -19,7 +19,8 @@ class RecordedTests:
     Args:
         launch: the launch.
         cases: `SUITE::CASE` of each recorded test, if a result file could hold it, too.
-        has_failure: whether a test failed or met an error.
+        has_failure: whether a score of a test failed. An error is none: within the allowed error rate, a run with
+            errors alone would be green although its test runner failed.
         is_explained: whether the last test runner reports that it exits with 1 because of these tests alone.
     """
 
@@ -54,11 +55,14 @@ class RecordedTests:
         elif isinstance(event, SuiteFinished):
             self.is_explained = event.tests_failed
         else:
-            self.has_failure |= is_failure(event)
+            self.has_failure |= is_failed_score(event)
+
+
+def is_failed_score(event: Event) -> bool:
+    """Whether an event is a score below its threshold."""
+    return isinstance(event, Scored) and event.threshold is not None and event.threshold.holds(event.score) is False
 
 
 def is_failure(event: Event) -> bool:
     """Whether an event makes a test runner report a failed test."""
-    if isinstance(event, Scored):
-        return event.threshold is not None and event.threshold.holds(event.score) is False
-    return isinstance(event, Errored)
+    return isinstance(event, Errored) or is_failed_score(event)

@@ -11,6 +11,7 @@ from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.gate import Verdict
+from scoregate.core.gate.baseline_rules import describe_few
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
@@ -225,5 +226,5 @@ def _explain_label(row: Row) -> str:
             significance = f"corrected {number_format.p_value(p)}, " if excludes_zero and p is not None else ""
             return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
         case RowLabel.TOO_FEW:
-            return number_format.count(row.n, "pair")
+            return describe_few(row)
     return ""

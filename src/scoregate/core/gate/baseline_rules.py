@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, exp
 
-from scoregate.core.cases import Columns, Status
+from scoregate.core.cases import Columns
 from scoregate.core.comparison_rows import QUANTITIES, Measure, Row, RowLabel
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
-from scoregate.core.run import ConfirmationOutcome, SuiteResult
 from scoregate.core.setups import describe_model_change, describe_unknown_model
-
-CRITICAL = "critical"
-_CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
@@ -34,9 +30,10 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
             continue
         origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
         exceeds = -row.gain > limit
-        failed = exceeds and row.label is RowLabel.WORSE
-        for finding in _check_row("drop", row, failed=failed, limit=f"a drop of at most {limit:.3f}", origin=origin):
-            value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
+        text = f"a drop of at most {limit:.3f}"
+        for finding in _check_row("drop", row, context, exceeds=exceeds, limit=text, origin=origin):
+            is_noise = finding.conclusion is Conclusion.PASSED and row.label is not RowLabel.TOO_FEW
+            value, is_uncertain = finding.value, exceeds and is_noise
             if is_uncertain:
                 value += f": above the limit, within noise{_describe_deciding_cases(row)}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain)
@@ -54,14 +51,14 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
             continue
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
         exceeds = -row.gain > limit
-        failed = exceeds and row.label is RowLabel.WORSE
         text = f"a drop of at most {limit:.3f}"
-        found = _check_row("slice drop", row, failed=failed, limit=text, origin=origin)
+        found = _check_row("slice drop", row, context, exceeds=exceeds, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             found = iter((finding,))
         for finding in found:
-            is_uncertain = exceeds and finding.conclusion is Conclusion.PASSED
+            is_noise = finding.conclusion is Conclusion.PASSED and row.label is not RowLabel.TOO_FEW
+            is_uncertain = exceeds and is_noise
             noise = ": above the limit, within noise" if is_uncertain else ""
             value = f"{each.name}: {finding.value}{noise}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
@@ -80,7 +77,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
     """No row is worse."""
     if not context.limits.fail_on_regression:
         return
-    origin, base = context.limits.find_origin("fail_on_regression"), _base_suite(context)
+    origin, base = context.limits.find_origin("fail_on_regression"), context.base_suite
     for row in context.rows:
         if row.evaluator in context.uncalibrated:
             continue
@@ -88,8 +85,8 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        failed = row.label is RowLabel.WORSE
-        yield from _check_row("regression", row, failed=failed, limit="no regression", origin=origin)
+        exceeds = -row.gain >= (context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0)
+        yield from _check_row("regression", row, context, exceeds=exceeds, limit="no regression", origin=origin)
 
 
 def _is_unmeasured(row: Row) -> bool:
@@ -97,20 +94,57 @@ def _is_unmeasured(row: Row) -> bool:
     return row.label is RowLabel.UNMEASURABLE and (row.unscaled or has_errors)
 
 
-def _check_row(rule: str, row: Row, *, failed: bool, limit: str, origin: str) -> Iterator[Finding]:
-    conclusion, value = Conclusion.FAILED if failed else Conclusion.PASSED, describe_change(row)
+def _check_row(
+    rule: str, row: Row, context: SuiteContext, *, exceeds: bool, limit: str, origin: str
+) -> Iterator[Finding]:
+    """The finding of a row, unless another rule reports the row.
+
+    Args:
+        rule: the name of the rule.
+        row: the row.
+        context: its suite.
+        exceeds: whether the drop exceeds the limit.
+        limit: the limit, as text.
+        origin: where the limit is set.
+    """
+    conclusion, value = Conclusion.PASSED, describe_change(row)
     if _is_unmeasured(row):
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
     elif row.delta is None or row.lost_too_many:
         return
+    elif row.label is RowLabel.TOO_FEW:
+        conclusion = Conclusion.UNMEASURABLE if exceeds and _is_likely_drop(row, context) else Conclusion.PASSED
+        value += f": {describe_few(row)} are too few to decide, at least {context.criteria.few} are needed"
+    elif exceeds and row.label is RowLabel.WORSE:
+        conclusion = Conclusion.FAILED
     yield Finding(rule, conclusion, value, limit, origin, row.suite, row.evaluator)
 
 
+def _is_likely_drop(row: Row, context: SuiteContext) -> bool:
+    """Whether a drop in too few pairs is significant: it is not called worse, but the gate can't be green either.
+
+    Bonferroni's correction counts all rows with too few pairs, so that a project of many small suites is no more often
+    unmeasurable by chance.
+    """
+    rows = sum(each.label is RowLabel.TOO_FEW for each in context.comparison.rows)
+    return row.p_worse is not None and row.p_worse * max(1, rows) <= context.criteria.alpha / 2
+
+
+def describe_few(row: Row) -> str:
+    """The number of pairs, or of their clusters if these are fewer: `9 pairs`, `4 clusters`."""
+    count, noun = (row.clusters, "cluster") if row.clusters < row.n else (row.n, "pair")
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def describe_change(row: Row) -> str:
-    """The change of a row with its interval and p: `−0.080 [−0.126, −0.033], corrected p = 0.0005`."""
+    """The change of a row with its interval and p: `−0.080 [−0.126, −0.033], corrected p = 0.0005`.
+
+    The p of a row with too few pairs is not corrected.
+    """
     bounds = "" if row.low is None or row.high is None else f" [{_format_signed(row.low)}, {_format_signed(row.high)}]"
     p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    return f"{_format_signed(row.delta or 0.0)}{bounds}, corrected {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+    corrected = "" if row.q is None else "corrected "
+    return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
 
 
 def _format_signed(value: float) -> str:
@@ -133,7 +167,7 @@ def check_comparable(context: SuiteContext) -> Iterator[Finding]:
 
 def check_model(context: SuiteContext) -> Iterator[Finding]:
     """The model under test is the baseline's. This is off by default: a new model is often what is compared."""
-    if (base := _base_suite(context)) is None:
+    if (base := context.base_suite) is None:
         return
     for conclusion, describe in (
         (Conclusion.FAILED, describe_model_change),
@@ -165,7 +199,7 @@ def _is_needed(row: Row, context: SuiteContext) -> bool:
     _, min_score = match_limit(context.limits.min_score, row.evaluator)
     if is_watched(row, context) or min_score is not None:
         return True
-    base = _base_suite(context)
+    base = context.base_suite
     suites = [context.suite] if base is None else [context.suite, base]
     has_thresholds = any(suite.columns.judged.get(row.evaluator) for suite in suites)
     return context.limits.min_pass_rate is not None and has_thresholds
@@ -191,7 +225,7 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
 
 def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline."""
-    limits, columns, base = context.limits, context.suite.columns, _base_suite(context)
+    limits, columns, base = context.limits, context.suite.columns, context.base_suite
     if base is None:
         return
     for rule, name, limit, measure in (
@@ -225,43 +259,3 @@ def _check_ratio(new: Side, old: Side, columns: Columns, *, limit: float, is_p95
     if p > alpha / 2:
         return replace(finding, value=f"{value}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
     return replace(finding, conclusion=Conclusion.FAILED, value=value)
-
-
-def _base_suite(context: SuiteContext) -> SuiteResult | None:
-    base, pairs = context.comparison.base, dict(context.comparison.pairs)
-    return base.suites[pairs[context.index]] if base is not None and context.index in pairs else None
-
-
-def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
-    """No case with the tag `critical` is newly failing, unless further tries clear it."""
-    if not context.limits.fail_on_critical:
-        return
-    run, suite = context.comparison.run, context.suite
-    confirmations = {each.case: each for each in run.confirmations if each.suite == suite.label}
-    for flip in context.comparison.newly_failing:
-        if flip.suite != context.index or CRITICAL not in suite.columns.tags.get(flip.row, ()):
-            continue
-        case = suite.columns.hashes[flip.row]
-        outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
-        if (confirmation := confirmations.get(case)) is not None:
-            outcome = confirmation.outcome
-            failures, count = confirmation.tries.count(False), len(confirmation.tries)
-            tries = f"{outcome}: failed {failures} of {count} further tries"
-        yield Finding(
-            "critical case",
-            _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{case} newly fails ({tries}; {_describe_base_trials(case, context)})",
-            "no critical case newly fails",
-            context.limits.find_origin("fail_on_critical"),
-            suite.label,
-        )
-
-
-def _describe_base_trials(case: str, context: SuiteContext) -> str:
-    """How often the case failed in the baseline; unknown for less than two trials."""
-    base = _base_suite(context)
-    columns = Columns() if base is None else base.columns
-    statuses = [columns.status(row) for row, known in enumerate(columns.hashes) if known == case]
-    if len(statuses) < 2:
-        return "how often it failed before is unknown"
-    return f"in the baseline it failed {statuses.count(Status.FAILED)} of {len(statuses)} trials"

@@ -47,7 +47,9 @@ _TITLES = {
     "comparable": ("Can't be compared with the baseline", "Comparable"),
     "same model": ("The model isn't the baseline's", "Model"),
     "critical case": ("A critical case fails", "Critical case"),
+    "critical cases remain": ("A critical case isn't measured", "Critical cases"),
     "error rate": ("Too many errors", "Error rate"),
+    "new errors": ("More errors than in the baseline", "New errors"),
     "p95 latency": ("p95 latency", "p95 latency"),
     "p95 latency ratio": ("p95 latency ratio", "p95 latency ratio"),
     "judge agreement": ("Judge not calibrated", "Judge agreement"),
@@ -148,3 +150,9 @@ class SuiteContext:
     criteria: Criteria = field(default_factory=Criteria)
     calibrations: Calibrations = field(default_factory=dict)
     uncalibrated: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def base_suite(self) -> SuiteResult | None:
+        """The suite in the baseline; None if there is none."""
+        base, pairs = self.comparison.base, dict(self.comparison.pairs)
+        return base.suites[pairs[self.index]] if base is not None and self.index in pairs else None

@@ -9,6 +9,7 @@ from glob import escape
 from itertools import chain
 
 from scoregate.core.comparison import Comparison
+from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
 from scoregate.core.policy import Criteria, Limits, matches_suite
 from scoregate.core.run import Run, SuiteResult
@@ -174,6 +175,23 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
         yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
     if has_all_suites:
         yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
+        if not run.selection:
+            yield from _critical_limits_without_case(context)
+
+
+def _critical_limits_without_case(context: RunContext) -> Iterator[Finding]:
+    """`fail_on_critical`, if no case of its suites has the tag: a misspelled tag would switch the limit off."""
+    comparison, policy = context.comparison, context.policy
+    suites = [each for each in comparison.run.suites if policy.limits_of(each).fail_on_critical and len(each.columns)]
+    tags = {tag for suite in suites for tags in suite.columns.tags.values() for tag in tags}
+    base_suites = () if comparison.base is None else comparison.base.suites
+    in_base = any(CRITICAL in tags for suite in base_suites for tags in suite.columns.tags.values())
+    if not suites or CRITICAL in tags or in_base:
+        return
+    known = f"; the tags are {', '.join(sorted(tags)[:_MOST_NAMES])}" if tags else ""
+    value = f"fail_on_critical: no case has the tag {CRITICAL!r}{known}"
+    origin = policy.limits_of(suites[0]).find_origin("fail_on_critical")
+    yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a case with the tag", origin)
 
 
 def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResult]) -> Iterator[Finding]:

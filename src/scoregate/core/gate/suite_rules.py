@@ -108,6 +108,8 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
     bound = rate if confidence is None else wilson_interval(rate * cases, cases, 2 * confidence - 1)[1]
     value = f"{passed:,} of {passed + failed:,} {columns.noun} ({format_percent(rate)})"
+    errored = columns.count(Status.ERRORED)
+    value += f", {errored:,} more met an error" if errored else ""
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
         "pass rate",

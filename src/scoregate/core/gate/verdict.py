@@ -11,7 +11,6 @@ from scoregate.core.comparison import Comparison
 from scoregate.core.evaluator_changes import EvaluatorChange, find_evaluator_changes
 from scoregate.core.gate.baseline_rules import (
     check_comparable,
-    check_critical_cases,
     check_drops,
     check_lost_scores,
     check_model,
@@ -19,6 +18,7 @@ from scoregate.core.gate.baseline_rules import (
     check_regressions,
     check_slice_drops,
 )
+from scoregate.core.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.run_rules import (
     check_any_suite,
@@ -65,6 +65,7 @@ RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
 SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_complete,
     check_error_rate,
+    check_new_errors,
     check_pass_rate,
     check_mean_scores,
     check_assertions,
@@ -77,6 +78,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_lost_scores,
     check_quantity_ratios,
     check_critical_cases,
+    check_critical_cases_remain,
     check_judge_agreement,
 )
 
