@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
+from scoregate.ci.gateway_folders import copy_folders
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
@@ -218,11 +220,12 @@ class GatewaySetup:
 
         Raises:
             OSError: the address can't be used, or a cassette can't be written.
+            UsageError: a folder in the workspace has a link in its path, or can't be read or written.
         """
         from scoregate.ci.gateway import open_gateway
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
-        with open_gateway(self.options) as running:
+        with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
             yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note)
 
 

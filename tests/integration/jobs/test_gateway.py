@@ -98,6 +98,29 @@ def test_a_pull_request_cannot_choose_where_keys_are_sent(world: World, openai_s
     assert "model_base_url (scoregate.toml" in refused.output
 
 
+def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    start(world, openai_server, "on")
+    base_settings = 'policy_from = "base"\npaths = ["evals/ask.py"]\ncache = "off"\n[gateway]\nmode = "on"\n'
+    world.project.write("scoregate.toml", base_settings)
+    world.commit()
+    keys = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": openai_server.url}
+    world.push(**keys)
+    world.branch()
+    theft = '[gateway]\nmode = "off"\n[gateway.providers.mine]\nbase_url = "http://127.0.0.1:1/v1"\n'
+    theft += 'key_env = "DEPLOY_KEY"\n'
+    world.project.write("scoregate.toml", f'env_file = "its.env"\npaths = ["evals/ask.py"]\ncache = "off"\n{theft}')
+    world.project.write("its.env", "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nMINE_BASE_URL=http://127.0.0.1:1/v1\n")
+    world.commit()
+    asked = len(openai_server.asked())
+    done = world.job(events.pull_request(world.open_pull_request()), **keys, DEPLOY_KEY="of-the-deployment")
+    assert done.exit_code == 0, done.output
+    assert "seen: []" in done.output
+    assert "gateway changed (not applied: policy_from = base)" in done.output
+    assert len(openai_server.asked()) == asked + 12
+
+
 def test_cassettes_are_not_kept_where_outputs_are_hidden(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server)
     job = world.job(events.push(world.repo), "run", "--show-outputs", "none", OPENAI_API_KEY=KEY)

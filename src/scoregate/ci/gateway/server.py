@@ -193,9 +193,10 @@ class _ServerThread(threading.Thread):
 
     async def _serve(self) -> None:
         options, upstream = self._options, Upstream()
+        is_cached = options.cache_mode is not CacheMode.OFF and options.mode is not GatewayMode.REPLAY
+        writes = options.cache_mode is not CacheMode.READONLY
+        cache = get_cache(options.cache_folder, writes=writes) if is_cached else None
         try:
-            is_cached = options.cache_mode is not CacheMode.OFF and options.mode is not GatewayMode.REPLAY
-            writes = options.cache_mode is not CacheMode.READONLY
 
             def price(provider: str, model: str, usage: Usage) -> float | None:
                 return price_usage(usage, provider=provider, model=model, prices=options.prices).cost
@@ -208,7 +209,7 @@ class _ServerThread(threading.Thread):
                 upstream,
                 options.redact,
                 options.prices,
-                get_cache(options.cache_folder, writes=writes) if is_cached else None,
+                cache,
                 options.cache_mode,
                 self._writer,
                 self._reader,
@@ -221,6 +222,8 @@ class _ServerThread(threading.Thread):
             await self._server.serve(sockets=[self._sock])
         finally:
             await upstream.close()
+            if cache is not None:
+                cache.close()
 
 
 def _find_loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
