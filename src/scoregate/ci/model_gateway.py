@@ -40,7 +40,7 @@ _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
 _LONGEST_REASON = 2_000
-_NEEDS_KEY = "These calls need a key: a maintainer can run the change on a branch of this repository."
+_NEEDS_KEY = "A maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8
 
 
@@ -91,7 +91,8 @@ class ModelGateway:
     def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:
         reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
         if reasons:
-            message = f"calls of models were not made: {'; '.join(reasons)}"[:_LONGEST_REASON]
+            problem = "need a key, which this job does not have" if self.note else "were not made"
+            message = f"calls of models {problem}: {'; '.join(reasons)}"[:_LONGEST_REASON]
             yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if self.note else ""))
         for message, code in session.problems.items():
             if code not in _UNMEASURED:

@@ -71,7 +71,8 @@ def test_a_forks_job_replays_what_its_change_does_not_affect(world: World, opena
     more = world.job(events.pull_request(pull))
     assert more.exit_code == 3, more.output
     assert "no recorded answer to a call of openai/gpt-4o" in more.output
-    assert "These calls need a key" in more.output
+    assert "calls of models need a key, which this job does not have" in more.output
+    assert "A maintainer can run the change on a branch" in more.output
     assert more.run["model_calls"][0]["replayed"] == 12
     assert len(openai_server.asked()) == 12
 
