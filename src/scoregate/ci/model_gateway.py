@@ -102,8 +102,9 @@ class ModelGateway:
         """The environment of a suite: without keys, with its token and the addresses of the gateway."""
         variables = self.gateway.suite_environment(session)
         exceptions = environment.get("NO_PROXY") or environment.get("no_proxy")
-        loopback = ",".join(filter(None, (exceptions, "127.0.0.1,localhost")))
-        return {**self.hide_keys(environment), **variables, "NO_PROXY": loopback, "no_proxy": loopback}
+        own = {"127.0.0.1", "localhost", urlsplit(self.gateway.address).hostname or ""}
+        direct = ",".join(filter(None, (exceptions, *sorted(own))))
+        return {**self.hide_keys(environment), **variables, "NO_PROXY": direct, "no_proxy": direct}
 
     def model_calls(self) -> tuple[ModelCalls, ...]:
         """The counts of all calls so far."""
