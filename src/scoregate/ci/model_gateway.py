@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway.sessions import SuiteSession
 
 CASSETTES_FOLDER = "cassettes"
+_DEFAULT_FOLDER = ".scoregate/cassettes"
 _PLACEHOLDER = "sk-scoregate"
 _MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
 _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
@@ -284,7 +285,7 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
     Args:
         root: the project.
         settings: its settings.
-        kept: the folder of cassettes that are kept with a run; None if there is no run.
+        kept: the folder of cassettes that are kept with a run; None if there is no run, as in `scoregate gateway`.
 
     Raises:
         SettingsError: the folder is outside of the project, or outputs of models may not be kept with the run.
@@ -299,7 +300,7 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
                 "cassettes contain the outputs of models",
                 advice='Set cassettes to a folder, or to "none".',
             )
-        return kept
+        return kept or root / _DEFAULT_FOLDER
     folder = (root / settings.cassettes).resolve()
     if not folder.is_relative_to(root.resolve()):
         raise SettingsError(f"cassettes = {settings.cassettes!r:.200} ({origin}) is outside of the project")

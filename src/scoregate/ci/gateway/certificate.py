@@ -59,5 +59,5 @@ def is_loopback(host: str) -> bool:
 
 
 def is_any_address(host: str) -> bool:
-    """Whether it stands for all addresses of the machine, so that no client can use it."""
+    """Whether it means all addresses of the machine, so that no client can use it."""
     return host in ("", "0.0.0.0", "::")

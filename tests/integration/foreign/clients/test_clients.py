@@ -80,7 +80,7 @@ def server() -> Iterator[OpenAIServer]:
     with OpenAIServer.start(keys=[KEY]) as running:
         running.does_not_take("temperature")
         running.answers("weather", ToolCall("weather", {"city": "Lyon"}))
-        running.fail("POST", "*/moderations", status=401, body={"error": {"code": "invalid_api_key"}}, times=9)
+        running.fail("POST", "*/moderations", status=404, body={"error": {"code": "model_not_found"}}, times=9)
         yield running
 
 
@@ -126,7 +126,7 @@ def test_python(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
     python = kept("gateway-python", (sys.version, *PYTHON), make) / "bin" / "python"
     environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": "ignore"}
     output = check_replay(tmp_path, server, other, [str(python), str(HERE / "suite.py")], environment)
-    for text in ("messages stream", '"city', "jour", "Salut", "a transcription", "401", "400"):
+    for text in ("messages stream", '"city', "jour", "Salut", "a transcription", "404", "400"):
         assert text in output, output[-3000:]
 
 
