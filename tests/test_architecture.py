@@ -57,6 +57,7 @@ GLUE = {
     "ci.extra_runs",
     "ci.foreign_sdk",
     "ci.fork_comment",
+    "ci.gateway_folders",
     "ci.job",
     "ci.merge_runs",
     "ci.gateway_counts",

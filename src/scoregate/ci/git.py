@@ -21,7 +21,8 @@ import anyio.to_thread
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
 from scoregate.ci.process import visible_environment
-from scoregate.ci.user_ids import new_identity, owner_rights
+from scoregate.ci.secrets import secret_values
+from scoregate.ci.user_ids import in_container, new_identity, owner_rights
 from scoregate.core.records import record
 from scoregate.errors import GitError
 
@@ -52,8 +53,19 @@ async def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """The visible environment without variables that point to another repository; `GIT_CONFIG_*` stay."""
+    """The visible environment without variables that point to another repository; `GIT_CONFIG_*` stay.
+
+    In scoregate's container it has no secrets: a suite can write to the configuration of the repository, and so have
+    git start a program of its own.
+    """
     seen = visible_environment(os.environ)
+    if in_container(os.environ):
+        secrets = secret_values(os.environ)
+        seen = {
+            name: value
+            for name, value in seen.items()
+            if name.startswith("GIT_CONFIG_") or not any(secret in value for secret in secrets)
+        }
     names = (name for name in seen if not name.startswith("GIT_") or name.startswith("GIT_CONFIG_"))
     return {name: seen[name] for name in names} | _QUIET
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
+from scoregate.ci.gateway_folders import copy_folders
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
@@ -30,13 +32,14 @@ if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway_counts import CallCounter, UsageAdder
 
 CASSETTES_FOLDER = "cassettes"
+_DEFAULT_FOLDER = ".scoregate/cassettes"
 _PLACEHOLDER = "sk-scoregate"
 _MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
 _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
 _LONGEST_REASON = 2_000
-_NEEDS_KEY = "These calls need a key: a maintainer can run the change on a branch of this repository."
+_NEEDS_KEY = "A maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8
 
 
@@ -89,7 +92,8 @@ class ModelGateway:
     def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:
         reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
         if reasons:
-            message = f"calls of models were not made: {'; '.join(reasons)}"[:_LONGEST_REASON]
+            problem = "need a key, which this job does not have" if self.note else "were not made"
+            message = f"calls of models {problem}: {'; '.join(reasons)}"[:_LONGEST_REASON]
             yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if self.note else ""))
         for message, code in session.problems.items():
             if code not in _UNMEASURED:
@@ -99,8 +103,9 @@ class ModelGateway:
         """The environment of a suite: without keys, with its token and the addresses of the gateway."""
         variables = self.gateway.suite_environment(session)
         exceptions = environment.get("NO_PROXY") or environment.get("no_proxy")
-        loopback = ",".join(filter(None, (exceptions, "127.0.0.1,localhost")))
-        return {**self.hide_keys(environment), **variables, "NO_PROXY": loopback, "no_proxy": loopback}
+        own = {"127.0.0.1", "localhost", urlsplit(self.gateway.address).hostname or ""}
+        direct = ",".join(filter(None, (exceptions, *sorted(own))))
+        return {**self.hide_keys(environment), **variables, "NO_PROXY": direct, "no_proxy": direct}
 
     def start_counting(self) -> CallCounter:
         """A counter of the calls of the suites that are launched from now on."""
@@ -187,11 +192,12 @@ class GatewaySetup:
 
         Raises:
             OSError: the address can't be used, or a cassette can't be written.
+            UsageError: a folder in the workspace has a link in its path, or can't be read or written.
         """
         from scoregate.ci.gateway import open_gateway
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
-        with open_gateway(self.options) as running:
+        with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
             yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note)
 
 
@@ -248,7 +254,7 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
     Args:
         root: the project.
         settings: its settings.
-        kept: the folder of cassettes that are kept with a run; None if there is no run.
+        kept: the folder of cassettes that are kept with a run; None if there is no run, as in `scoregate gateway`.
 
     Raises:
         SettingsError: the folder is outside of the project, or outputs of models may not be kept with the run.
@@ -263,7 +269,7 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
                 "cassettes contain the outputs of models",
                 advice='Set cassettes to a folder, or to "none".',
             )
-        return kept
+        return kept or root / _DEFAULT_FOLDER
     folder = (root / settings.cassettes).resolve()
     if not folder.is_relative_to(root.resolve()):
         raise SettingsError(f"cassettes = {settings.cassettes!r:.200} ({origin}) is outside of the project")

@@ -24,7 +24,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.core.model_calls import ModelCalls
-from scoregate.errors import SettingsError, UsageError
+from scoregate.errors import MissingExtra, SettingsError, UsageError
 
 if TYPE_CHECKING:
     from scoregate.ci.gateway.sessions import SuiteSession
@@ -43,8 +43,10 @@ _LOOPBACK = "127.0.0.1"
 @click.option("--cassettes", metavar="DIR", help="Folder of the cassettes (default: .scoregate/cassettes).")
 @click.option("--host", default=_LOOPBACK, show_default=True, metavar="ADDRESS", help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port (default: a free one).")
+@click.option("--name", default="", metavar="HOST", help="Name by which clients reach it (default: ADDRESS).")
 @click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="Certificate for TLS.")
 @click.option("--certificate-key", type=click.Path(path_type=Path), metavar="FILE", help="Key of the certificate.")
+@click.option("--insecure", is_flag=True, help="Allow an address that other machines reach without TLS.")
 @click.option("--env-file", metavar="FILE", help="File with variables, such as the keys; variables that are set win.")
 @click.option("--cache", metavar="[on|off|readonly|refresh][:DIR]", help="How to use the cache of answers.")
 @click.option("--max-cost", type=float, metavar="USD", help="Cost budget: refuse calls when it is reached.")
@@ -52,10 +54,7 @@ _LOOPBACK = "127.0.0.1"
 def command(
     words: tuple[str, ...],
     mode: str | None,
-    host: str,
     port: int,
-    certificate: Path | None,
-    certificate_key: Path | None,
     **flags: Any,
 ) -> int:
     """Keep the keys of model providers, and forward, limit, count, record and replay the calls of COMMAND.
@@ -64,19 +63,17 @@ def command(
     gateway serves until Ctrl+C, and prints these variables for other terminals.
     """
     root = project_root(flags)
+    host, name, pair = _take_address(flags)
     if mode is not None:
         flags["gateway"] = mode
     settings = load_settings(root, os.environ, flags=flags, cwd=Path.cwd())
     if settings.gateway.mode is GatewayMode.OFF:
         settings = load_settings(root, os.environ, flags={**flags, "gateway": "on"}, cwd=Path.cwd())
-    if (certificate is None) != (certificate_key is None):
-        raise UsageError("--certificate and --certificate-key go together")
     environ = {**read_env_file(root, settings, os.environ), **os.environ}
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="scoregate-gateway-")))
         setup = prepare_gateway(root, settings, environ, scratch, redact=Redactor(secret_values(environ)))
-        pair = (certificate, certificate_key) if certificate and certificate_key else None
-        options = replace(setup.options, host=host, port=port, certificate=pair)
+        options = replace(setup.options, host=host, name=name, port=port, certificate=pair)
         if not options.providers:
             raise SettingsError(
                 "no provider has a key", advice="Set the variable of a provider, such as OPENAI_API_KEY."
@@ -84,13 +81,43 @@ def command(
         try:
             gateway = stack.enter_context(replace(setup, options=options).open())
         except OSError as error:
-            raise UsageError(f"can't listen at {host}:{port}: {error.strerror}", advice="Use another --port.") from None
+            raise UsageError(
+                f"can't listen at {host}:{port}: {error.strerror}", advice="Use another --host or --port."
+            ) from None
         with gateway.gateway.open_session("command" if words else "gateway") as session:
             code = _run(words, gateway, session, environ) if words else _serve(gateway, session, environ)
         _print_calls(CallCounter(gateway.gateway).list_calls())
         for message in session.problems:
             print(f"! {message}", file=sys.stderr)
     return code
+
+
+def _take_address(flags: dict[str, Any]) -> tuple[str, str, tuple[Path, Path] | None]:
+    """Take the address, its name, and the files of the certificate from the options.
+
+    Raises:
+        UsageError: other machines reach the address, but there is no certificate, or no name for them.
+    """
+    host, name, is_insecure = flags.pop("host"), flags.pop("name"), flags.pop("insecure")
+    certificate, key = flags.pop("certificate"), flags.pop("certificate_key")
+    if (certificate is None) != (key is None):
+        raise UsageError("--certificate and --certificate-key go together")
+    try:
+        from scoregate.ci.gateway.certificate import check_certificate, is_any_address, is_loopback
+    except ImportError as error:
+        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
+    if certificate is not None:
+        check_certificate(certificate, key)
+    elif not is_loopback(host) and not is_insecure:
+        raise UsageError(
+            f"other machines reach --host {host!r:.100}: tokens and answers would be sent to them unencrypted",
+            advice="Add --certificate and --certificate-key, or --insecure in a network that you trust.",
+        )
+    if is_any_address(host) and not name:
+        raise UsageError(
+            f"--host {host!r} listens at all addresses", advice="Add --name with the host name that clients use."
+        )
+    return host, name, None if certificate is None else (certificate, key)
 
 
 def _run(words: tuple[str, ...], gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:

@@ -56,7 +56,7 @@ def test_the_image_is_small(action: Action) -> None:
         name: int(podman("image", "inspect", name, "--format", "{{.Size}}"))
         for name in (action.image, "docker.io/library/python:3.13-slim")
     }
-    assert sizes[action.image] - sizes["docker.io/library/python:3.13-slim"] <= 255_000_000
+    assert sizes[action.image] - sizes["docker.io/library/python:3.13-slim"] <= 175_000_000
 
 
 @pytest.mark.parametrize("prepare", [locked, required, declared])

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 # Written so that this file does not match itself.
-SECRET = re.compile(rb"ghs_[0-9a-z]{20}|dummy-runtime-[t]oken|victim-[s]ecret-[0-9a-f]{32}|hidden-in-[h]ost")
+SECRET = re.compile(
+    rb"ghs_[0-9a-z]{20}|dummy-runtime-[t]oken|victim-[s]ecret-[0-9a-f]{32}|hidden-in-[h]ost|sk-rea[l]-[0-9a-f]{24}"
+)
 ATTEMPTS: list[tuple[str, Callable[[], object]]] = []
 LOG = Path("hostile-log.jsonl")
 MOUNTS = ("/github/file_commands", "/github/runner_temp/_runner_file_commands")

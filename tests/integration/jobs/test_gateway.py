@@ -71,7 +71,8 @@ def test_a_forks_job_replays_what_its_change_does_not_affect(world: World, opena
     more = world.job(events.pull_request(pull))
     assert more.exit_code == 3, more.output
     assert "no recorded answer to a call of openai/gpt-4o" in more.output
-    assert "These calls need a key" in more.output
+    assert "calls of models need a key, which this job does not have" in more.output
+    assert "A maintainer can run the change on a branch" in more.output
     assert more.run["model_calls"][0]["replayed"] == 12
     assert len(openai_server.asked()) == 12
 
@@ -96,6 +97,29 @@ def test_a_pull_request_cannot_choose_where_keys_are_sent(world: World, openai_s
     refused = world.job(events.pull_request(pull), OPENAI_API_KEY=KEY)
     assert refused.exit_code == 2, refused.output
     assert "model_base_url (scoregate.toml" in refused.output
+
+
+def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    start(world, openai_server, "on")
+    base_settings = 'policy_from = "base"\npaths = ["evals/ask.py"]\ncache = "off"\n[gateway]\nmode = "on"\n'
+    world.project.write("scoregate.toml", base_settings)
+    world.commit()
+    keys = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": openai_server.url}
+    world.push(**keys)
+    world.branch()
+    theft = '[gateway]\nmode = "off"\n[gateway.providers.mine]\nbase_url = "http://127.0.0.1:1/v1"\n'
+    theft += 'key_env = "DEPLOY_KEY"\n'
+    world.project.write("scoregate.toml", f'env_file = "its.env"\npaths = ["evals/ask.py"]\ncache = "off"\n{theft}')
+    world.project.write("its.env", "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nMINE_BASE_URL=http://127.0.0.1:1/v1\n")
+    world.commit()
+    asked = len(openai_server.asked())
+    done = world.job(events.pull_request(world.open_pull_request()), **keys, DEPLOY_KEY="of-the-deployment")
+    assert done.exit_code == 0, done.output
+    assert "seen: []" in done.output
+    assert "gateway changed (not applied: policy_from = base)" in done.output
+    assert len(openai_server.asked()) == asked + 12
 
 
 def test_cassettes_are_not_kept_where_outputs_are_hidden(world: World, openai_server: OpenAIServer) -> None:

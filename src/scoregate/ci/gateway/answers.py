@@ -44,9 +44,13 @@ async def start_answer(send: Send, status: int, headers: Mapping[str, str]) -> N
     await send({"type": "http.response.start", "status": status, "headers": encoded})
 
 
-async def send_refusal(send: Send, refusal: Refusal) -> None:
-    """Send an error of the gateway, in the form that OpenAI's, Anthropic's and Gemini's clients read."""
+def encode_refusal(refusal: Refusal) -> bytes:
+    """An error of the gateway as JSON, in the form that OpenAI's, Anthropic's and Gemini's clients read."""
     error = {"type": refusal.code, "code": refusal.code, "message": f"scoregate: {refusal.message}", "param": None}
-    body = to_json({"type": "error", "error": error})
+    return to_json({"type": "error", "error": error})
+
+
+async def send_refusal(send: Send, refusal: Refusal) -> None:
+    """Send an error of the gateway."""
     headers = {"content-type": JSON, "x-scoregate-error": refusal.code, **_NO_RETRY}
-    await send_answer(send, refusal.status, headers, body)
+    await send_answer(send, refusal.status, headers, encode_refusal(refusal))

@@ -11,9 +11,10 @@ from typing import Any
 from scoregate.ci.gateway.answers import send_answer, start_answer
 from scoregate.ci.gateway.budget import Amount, BudgetRefusal
 from scoregate.ci.gateway.exchange import MAX_RECORDED_BYTES, Exchange
+from scoregate.ci.gateway.key_mask import StreamKeyMask, find_mask
 from scoregate.ci.gateway.questions import Refusal
 from scoregate.ci.gateway.sessions import CallCounts
-from scoregate.ci.gateway.upstream import filter_response_headers
+from scoregate.ci.gateway.upstream import filter_response_headers, read_answer
 from scoregate.ci.gateway.usage_reader import (
     EVENT_STREAM,
     StreamUsageReader,
@@ -57,6 +58,7 @@ class Attempt:
         self._is_sent = False
         self._kept: list[bytes] | None = None
         self._kept_bytes = 0
+        self._mask = find_mask(exchange.question.provider.key)
 
     async def run(self) -> RefusedAnswer | None:
         """Ask, and forward the answer; an answer with a rate limit is returned instead.
@@ -80,9 +82,9 @@ class Attempt:
         self._is_sent = True
         try:
             async with state.upstream.send(question, exchange.headers, body) as response:
-                self._headers = headers = filter_response_headers(response.headers)
+                self._headers = headers = self._hide_in_headers(filter_response_headers(response.headers))
                 if response.status >= 400:
-                    content = await response.content.read(MAX_RECORDED_BYTES)
+                    content = self._hide(await read_answer(response))
                     self._failure = failure = classify_answer(response.status, headers, content)
                     self._is_sent = False
                     if failure.kind is FailureKind.LIMIT:
@@ -118,7 +120,7 @@ class Attempt:
 
     async def _forward_body(self, response: Any, headers: Mapping[str, str]) -> None:
         exchange, question = self._exchange, self._exchange.question
-        body = await response.read()
+        body = self._hide(await read_answer(response))
         data = parse_object(body) if "json" in headers.get("content-type", "") else {}
         self._charge(read_usage(data, question.model) or Usage(model=question.model))
         cache, name = exchange.state.cache, None
@@ -156,17 +158,22 @@ class Attempt:
     async def _forward_chunks(
         self, response: Any, reader: StreamUsageReader, usage_filter: UsageChunkFilter | None
     ) -> None:
-        async for chunk in response.content.iter_any():
+        mask = StreamKeyMask(self._mask)
+        async for received in response.content.iter_any():
+            chunk = mask.feed(received)
             reader.feed(chunk)
             shown = chunk if usage_filter is None else usage_filter.feed(chunk)
             self._keep(shown)
             if reader.is_ended:  # the client may go on before the stream is closed
                 self._charge_stream(reader)
             await self._forward_chunk(shown)
-        if usage_filter is not None:
-            shown = usage_filter.close()
-            self._keep(shown)
-            await self._forward_chunk(shown)
+        rest = mask.close()
+        reader.feed(rest)
+        shown = rest if usage_filter is None else usage_filter.feed(rest) + usage_filter.close()
+        self._keep(shown)
+        await self._forward_chunk(shown)
+        if mask.is_changed:
+            self._report_key()
 
     def _keep(self, chunk: bytes) -> None:
         """Keep a chunk for the recording."""
@@ -182,6 +189,22 @@ class Attempt:
     async def _forward_chunk(self, chunk: bytes) -> None:
         if chunk:
             await self._exchange.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    def _hide(self, body: bytes) -> bytes:
+        clean = self._mask.hide(body)
+        if len(clean) != len(body):
+            self._report_key()
+        return clean
+
+    def _hide_in_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        clean = self._mask.hide_in_headers(headers)
+        if clean != headers:
+            self._report_key()
+        return clean
+
+    def _report_key(self) -> None:
+        host = self._exchange.question.provider.host
+        self._exchange.session.report_problem(f"an answer of {host} contained the key; it was replaced by ***")
 
     def _charge_stream(self, reader: StreamUsageReader) -> None:
         """Count the usage of a stream, once."""

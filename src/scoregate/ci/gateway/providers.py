@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from scoregate.ci.settings import GatewayProviderSettings
 from scoregate.core.records import record
@@ -17,6 +17,8 @@ _OPENAI_POST = (
     "chat/completions|completions|responses|embeddings|moderations|"
     "images/(?:generations|edits|variations)|audio/(?:speech|transcriptions|translations)"
 )
+# A provider could resolve them to another path.
+_DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _OPENAI_GET = rf"models(?:/{_ID}){{0,2}}"
 
 
@@ -39,7 +41,7 @@ class Api:
     def allows(self, method: str, path: str) -> bool:
         """Whether a call is forwarded."""
         pattern = {"POST": self.post, "GET": self.get}.get(method)
-        return pattern is not None and pattern.fullmatch(path) is not None
+        return pattern is not None and pattern.fullmatch(path) is not None and not _DOTS.search(unquote(path))
 
 
 OPENAI = Api(re.compile(_OPENAI_POST), re.compile(_OPENAI_GET), mount="/v1")

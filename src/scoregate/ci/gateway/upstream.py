@@ -14,6 +14,7 @@ from yarl import URL
 from scoregate.ci.gateway.questions import Question, Refusal
 
 MAX_CONNECTIONS = 200
+MAX_ANSWER_BYTES = 128 * 1024 * 1024
 _CONNECT_TIMEOUT_S = 20.0
 _READ_TIMEOUT_S = 600.0
 _NOT_FORWARDED = {
@@ -98,6 +99,20 @@ class Upstream:
         except aiohttp.ClientError as error:
             message = f"the answer of {provider.host} broke off ({type(error).__name__})"
             raise Refusal(502, "provider_failed", message) from None
+
+
+async def read_answer(response: aiohttp.ClientResponse) -> bytes:
+    """Read the body of an answer.
+
+    Raises:
+        Refusal: it is too large.
+    """
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise Refusal(502, "answer_too_large", f"an answer is larger than {MAX_ANSWER_BYTES:,} bytes")
+    return bytes(body)
 
 
 @lru_cache(maxsize=64)

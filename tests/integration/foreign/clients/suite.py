@@ -58,7 +58,7 @@ def ask_openai() -> None:
     show("base64", lambda: embed(model="text-embedding-3-small", input="a", encoding_format="base64"))
     show("models", lambda: list(client.models.list()))
     show("bad request", lambda: chat(model=MODEL, messages=ask("hi"), temperature=0))
-    show("no model", lambda: client.moderations.create(input="x"))
+    show("no such model", lambda: client.moderations.create(input="x"))
     show("cancelled", lambda: take_first(chat(model=MODEL, messages=ask("one two three four"), stream=True)))
 
 

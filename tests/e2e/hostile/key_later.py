@@ -1,0 +1,21 @@
+"""The suite after it: uses the token of the suite that has ended."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+found = {}
+for name, token in (("ended", Path("attacker-token").read_text()), ("own", os.environ["OPENAI_API_KEY"])):
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "echo body"}]}',
+        {"authorization": f"Bearer {token}", "content-type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            found[name] = answer.status
+    except urllib.error.HTTPError as error:
+        found[name] = error.code
+Path("key-later.json").write_text(json.dumps(found))
