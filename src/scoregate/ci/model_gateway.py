@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
-from scoregate.ci.gateway_folders import copy_folders
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
 from scoregate.ci.plan import Launch
@@ -195,6 +194,7 @@ class GatewaySetup:
             UsageError: a folder in the workspace has a link in its path, or can't be read or written.
         """
         from scoregate.ci.gateway import open_gateway
+        from scoregate.ci.gateway_folders import copy_folders
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
         with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
