@@ -120,6 +120,7 @@ class RunRecorder:
         self.flush_if_due()
 
     def _record_events(self, received: EventsReceived) -> None:
+        log = _key(received.script, received.log)
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
             for what in invalid:
@@ -129,7 +130,6 @@ class RunRecorder:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
-            log = _key(received.script, received.log)
             case = self.reducer.apply(log, received.script, event)
             if case is not None:
                 self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))

@@ -64,8 +64,10 @@ class RunWriter:
         """
         line = dump_case(case) + b"\n"
         self._crc32 = zlib.crc32(line, self._crc32)
-        with _report_disk_errors(self._folder):
+        try:
             self._lines.write(line)
+        except OSError as error:
+            raise _make_disk_error(self._folder, error) from error
         self._added += 1
 
     def flush(self, run: Run | None = None) -> None:
@@ -139,9 +141,12 @@ def _report_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RecordError(
-            f"the run can't be written to {folder}: {error.strerror}", advice="Name another folder with --out."
-        ) from error
+        raise _make_disk_error(folder, error) from error
+
+
+def _make_disk_error(folder: Path, error: OSError) -> RecordError:
+    message = f"the run can't be written to {folder}: {error.strerror}"
+    return RecordError(message, advice="Name another folder with --out.")
 
 
 def _open_locked(path: Path) -> IO[bytes]:
