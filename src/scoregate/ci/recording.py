@@ -162,7 +162,10 @@ class RunRecorder:
             self._write(case)
         if (more := self._invalid - _MOST_INVALID) > 0:
             self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
-        return self.writer.finish(replace(self._with_results(run), complete=not interrupted))
+        # Outputs that are not kept take the contests of pending reviews along, which columns count.
+        is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
+        result = replace(self._with_results(run), complete=not interrupted)
+        return self.writer.finish(result, with_columns=is_exact)
 
     def flush_if_due(self) -> None:
         """Flush what has finished, unless the last flush was a moment ago."""

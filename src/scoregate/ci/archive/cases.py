@@ -278,11 +278,15 @@ class Lines(NamedTuple):
 
 
 class CasesFile:
-    """The cases of a run, read from disk every time. `skipped` are the numbers of lines, from 1, without a case."""
+    """The cases of a run, read from disk every time.
+
+    `skipped` are the numbers of lines, from 1, without a case. `suites` is the number of the run's suites.
+    """
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.skipped: set[int] = set()
+        self.suites = 0
         weakref.finalize(self, os.close, self._fd)
 
     def lines(self) -> Iterator[Lines]:
@@ -319,9 +323,8 @@ class CasesFile:
                 if prefix is not None:
                     lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]
                 for case in parse_cases(lines):
-                    if isinstance(case, ValueError):
-                        raise case
-                    if suite in (None, case.suite):
+                    # Reading the run reports lines without a case, unless its columns come from their own file.
+                    if isinstance(case, CaseResult) and suite in (None, case.suite) and case.suite < self.suites:
                         yield case
         except UNREADABLE:
             return
@@ -333,6 +336,7 @@ class CasesFile:
 
 def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run with its cases read from a file."""
+    cases.suites = len(run.suites)
     suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
     return replace(run, suites=tuple(suites), read=cases.reader())
 

@@ -11,6 +11,7 @@ from scoregate.errors import RecordError
 
 RUN_FILE = "run.json"
 CASES_FILE = "cases.jsonl.gz"
+COLUMNS_FILE = "columns.jsonl.gz"
 RUN_FOLDER = "run"
 BASE_FOLDER = "base"
 EARLIER = "earlier"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Lines, parse_cases, with_cases
+from scoregate.ci.archive.columns_file import read_columns
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
@@ -91,7 +92,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
-        reading = _read_cases(cases, len(head.suites))
+        reading = _load_columns(folder, head) or _read_cases(cases, len(head.suites))
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} can't be read: {error.strerror}",
@@ -111,6 +112,12 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     marker = read_marker(folder)
     cut_short = marker is not None and not marker.alive and marker.started <= head.started
     return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
+
+
+def _load_columns(folder: Path, head: RunHead) -> _CasesReader | None:
+    """The columns of a large run from their own file, if it has one that belongs to its cases."""
+    columns = read_columns(folder, len(head.suites), head.crc32)
+    return None if columns is None else _CasesReader([_SuiteCases(each) for each in columns], head.crc32 or 0)
 
 
 def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
