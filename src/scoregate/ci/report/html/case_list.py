@@ -53,11 +53,12 @@ def build_entries(view: ReportView) -> list[CaseEntry]:
     entries = []
     for at, paired_suite in enumerate(view.paired_suites):
         before = _rows_by_case(paired_suite.before) if paired_suite.before is not None else {}
+        scores = [_EvaluatorScores(paired_suite, evaluator) for evaluator in paired_suite.now.scores]
         for case, rows in _rows_by_case(paired_suite.now).items():
             old = before.pop(case, ())
-            gain, lowest = _largest_change(paired_suite, rows, old), _lowest_score(paired_suite, rows)
+            gain, lowest = _compare_scores(scores, rows, old)
             kind = CaseChange.NEWLY_FAILING
-            if (paired_suite.label, case) not in newly:
+            if not newly or (paired_suite.label, case) not in newly:
                 kind = _classify(paired_suite.now, rows, old=old, gain=gain)
             entries.append(CaseEntry(at, case, kind, gain, lowest, rows, old))
         entries += [CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old) for case, old in before.items()]
@@ -68,6 +69,8 @@ def build_entries(view: ReportView) -> list[CaseEntry]:
 
 def _rows_by_case(columns: Columns) -> dict[str, tuple[int, ...]]:
     """The rows of each case, with repeats by their number."""
+    if not any(columns.repeats):
+        return {case: (row,) for row, case in enumerate(columns.hashes)}
     rows_by_case: dict[str, tuple[int, ...]] = {}
     for row, case in enumerate(columns.hashes):
         rows_by_case[case] = (*rows_by_case[case], row) if case in rows_by_case else (row,)
@@ -84,30 +87,31 @@ def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], ga
     return CaseChange.SAME if old else CaseChange.NEW
 
 
-def _largest_change(paired_suite: PairedSuite, rows: tuple[int, ...], old: tuple[int, ...]) -> float:
-    if paired_suite.before is None or not old:
-        return 0.0
-    worst, best = 0.0, 0.0
-    for evaluator in paired_suite.now.scores:
-        was = mean_score(paired_suite.before, evaluator, old)
-        now = (
-            mean_score(paired_suite.now, evaluator, rows)
-            if was is not None and evaluator not in paired_suite.incomparable
-            else None
-        )
-        if was is not None and now is not None:
-            change = now - was if paired_suite.higher_is_better.get(evaluator, True) else was - now
+class _EvaluatorScores:
+    """The scores of one evaluator on both sides; `before` is None if they can't be compared."""
+
+    def __init__(self, paired_suite: PairedSuite, evaluator: str) -> None:
+        is_comparable = paired_suite.before is not None and evaluator not in paired_suite.incomparable
+        self.evaluator, self.now = evaluator, paired_suite.now
+        self.before = paired_suite.before if is_comparable else None
+        self.higher_is_better = paired_suite.higher_is_better.get(evaluator, True)
+
+
+def _compare_scores(
+    scores: Iterable[_EvaluatorScores], rows: tuple[int, ...], old: tuple[int, ...]
+) -> tuple[float, float]:
+    """The largest drop of a case, or the largest gain if there is no drop, and its lowest score."""
+    worst, best, lowest = 0.0, 0.0, 1.0
+    for each in scores:
+        now = mean_score(each.now, each.evaluator, rows)
+        if now is None:
+            continue
+        lowest = min(lowest, now if each.higher_is_better else 1 - now)
+        was = mean_score(each.before, each.evaluator, old) if old and each.before is not None else None
+        if was is not None and was != now:
+            change = now - was if each.higher_is_better else was - now
             worst, best = min(worst, change), max(best, change)
-    return worst if worst < -_ROUNDING else best
-
-
-def _lowest_score(paired_suite: PairedSuite, rows: tuple[int, ...]) -> float:
-    scores = (
-        score if paired_suite.higher_is_better.get(evaluator, True) else 1 - score
-        for evaluator in paired_suite.now.scores
-        if (score := mean_score(paired_suite.now, evaluator, rows)) is not None
-    )
-    return min(scores, default=1.0)
+    return worst if worst < -_ROUNDING else best, lowest
 
 
 def mean_score(columns: Columns, evaluator: str, rows: tuple[int, ...]) -> float | None:

@@ -125,7 +125,7 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
         "usage": _usage_data(case.usage, budget),
         "trace": trace_data(case.trace, budget) if show_outputs and case.trace is not None else None,
     }
-    return _without_empty(fields)
+    return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
 def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
