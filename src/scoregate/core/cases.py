@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.records import record
+from scoregate.core.text_column import TextColumn
 
 
 class Status(StrEnum):
@@ -195,7 +196,7 @@ class Columns:
 
     hashes: list[str] = field(default_factory=list)
     repeats: array[int] = field(default_factory=lambda: array("l"))
-    digests: list[str] = field(default_factory=list)
+    digests: TextColumn = field(default_factory=TextColumn)
     statuses: bytearray = field(default_factory=bytearray)
     durations_ms: array[float] = field(default_factory=lambda: array("d"))
     costs: array[float] = field(default_factory=lambda: array("d"))

@@ -9,6 +9,7 @@ import re
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass, replace
 from functools import lru_cache
 from math import inf, isfinite
@@ -18,6 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic_core import from_json, to_json
 
+from scoregate.ci.archive.folder import FileFromStart
+from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage, is_plain, make_plain_evaluation
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
@@ -85,18 +88,37 @@ def parse_cases(lines: Sequence[bytes]) -> Iterator[CaseResult | ValueError]:
 
     One call of the JSON parser for all lines takes less than half the time of a call for each (measured).
     """
-    try:
-        values = from_json(b"[%b]" % b",".join(lines)) if sum(map(len, lines)) <= MAX_LINE_BYTES else ()
-    except ValueError:
-        values = ()
     parse: Callable[[Any], CaseResult] = _parse_value
-    if len(values) != len(lines):  # a line is invalid, or has several values
+    values: Sequence[Any] | None = _parse_array(lines)
+    if values is None:
         values, parse = lines, parse_case
     for value in values:
         try:
             yield parse(value)
         except ValueError as error:
             yield error
+
+
+def _parse_array(lines: Sequence[bytes]) -> list[Any] | None:
+    """The values of some lines; None if a line is invalid or too long, or has several values."""
+    if sum(map(len, lines)) > MAX_LINE_BYTES:
+        return None
+    try:
+        values: list[Any] = from_json(b"[%b]" % b",".join(lines))
+    except ValueError:
+        return None
+    return values if len(values) == len(lines) else None
+
+
+def _parse_lines(lines: Sequence[bytes]) -> Iterator[Any]:
+    """The values of some lines, without those that are invalid."""
+    values = _parse_array(lines)
+    if values is not None:
+        yield from values
+        return
+    for line in lines:
+        with suppress(ValueError):
+            yield from_json(line)
 
 
 def _parse_value(data: Any) -> CaseResult:
@@ -109,7 +131,7 @@ def _parse_value(data: Any) -> CaseResult:
 
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, value in data.items():
         if type(value) is _TEXTS.get(name):  # most fields; a call for each would take twice as long
             fields[name] = value
@@ -304,7 +326,7 @@ class CasesFile:
             EOFError, BadGzipFile, zlib.error: the file is cut off or damaged at this point.
         """
         first, parts, size = 1, list[bytes](), 0
-        with io.BufferedReader(_FileFromStart(self._fd), _CHUNK) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
+        with io.BufferedReader(FileFromStart(self._fd), _CHUNK) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
             while chunk := unpacked.read1(_CHUNK):
                 if size <= MAX_LINE_BYTES or b"\n" in chunk:
                     parts.append(chunk)
@@ -323,19 +345,35 @@ class CasesFile:
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
         prefix = None if suite is None else b'{"suite":%d,' % suite  # scoregate writes the suite first in a line
-        try:
-            for first, found, _ in self.lines():
-                lines = found
+        for lines in self._valid_lines():
+            if prefix is not None:
+                lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]  # noqa: PLW2901
+            for case in parse_cases(lines):
+                # Reading the run reports lines without a case, unless its columns come from their own file.
+                if isinstance(case, CaseResult) and suite in (None, case.suite) and case.suite < self.suites:
+                    yield case
+
+    def inputs(self) -> Iterator[CaseInput]:
+        """The input of every case, as far as the file can be read. This takes half the time of `cases`."""
+        for lines in self._valid_lines():
+            for data in _parse_lines(lines):
+                try:
+                    case = CaseInput(
+                        _count(data["suite"]), _text(data["hash"]), _texts(data.get("tags")), data.get("input")
+                    )
+                except _INVALID:
+                    continue
+                if case.suite < self.suites:
+                    yield case
+
+    def _valid_lines(self) -> Iterator[list[bytes]]:
+        """Some lines after the other, without those that were found to have no case."""
+        with suppress(*UNREADABLE):
+            for first, lines, _ in self.lines():
                 if self.skipped:
-                    lines = [line for number, line in enumerate(lines, first) if number not in self.skipped]
-                if prefix is not None:
-                    lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]
-                for case in parse_cases(lines):
-                    # Reading the run reports lines without a case, unless its columns come from their own file.
-                    if isinstance(case, CaseResult) and suite in (None, case.suite) and case.suite < self.suites:
-                        yield case
-        except UNREADABLE:
-            return
+                    yield [line for number, line in enumerate(lines, first) if number not in self.skipped]
+                else:
+                    yield lines
 
     def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
         """A function that reads the cases of the run or of one suite."""
@@ -346,21 +384,4 @@ def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run with its cases read from a file."""
     cases.suites = len(run.suites)
     suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
-    return replace(run, suites=tuple(suites), read=cases.reader())
-
-
-class _FileFromStart(io.RawIOBase):
-    """A file that is already open, read from its start with a position of its own."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = os.pread(self._fd, len(buffer), self._at)
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+    return replace(run, suites=tuple(suites), read=cases.reader(), read_inputs=cases.inputs)

@@ -148,7 +148,7 @@ def _add_rows(columns: Columns, block: Mapping[str, Any]) -> None:
     if any(len(block[name]) != count for name in ("repeats", "digests", "statuses", *_AMOUNTS)):
         raise ValueError("columns have different lengths")
     columns.hashes += block["hashes"]
-    columns.digests += block["digests"]
+    columns.digests.extend(block["digests"])
     columns.repeats.extend(block["repeats"])
     columns.statuses += bytes(block["statuses"])
     for name in _AMOUNTS:

@@ -155,19 +155,22 @@ _SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
 
 
 class UniqueNames:
-    """Makes names of test cases unique: GitLab reads only the first case of a name."""
+    """Makes names of test cases unique: GitLab reads only the first case of a name.
+
+    It remembers hashes, as a million names would take 90 MB. Of two names with the same hash, one gets more detail.
+    """
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: set[int] = set()
 
     def unique(self, text: str, detail: str = "") -> str:
         """A unique name: `text`, else `text` with `detail`, else with a number."""
         chosen = text
-        if text in self._taken:
+        if hash(text) in self._taken:
             rest = (f"{text} (#{number})" for number in count(2))
             detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
-            chosen = next(free for free in chain(detailed, rest) if free not in self._taken)
-        self._taken.add(chosen)
+            chosen = next(free for free in chain(detailed, rest) if hash(free) not in self._taken)
+        self._taken.add(hash(chosen))
         return chosen
 
 
