@@ -21,6 +21,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.pairing import Pairs
 from scoregate.core.policy import Criteria
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.text_column import TextColumn
 
 Drawn = TypeVar("Drawn")
 Answer = TypeVar("Answer")
@@ -60,7 +61,7 @@ def run_of(
     of_trials = np.repeat(np.arange(len(first)), repeats).tolist() if cases is None else list(cases)
     names, columns, trials = _names(max(of_trials, default=-1) + 1), Columns(), len(of_trials)
     columns.hashes = [names[case] for case in of_trials]
-    columns.digests, columns.repeats = [""] * trials, array("l", [0] * trials)
+    columns.digests, columns.repeats = TextColumn([""] * trials), array("l", [0] * trials)
     columns.statuses = bytearray([STATUSES.index(Status.PASSED)]) * trials
     if passed is not None:
         columns.statuses = bytearray(

@@ -16,7 +16,7 @@ from scoregate.ci.report import number_format
 from scoregate.core.case_choice import CaseLabels
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseStarted, Errored, Event, SuiteStarted
+from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored, SuiteStarted
 from scoregate.core.partial import CaseSelection
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import Run, Script, SuiteResult
@@ -24,6 +24,7 @@ from scoregate.errors import RecordError
 
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
+_LATER = (CaseOutput, Scored, CaseFinished)  # scoregate's SDKs start a case before
 FailedCases = dict[str, dict[str, list[str]]]
 _ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
 
@@ -61,11 +62,18 @@ class CaseFilter:
 
     def select(self, received: EventsReceived) -> EventsReceived:
         """The events that are recorded."""
-        events = [each for event in received.events for each in self._select(received.script, received.log, event)]
+        events: list[Event] = []
+        for event in received.events:
+            key = (received.script, received.log, event.suite)
+            if (state := self._suites.get(key)) is None:
+                state = self._suites[key] = _SuiteState()
+            if state.is_own and state.held is None and isinstance(event, _LATER):
+                events.append(event)
+            else:
+                events += self._select(received.script, state, event)
         return replace(received, events=events)
 
-    def _select(self, script: str, log: str, event: Event) -> Iterator[Event]:
-        state = self._suites.setdefault((script, log, event.suite), _SuiteState())
+    def _select(self, script: str, state: _SuiteState, event: Event) -> Iterator[Event]:
         if isinstance(event, SuiteStarted):
             state.is_own = (event.sdk or "").startswith(_OWN_SDK)
             state.held = event if state.is_own else replace(event, cases=None)
@@ -81,15 +89,17 @@ class CaseFilter:
             yield event
 
     def _takes(self, script: str, state: _SuiteState, event: Event, case: str) -> bool:
-        if case not in state.cases or isinstance(event, CaseStarted):
-            name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
-            labels = CaseLabels(case, name, tuple(tags))
-            path = self.paths.get(script, script)
-            taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels)
+        if not state.is_own and case in state.cases and not isinstance(event, CaseStarted):
+            return state.cases[case]
+        name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
+        labels = CaseLabels(case, name, tuple(tags))
+        path = self.paths.get(script, script)
+        taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels)
+        if taken:
+            self._note_nodes(path, event.suite, labels)
+        if not state.is_own:  # of scoregate's own suites all are taken, and there may be millions
             state.cases[case] = taken
-            if taken:
-                self._note_nodes(path, event.suite, labels)
-        return state.cases[case]
+        return taken
 
     def _note_nodes(self, path: str, suite: str, case: CaseLabels) -> None:
         for node in self.selection.nodes:

@@ -127,6 +127,7 @@ class RunRecorder:
         self.flush_if_due()
 
     def _record_events(self, received: EventsReceived) -> None:
+        log = _key(received.script, received.log)
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
             for what in invalid:
@@ -136,7 +137,6 @@ class RunRecorder:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
-            log = _key(received.script, received.log)
             case = self.reducer.apply(log, received.script, event)
             if case is not None:
                 self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))
@@ -169,7 +169,10 @@ class RunRecorder:
             self._write(case)
         if (more := self._invalid - _MOST_INVALID) > 0:
             self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
-        return self.writer.finish(replace(self._with_results(run), complete=not interrupted))
+        # Outputs that are not kept take the contests of pending reviews along, which columns count.
+        is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
+        result = replace(self._with_results(run), complete=not interrupted)
+        return self.writer.finish(result, with_columns=is_exact)
 
     def flush_if_due(self) -> None:
         """Flush what has finished, unless the last flush was a moment ago."""

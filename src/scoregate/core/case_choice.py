@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from scoregate.core.keyword import Matches
@@ -18,6 +18,15 @@ class CaseLabels(NamedTuple):
     hash: str
     name: str = ""
     tags: tuple[str, ...] = ()
+
+
+class CaseInput(NamedTuple):
+    """The input of one trial: the fields of `CaseResult` that don't depend on an output."""
+
+    suite: int
+    hash: str
+    tags: tuple[str, ...]
+    input: Any
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.records import record
+from scoregate.core.text_column import TextColumn
 
 
 class Status(StrEnum):
@@ -142,14 +143,14 @@ class CaseResult:
     @property
     def status(self) -> Status:
         """The status over all evaluations and errors."""
-        passes = [evaluation.passed for evaluation in self.evaluations.values()]
-        if False in passes:
+        judged = [each.passed for each in self.evaluations.values() if each.threshold is not None]
+        if False in judged:
             return Status.FAILED
-        if not all(error.lacks_scale for error in self.errors):
+        if self.errors and not all(error.lacks_scale for error in self.errors):
             return Status.ERRORED
-        if True in passes:
+        if True in judged:
             return Status.PASSED
-        return Status.SCORED if passes or self.labels else Status.UNSCORED
+        return Status.SCORED if self.evaluations or self.labels else Status.UNSCORED
 
 
 MISSING = float("nan")
@@ -195,7 +196,7 @@ class Columns:
 
     hashes: list[str] = field(default_factory=list)
     repeats: array[int] = field(default_factory=lambda: array("l"))
-    digests: list[str] = field(default_factory=list)
+    digests: TextColumn = field(default_factory=TextColumn)
     statuses: bytearray = field(default_factory=bytearray)
     durations_ms: array[float] = field(default_factory=lambda: array("d"))
     costs: array[float] = field(default_factory=lambda: array("d"))
@@ -247,11 +248,12 @@ class Columns:
         for name in case.unscored:
             if name in self.unscored_counts or len(self.unscored_counts) < _MOST_EVALUATORS:
                 self.unscored_counts[name] = self.unscored_counts.get(name, 0) + 1
-        self.pending += len(case.pending)
-        for name in (*case.pending, *case.labels):
-            if name in self.deferred or len(self.deferred) < _MOST_EVALUATORS:
-                self.deferred.setdefault(name, array("l")).append(row)
-        self.contested += sum(name in case.contests for name in case.pending)
+        if case.pending or case.labels:
+            self.pending += len(case.pending)
+            for name in (*case.pending, *case.labels):
+                if name in self.deferred or len(self.deferred) < _MOST_EVALUATORS:
+                    self.deferred.setdefault(name, array("l")).append(row)
+            self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)
         if case.reused is not None:
@@ -260,15 +262,17 @@ class Columns:
         self._add_scores(row, case)
 
     def _add_usage(self, case: CaseResult) -> None:
-        parts: tuple[Evaluation | CaseError | Label, ...] = (
-            *case.evaluations.values(),
-            *case.errors,
-            *case.labels.values(),
-        )
-        known = [usage for usage in (case.usage, *(part.usage for part in parts)) if usage is not None]
+        known = [] if case.usage is None else [case.usage]
+        known += [each.usage for each in case.evaluations.values() if each.usage is not None]
+        known += [each.usage for each in case.errors if each.usage is not None]
+        known += [each.usage for each in case.labels.values() if each.usage is not None]
+        if not known:
+            self.costs.append(MISSING)
+            self.tokens.append(MISSING)
+            return
         costs = [usage.cost for usage in known if usage.cost is not None]
         self.costs.append(sum(costs) if costs else MISSING)
-        self.tokens.append(sum(usage.input_tokens + usage.output_tokens for usage in known) if known else MISSING)
+        self.tokens.append(sum(usage.input_tokens + usage.output_tokens for usage in known))
         for usage in known:
             if len(self.unpriced) < _MOST_UNPRICED:
                 self.unpriced.update(unpriced_models(usage))
@@ -276,16 +280,15 @@ class Columns:
     def _add_scores(self, row: int, case: CaseResult) -> None:
         for name, evaluation in case.evaluations.items():
             self._column(name, row).append(evaluation.score)
-            if (answer := _stored_answers(case.usage, evaluation.usage)) is not None:
+            if case.usage is not None and (answer := _stored_answers(case.usage, evaluation.usage)) is not None:
                 self.answers.setdefault(name, {})[row] = answer
             first = self.thresholds.setdefault(name, evaluation.threshold)
             if evaluation.threshold is not first and evaluation.threshold != first:
                 self.other_thresholds.setdefault(name, {})[row] = evaluation.threshold
-            passed = evaluation.passed
-            if passed is not None:
+            if evaluation.threshold is not None and (passed := evaluation.passed) is not None:
                 self.judged[name] = self.judged.get(name, 0) + 1
-            if passed is False:
-                self.failed.setdefault(name, set()).add(row)
+                if not passed:
+                    self.failed.setdefault(name, set()).add(row)
         for name, given in case.labels.items():
             counts = self.labels.setdefault(name, {})
             label = given.label[:LONGEST_LABEL]
@@ -300,7 +303,8 @@ class Columns:
                 self.errored.setdefault(error.evaluator, set()).add(row)
 
     def _column(self, evaluator: str, row: int) -> array[float]:
-        column = self.scores.setdefault(evaluator, array("d"))
+        if (column := self.scores.get(evaluator)) is None:
+            column = self.scores[evaluator] = array("d")
         if len(column) < row:
             column.extend([MISSING] * (row - len(column)))
         return column
@@ -359,12 +363,12 @@ class Columns:
         return self.statuses.count(STATUSES.index(status))
 
 
-def _stored_answers(task: Usage | None, judgement: Usage | None) -> str | None:
+def _stored_answers(task: Usage, judgement: Usage | None) -> str | None:
     """The stored answers that a score was made from; None if a part may be new.
 
     An evaluator that used no model gives the same output the same score.
     """
-    if task is None or task.answer is None:
+    if task.answer is None:
         return None
     if judgement is None:
         return task.answer

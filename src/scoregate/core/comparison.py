@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TypeAlias
 
 from scoregate.core.case_names import rename_base_cases, rename_cases
-from scoregate.core.cases import Columns, Status
+from scoregate.core.cases import STATUSES, Columns, Status
 from scoregate.core.comparison_rows import (
     ExtraTrials,
     Row,
@@ -131,10 +131,12 @@ class _Outcomes:
         return {case: passed[case] / count for case, count in total.items()}
 
     def _trials(self) -> Iterator[tuple[int, str, Status]]:
-        for row, case in enumerate(self._columns.hashes):
-            status = self._columns.status(row)
-            if status in (Status.PASSED, Status.FAILED) and row not in self._ignored:
-                yield row, case, status
+        verdicts = {STATUSES.index(status): status for status in (Status.PASSED, Status.FAILED)}
+        if not any(map(self._columns.count, verdicts.values())):
+            return
+        for row, (case, code) in enumerate(zip(self._columns.hashes, self._columns.statuses, strict=True)):
+            if code in verdicts and row not in self._ignored:
+                yield row, case, verdicts[code]
 
 
 def count_positional_cases(comparison: Comparison) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -209,6 +210,16 @@ class Evaluation:
         In Autoblocks' SDK this is a method; here it is read without parentheses.
         """
         return None if self.threshold is None else self.threshold.holds(self.score)
+
+
+def is_plain(evaluation: Evaluation) -> bool:
+    """Whether an evaluation is only a score, perhaps with a threshold."""
+    return evaluation.metadata is None and evaluation.assertions is None and evaluation.usage is None
+
+
+# They are frozen, and many are equal.
+make_plain_evaluation = lru_cache(maxsize=4096)(Evaluation)
+"""Make an evaluation of a score and a threshold; `score` must be a float."""
 
 
 class Scores(dict[str, Evaluation | Label | None]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 from math import isfinite
 
 from scoregate.core.cases import Columns
@@ -57,6 +58,8 @@ def _count_lowered_thresholds(new: Columns, old: Columns, evaluator: str) -> int
     A case that the baseline doesn't have, or has with another definition, may have any threshold that the evaluator
     has in the baseline.
     """
+    if _has_equal_thresholds(new, old, evaluator):
+        return 0
     base_rows = _scored_rows(old, evaluator)
     base_cases = {old.hashes[row]: (old.digests[row], old.threshold(evaluator, row)) for row in base_rows}
     if not base_cases:
@@ -76,10 +79,17 @@ def _count_lowered_thresholds(new: Columns, old: Columns, evaluator: str) -> int
     return len(lowered)
 
 
+def _has_equal_thresholds(new: Columns, old: Columns, evaluator: str) -> bool:
+    """Whether all scores of both sides have the same threshold."""
+    varies = new.other_thresholds.get(evaluator) or old.other_thresholds.get(evaluator)
+    return not varies and new.thresholds.get(evaluator) == old.thresholds.get(evaluator)
+
+
 def _scored_rows(columns: Columns, evaluator: str) -> Iterator[int]:
     return (row for row, score in enumerate(columns.scores.get(evaluator, ())) if isfinite(score))
 
 
+@lru_cache(maxsize=1024)
 def _passing_range(threshold: Threshold | None) -> tuple[tuple[float, int], tuple[float, int]]:
     """The lowest and the highest score that pass; (bound, 1) means above the bound, (bound, -1) below it."""
     given = threshold or Threshold()

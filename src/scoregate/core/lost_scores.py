@@ -73,6 +73,9 @@ class CaseSets:
     @classmethod
     def from_columns(cls, new: Columns, baseline: Columns) -> CaseSets:
         """Compare the cases of the run's columns with those of the baseline's columns."""
+        if new.hashes == baseline.hashes and new.digests == baseline.digests:
+            cases = frozenset(new.hashes)
+            return cls(cases, cases, frozenset(), 0, 0)
         digests = dict(zip(new.hashes, new.digests, strict=True))
         base_digests = dict(zip(baseline.hashes, baseline.digests, strict=True))
         shared = digests.keys() & base_digests.keys()

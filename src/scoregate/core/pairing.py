@@ -179,15 +179,16 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         for mean, base_mean in zip(means, base_means, strict=True)
     ]
     trials: tuple[Trials, ...] = ()
-    if any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared if new.counts or baseline.counts):
+    has_repeats = new.counts or baseline.counts
+    if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
         values, base_values = new.values(shared), baseline.values(shared)
         trials = tuple((values[case], base_values[case]) for case in shared)
     n = len(shared)
     return Pairs(
         n,
         tuple(_cluster_sums(shared, differences, clusters)),
-        rose=sum(1 for difference in differences if difference > 0),
-        fell=sum(1 for difference in differences if difference < 0),
+        rose=len([None for difference in differences if difference > 0]),
+        fell=len([None for difference in differences if difference < 0]),
         errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
         mean=sum(means) / n if n else None,
         base=sum(base_means) / n if n else None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import fsum, isfinite, isnan
 from typing import Any, TypeAlias, assert_never
 
 from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
-from scoregate.core.evaluation import Evaluation, Label, Usage
+from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
     CaseFinished,
@@ -29,6 +30,8 @@ from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
+# The hash alone for the first trial of a case: a million tuples would take 70 MB.
+_TrialKey: TypeAlias = str | tuple[str, int]
 _UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
 _TWICE = ErrorInfo("EvaluatedTwice", "its evaluator reported a result twice for one trial; the first counts")
 
@@ -62,8 +65,8 @@ class SuiteReducer:
     columns: Columns = field(default_factory=Columns)
     errors: list[ErrorInfo] = field(default_factory=list)
     reviews: list[str] = field(default_factory=list)
-    open: dict[CaseKey, CaseResult] = field(default_factory=dict)
-    closed: set[CaseKey] = field(default_factory=set)
+    open: dict[_TrialKey, CaseResult] = field(default_factory=dict)
+    closed: set[_TrialKey] = field(default_factory=set)
     booleans: set[str] = field(default_factory=set)
     repeated: CaseKey | None = None
     unfinished: int = 0
@@ -97,9 +100,10 @@ class SuiteReducer:
                 case.review_outputs = event.review_outputs
             case CaseFinished():
                 case = self._case(event)
-                if self.open.pop(case.key, None) is not None:
-                    case.unscored, case.evaluations = event.unscored, sort_by_name(case.evaluations)
-                    self.closed.add(case.key)
+                key = _trial_key(case.hash, case.repeat)
+                if self.open.pop(key, None) is not None:
+                    case.unscored, case.evaluations = event.unscored, _sort_evaluations(case.evaluations)
+                    self.closed.add(key)
                     self.columns.add(case)
                     return case
             case Errored():
@@ -118,6 +122,7 @@ class SuiteReducer:
 
     def close(self) -> Iterator[CaseResult]:
         """Finish the open trials, each with an error."""
+        self.closed.clear()  # no event follows
         for key in list(self.open):
             case = self.open.pop(key)
             case.errors.append(CaseError(_UNFINISHED))
@@ -171,14 +176,14 @@ class SuiteReducer:
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
-        key = CaseKey(event.case, event.repeat)
+        key = _trial_key(event.case, event.repeat)
         if (case := self.open.get(key)) is None:
             case = CaseResult(self.index, event.case, event.repeat, event.case)
             if key not in self.closed:
                 self.open[key] = case
             elif self.repeated is None:  # one error for all trials; the first result stays, the valid one is unknown
-                self.repeated = key
-                message = f"case {key.hash!r:.100}, repeat {key.repeat}, was reported again after it had finished"
+                self.repeated = case.key
+                message = f"case {case.hash!r:.100}, repeat {case.repeat}, was reported again after it had finished"
                 advice = "Give each trial its own hash and repeat."
                 self.errors.append(ErrorInfo("RepeatedCase", message, advice=advice))
         return case
@@ -198,7 +203,11 @@ class SuiteReducer:
                 self.booleans.add(name)
             score = float(read.score) if name in self.booleans else read.score
             try:
-                case.evaluations[name] = Evaluation(score, read.threshold, read.metadata, read.assertions, read.usage)
+                case.evaluations[name] = (
+                    make_plain_evaluation(score, read.threshold)
+                    if type(score) is float and read.metadata is None and read.assertions is None and read.usage is None
+                    else Evaluation(score, read.threshold, read.metadata, read.assertions, read.usage)
+                )
             except (TypeError, ValueError) as error:  # an SDK in another language doesn't validate
                 case.errors.append(CaseError(ErrorInfo(type(error).__name__, str(error)), name))
 
@@ -219,6 +228,19 @@ class SuiteReducer:
             case.pending = (*case.pending, name)
             if event.contest is not None:
                 case.contests[name] = event.contest
+
+
+def _trial_key(case: str, repeat: int) -> _TrialKey:
+    return (case, repeat) if repeat else case
+
+
+@lru_cache(maxsize=1024)
+def _sort_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sort_by_name(dict.fromkeys(names)))
+
+
+def _sort_evaluations(evaluations: dict[str, Evaluation]) -> dict[str, Evaluation]:
+    return {name: evaluations[name] for name in _sort_names(tuple(evaluations))}
 
 
 @dataclass(slots=True)
@@ -343,6 +365,8 @@ def drop_invalid_numbers(event: Event) -> tuple[Event, tuple[str, ...]]:
     Returns:
         The event, unchanged if its numbers are valid; and a message for each field that is removed.
     """
+    if isinstance(event, CaseStarted | CaseFinished) or (isinstance(event, Scored) and event.usage is None):
+        return event, ()  # most events; looking for fields that they lack is slow
     problems = {}
     usage: Usage | None = getattr(event, "usage", None)
     if usage is not None and (why := describe_invalid_usage(usage)):

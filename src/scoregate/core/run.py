@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import isnan
 from typing import Any, NamedTuple
 
+from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
@@ -325,6 +326,7 @@ class Run:
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
+        read_inputs: reads only the inputs of the trials, which takes half the time; None if that is not possible.
     """
 
     id: str
@@ -358,6 +360,7 @@ class Run:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
+    read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -391,8 +394,4 @@ def revise_run(run: Run, revise: ReviseCase) -> Run:
 def _revise_reader(read: _ReadCases | None, revise: ReviseCase) -> _ReadCases | None:
     if read is None:
         return None
-
-    def cases() -> Iterator[CaseResult]:
-        return map(revise, read())
-
-    return cases
+    return lambda: map(revise, read())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
 
+from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult
 from scoregate.core.run import Run
 
@@ -43,7 +45,8 @@ def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
     for suite in run.suites:
         hashes = suite.columns.hashes
         waiting.append(dict(zip(reversed(hashes), range(len(hashes) - 1, -1, -1), strict=True)))
-    for case in run.cases:
+    cases: Iterable[CaseInput | CaseResult] = run.cases if run.read_inputs is None else run.read_inputs()
+    for case in cases:
         row = waiting[case.suite].pop(case.hash, None)
         if row is not None:  # else a further trial of a case
             for name, by_value in found[case.suite].items():
@@ -61,7 +64,7 @@ def _add_case(by_value: dict[str, array[int]], values: Iterable[str], row: int) 
         rows.append(row)
 
 
-def read_values(case: CaseResult, field: str) -> tuple[str, ...]:
+def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
     """The values of a field of a case: its tags, or what its input, `metadata` or `input.input` has under the name.
 
     A list gives several values. Other structures give none.
@@ -71,8 +74,16 @@ def read_values(case: CaseResult, field: str) -> tuple[str, ...]:
         field: the name of the field; dots lead into nested fields.
     """
     value: Any = case.tags if field in TAG_FIELDS else _find_field(case.input, field)
+    if isinstance(value, str):
+        return _text_values(value[: 4 * LONGEST_VALUE])
     parts = value if isinstance(value, list | tuple) else (value,)
     return tuple(dict.fromkeys(filter(None, map(_value_text, parts[:_MOST_OF_CASE]))))
+
+
+@lru_cache(maxsize=1024)
+def _text_values(text: str) -> tuple[str, ...]:
+    """The value of a text. Many cases of a slice have the same."""
+    return tuple(filter(None, (_value_text(text),)))
 
 
 def _find_field(body: Any, field: str) -> Any:

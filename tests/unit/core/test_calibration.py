@@ -23,6 +23,7 @@ from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy, Severity, policy_differences
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.text_column import TextColumn
 
 JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")
@@ -40,7 +41,7 @@ def known(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calib
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
     columns = Columns()
-    columns.hashes, columns.digests = [f"case-{at}" for at in range(n)], [""] * n
+    columns.hashes, columns.digests = [f"case-{at}" for at in range(n)], TextColumn([""] * n)
     columns.repeats, columns.statuses = array("l", [0] * n), bytearray(n)
     columns.scores["polite"] = array("d", [1.0 if at < mean * n else 0.0 for at in range(n)])
     infos = {"polite": EvaluatorInfo("polite", fingerprint)}

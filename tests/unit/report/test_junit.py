@@ -234,7 +234,7 @@ def test_a_form_is_filled_in_as_junit_xml_would_write_it(
     place: Location = {"file": 'evals/<"bot".py', "line": 3}
     form = CaseTemplate(junit_xml.TestCase("blank", classname))
     built = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, properties)
-    assert form.fill(name, 1.25, properties, place=place) == junit_xml.render_cases([built])
+    assert form.fill(name, 1.25, properties, place=junit_xml.render_place(place)) == junit_xml.render_cases([built])
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])

@@ -20,6 +20,7 @@ from scoregate.core.intervals import measure_spread
 from scoregate.core.pairing import Pairs, Values, case_clusters, log_side, pair_scores, pair_sides, quantity_side
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import sign_flip_test
+from scoregate.core.text_column import TextColumn
 
 
 def test_repeats_collapse_to_the_mean_of_their_case() -> None:
@@ -153,8 +154,8 @@ def test_cases_that_only_one_side_has_are_left_out_and_counted() -> None:
 
 def test_a_case_with_another_definition_is_counted() -> None:
     new, old = suite_of({"score": cases([1.0] * 12)}), suite_of({"score": cases([1.0] * 12)})
-    new.columns.digests[3] = "another"
-    new.columns.digests[4] = ""
+    digests = list(new.columns.digests)
+    new.columns.digests = TextColumn([*digests[:3], "another", "", *digests[5:]])
     row = compared(new, old).rows[0]
     assert (row.changed, row.n) == (1, 12)
 

@@ -8,17 +8,21 @@ import os
 import re
 import weakref
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass, replace
 from functools import lru_cache
-from math import isfinite
+from math import inf, isfinite
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic_core import from_json, to_json
 
+from scoregate.ci.archive.folder import FileFromStart
+from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseError, CaseResult
-from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
+from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage, is_plain, make_plain_evaluation
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.reducer import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.run import Run
@@ -27,12 +31,15 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 _T = TypeVar("_T")
 _DEFAULTS = CaseResult(0, "")
 _OPTIONAL = tuple(name for name in CaseResult.__slots__ if name not in ("suite", "hash", "evaluations", "labels"))
+_read_optional = attrgetter(*_OPTIONAL)
+_OPTIONAL_DEFAULTS = _read_optional(_DEFAULTS)
 _INVALID = (KeyError, TypeError, AttributeError, OverflowError)
 
 
 def dump_case(case: CaseResult) -> bytes:
     """The JSON line of a case, without the line end. Characters that are not valid Unicode are replaced."""
-    fields = {name: value for name in _OPTIONAL if (value := getattr(case, name)) != getattr(_DEFAULTS, name)}
+    optional = zip(_OPTIONAL, _read_optional(case), _OPTIONAL_DEFAULTS, strict=True)
+    fields = {name: value for name, value, default in optional if value != default}
     line = {"suite": case.suite, "hash": case.hash, **fields}
     if case.evaluations:
         line["evaluations"] = {name: _defined_fields(evaluation) for name, evaluation in case.evaluations.items()}
@@ -49,6 +56,8 @@ def _json(value: object) -> bytes:
 
 
 def _defined_fields(value: Evaluation | Label | Threshold) -> dict[str, Any]:
+    if isinstance(value, Evaluation) and value.threshold is None and is_plain(value):
+        return {"score": value.score}
     fields = {name: part for name in value.__slots__ if (part := getattr(value, name)) is not None}
     return {name: _defined_fields(part) if isinstance(part, Threshold) else part for name, part in fields.items()}
 
@@ -71,7 +80,48 @@ def parse_case(line: bytes) -> CaseResult:
     """
     if len(line) > MAX_LINE_BYTES:
         raise ValueError(f"longer than {MAX_LINE_BYTES:,} bytes")
-    data = from_json(line)
+    return _parse_value(from_json(line))
+
+
+def parse_cases(lines: Sequence[bytes]) -> Iterator[CaseResult | ValueError]:
+    """Parse the lines of several cases; a line that is no case gives the exception of `parse_case`.
+
+    One call of the JSON parser for all lines takes less than half the time of a call for each (measured).
+    """
+    parse: Callable[[Any], CaseResult] = _parse_value
+    values: Sequence[Any] | None = _parse_array(lines)
+    if values is None:
+        values, parse = lines, parse_case
+    for value in values:
+        try:
+            yield parse(value)
+        except ValueError as error:
+            yield error
+
+
+def _parse_array(lines: Sequence[bytes]) -> list[Any] | None:
+    """The values of some lines; None if a line is invalid or too long, or has several values."""
+    if sum(map(len, lines)) > MAX_LINE_BYTES:
+        return None
+    try:
+        values: list[Any] = from_json(b"[%b]" % b",".join(lines))
+    except ValueError:
+        return None
+    return values if len(values) == len(lines) else None
+
+
+def _parse_lines(lines: Sequence[bytes]) -> Iterator[Any]:
+    """The values of some lines, without those that are invalid."""
+    values = _parse_array(lines)
+    if values is not None:
+        yield from values
+        return
+    for line in lines:
+        with suppress(ValueError):
+            yield from_json(line)
+
+
+def _parse_value(data: Any) -> CaseResult:
     try:
         return _case(data)
     except KeyError as error:
@@ -81,7 +131,12 @@ def parse_case(line: bytes) -> CaseResult:
 
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
-    fields = {name: _FIELDS[name](value) for name, value in data.items() if name in _FIELDS}
+    fields: dict[str, Any] = {}
+    for name, value in data.items():
+        if type(value) is _TEXTS.get(name):  # most fields; a call for each would take twice as long
+            fields[name] = value
+        elif (parse := _FIELDS.get(name)) is not None:
+            fields[name] = parse(value)
     suite, case_hash = fields.pop("suite"), fields.pop("hash")
     evaluations, invalid = fields.pop("evaluations", None) or ({}, ())
     case = CaseResult(suite, case_hash, evaluations=evaluations, **fields)
@@ -89,9 +144,7 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
     return case
 
 
-# They are frozen, and many are equal.
-_threshold = lru_cache(maxsize=1024, typed=True)(Threshold)
-_plain_evaluation = lru_cache(maxsize=4096)(Evaluation)
+_threshold = lru_cache(maxsize=1024, typed=True)(Threshold)  # they are frozen, and many are equal
 
 
 def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
@@ -99,7 +152,8 @@ def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[C
     invalid: list[CaseError] = []
     for name, value in data.items():
         try:
-            evaluations[name] = _evaluation(value)
+            is_score = len(value) == 1 and type(score := value["score"]) is float
+            evaluations[name] = make_plain_evaluation(score, None) if is_score else _evaluation(value)
         except (TypeError, ValueError) as error:
             if not isinstance(value, Mapping):
                 raise
@@ -111,7 +165,7 @@ def _evaluation(data: Mapping[str, Any]) -> Evaluation:
     threshold, assertions = data.get("threshold"), data.get("assertions")
     score, limit = data["score"], None if threshold is None else _threshold(**threshold)
     if type(score) is float and len(data) == 1 + (limit is not None):
-        return _plain_evaluation(score, limit)
+        return make_plain_evaluation(score, limit)
     return Evaluation(
         score,
         limit,
@@ -193,6 +247,8 @@ def _number(value: object) -> float | None:
 
 
 def _duration(value: object) -> float | None:
+    if type(value) is float and 0 <= value < inf:
+        return value
     number = _number(value)
     return number if number is not None and number >= 0 else None
 
@@ -207,6 +263,7 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
+_TEXTS = dict.fromkeys(("hash", "name", "digest", "input", "output"), str)
 # The parser of each field of a case.
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "evaluations": _evaluations,
@@ -238,42 +295,85 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
 
 
 _OWN_LINE = re.compile(rb'\{"suite":\d+,')
+_CHUNK = 1 << 18
 UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
+class Lines(NamedTuple):
+    """Some lines of a cases file, without their ends: the number of the first one, from 1, and all bytes together."""
+
+    first: int
+    lines: list[bytes]
+    data: bytes
+
+
 class CasesFile:
-    """The cases of a run, read from disk every time. `skipped` are the numbers of lines, from 1, without a case."""
+    """The cases of a run, read from disk every time.
+
+    `skipped` are the numbers of lines, from 1, without a case. `suites` is the number of the run's suites.
+    """
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.skipped: set[int] = set()
+        self.suites = 0
         weakref.finalize(self, os.close, self._fd)
 
-    def lines(self) -> Iterator[bytes]:
-        """Yield every line. A line that is too long is cut, but still longer than MAX_LINE_BYTES.
+    def lines(self) -> Iterator[Lines]:
+        """Yield all lines, some hundred together. A line that is too long is cut, but still above MAX_LINE_BYTES.
 
         Raises:
             EOFError, BadGzipFile, zlib.error: the file is cut off or damaged at this point.
         """
-        with io.BufferedReader(_FileFromStart(self._fd), 1 << 18) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
-            text = io.BufferedReader(_UnpackedStream(unpacked), 1 << 18)
-            while line := text.readline(MAX_LINE_BYTES + 2):
-                yield line
-                while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-                    line = text.readline(MAX_LINE_BYTES + 2)
+        first, parts, size = 1, list[bytes](), 0
+        with io.BufferedReader(FileFromStart(self._fd), _CHUNK) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
+            while chunk := unpacked.read1(_CHUNK):
+                if size <= MAX_LINE_BYTES or b"\n" in chunk:
+                    parts.append(chunk)
+                    size += len(chunk)
+                if (end := chunk.rfind(b"\n") + 1) == 0:
+                    continue
+                parts[-1] = chunk[:end]
+                data = b"".join(parts)
+                *lines, _ = data.split(b"\n")
+                yield Lines(first, lines, data)
+                first += len(lines)
+                parts, size = [chunk[end:]], len(chunk) - end
+            if data := b"".join(parts):
+                yield Lines(first, [data], data)
 
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
         prefix = None if suite is None else b'{"suite":%d,' % suite  # scoregate writes the suite first in a line
-        try:
-            for number, line in enumerate(self.lines(), 1):
-                may_match = prefix is None or line.startswith(prefix) or not _OWN_LINE.match(line)
-                if may_match and number not in self.skipped:
-                    case = parse_case(line)
-                    if suite in (None, case.suite):
-                        yield case
-        except UNREADABLE:
-            return
+        for lines in self._valid_lines():
+            if prefix is not None:
+                lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]  # noqa: PLW2901
+            for case in parse_cases(lines):
+                # Reading the run reports lines without a case, unless its columns come from their own file.
+                if isinstance(case, CaseResult) and suite in (None, case.suite) and case.suite < self.suites:
+                    yield case
+
+    def inputs(self) -> Iterator[CaseInput]:
+        """The input of every case, as far as the file can be read. This takes half the time of `cases`."""
+        for lines in self._valid_lines():
+            for data in _parse_lines(lines):
+                try:
+                    case = CaseInput(
+                        _count(data["suite"]), _text(data["hash"]), _texts(data.get("tags")), data.get("input")
+                    )
+                except _INVALID:
+                    continue
+                if case.suite < self.suites:
+                    yield case
+
+    def _valid_lines(self) -> Iterator[list[bytes]]:
+        """Some lines after the other, without those that were found to have no case."""
+        with suppress(*UNREADABLE):
+            for first, lines, _ in self.lines():
+                if self.skipped:
+                    yield [line for number, line in enumerate(lines, first) if number not in self.skipped]
+                else:
+                    yield lines
 
     def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
         """A function that reads the cases of the run or of one suite."""
@@ -282,37 +382,6 @@ class CasesFile:
 
 def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run with its cases read from a file."""
+    cases.suites = len(run.suites)
     suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
-    return replace(run, suites=tuple(suites), read=cases.reader())
-
-
-class _UnpackedStream(io.RawIOBase):
-    """A stream of unpacked data. For a file that is cut off, it returns everything before the cut, then raises."""
-
-    def __init__(self, packed: gzip.GzipFile) -> None:
-        self._packed = packed
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._packed.read1(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
-class _FileFromStart(io.RawIOBase):
-    """A file that is already open, read from its start with a position of its own."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = os.pread(self._fd, len(buffer), self._at)
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+    return replace(run, suites=tuple(suites), read=cases.reader(), read_inputs=cases.inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from pathlib import Path
@@ -11,6 +12,7 @@ from scoregate.errors import RecordError
 
 RUN_FILE = "run.json"
 CASES_FILE = "cases.jsonl.gz"
+COLUMNS_FILE = "columns.jsonl.gz"
 RUN_FOLDER = "run"
 BASE_FOLDER = "base"
 EARLIER = "earlier"
@@ -49,3 +51,22 @@ def open_nofollow(path: str, flags: int) -> int:
         os.close(handle)
         raise OSError(errno.EINVAL, "not a regular file")
     return handle
+
+
+class FileFromStart(io.RawIOBase):
+    """A file that is already open, read from its start with a position of its own."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._at = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read the next bytes."""
+        data = os.pread(self._fd, len(buffer), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_case, with_cases
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Lines, parse_cases, with_cases
+from scoregate.ci.archive.columns_file import read_columns
 from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
@@ -39,11 +40,17 @@ class _CasesReader:
     first_invalid: str = ""
     cut: str | None = None
 
-    def take(self, number: int, line: bytes) -> bool:
-        """Add the case in a line; False if it has no case, or one that was added before."""
-        self.crc32 = zlib.crc32(line, self.crc32)
+    def take(self, batch: Lines) -> Iterator[int]:
+        """Add the cases in some lines; yields the numbers of lines without a case, or with a repeated one."""
+        self.crc32 = zlib.crc32(batch.data, self.crc32)
+        for number, case in enumerate(parse_cases(batch.lines), batch.first):
+            if not self._add(number, case):
+                yield number
+
+    def _add(self, number: int, case: CaseResult | ValueError) -> bool:
         try:
-            case = parse_case(line)
+            if isinstance(case, ValueError):
+                raise case
             if not 0 <= case.suite < len(self.suites):
                 raise ValueError(f"there is no suite {case.suite}")
             self._count_evaluators(case)
@@ -85,7 +92,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
-        reading = _read_cases(cases, len(head.suites))
+        reading = _load_columns(folder, head) or _read_cases(cases, len(head.suites))
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} can't be read: {error.strerror}",
@@ -107,12 +114,17 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
 
 
+def _load_columns(folder: Path, head: RunHead) -> _CasesReader | None:
+    """The columns of a large run from their own file, if it has one that belongs to its cases."""
+    columns = read_columns(folder, len(head.suites), head.crc32)
+    return None if columns is None else _CasesReader([_SuiteCases(each) for each in columns], head.crc32 or 0)
+
+
 def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
     reading = _CasesReader([_SuiteCases() for _ in range(suites)])
     try:
-        for number, line in enumerate(cases.lines(), 1):
-            if not reading.take(number, line):
-                cases.skipped.add(number)
+        for lines in cases.lines():
+            cases.skipped.update(reading.take(lines))
     except UNREADABLE as error:
         reading.cut = str(error) or type(error).__name__
     return reading

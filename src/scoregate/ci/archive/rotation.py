@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from scoregate.ci.archive.folder import CASES_FILE, EARLIER, EXTRA, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, EARLIER, EXTRA, RUN_FILE
 from scoregate.ci.archive.run_json import RunHead, read_head
 from scoregate.errors import RecordError
 
@@ -81,7 +81,8 @@ def _move(folder: Path, earlier_fd: int, name: str) -> None:
     os.mkdir(partial, dir_fd=earlier_fd)
     partial_fd = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=earlier_fd)
     try:
-        for path in filter(_is_file, (folder / CASES_FILE, folder.parent / REPORT_FILE, folder / RUN_FILE)):
+        own = (folder / CASES_FILE, folder / COLUMNS_FILE, folder.parent / REPORT_FILE, folder / RUN_FILE)
+        for path in filter(_is_file, own):
             try:
                 os.link(path, path.name, dst_dir_fd=partial_fd, follow_symlinks=False)
             except OSError:  # some disks have no hard links

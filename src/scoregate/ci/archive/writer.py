@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from scoregate.ci.archive.cases import CasesFile, dump_case, with_cases
-from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE
+from scoregate.ci.archive.cases import MAX_LINE_BYTES, CasesFile, dump_case, with_cases
+from scoregate.ci.archive.columns_file import remove_columns, write_columns
+from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, EXTRA, RUN_FILE
 from scoregate.ci.archive.marker import IN_PROGRESS
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.archive.run_json import dump_head, make_head, make_unfinished_head
@@ -43,6 +44,7 @@ class RunWriter:
     def __init__(self, folder: Path, *, keep: int = 0) -> None:
         self._folder, self._keep = folder, keep
         self._crc32 = self._added = self._flushed = 0
+        self._is_readable = True
         with _report_disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._partial = folder / f"{IN_PROGRESS}{secrets.token_hex(4)}"
@@ -64,8 +66,11 @@ class RunWriter:
         """
         line = dump_case(case) + b"\n"
         self._crc32 = zlib.crc32(line, self._crc32)
-        with _report_disk_errors(self._folder):
+        self._is_readable = self._is_readable and len(line) <= MAX_LINE_BYTES
+        try:
             self._lines.write(line)
+        except OSError as error:
+            raise _make_disk_error(self._folder, error) from error
         self._added += 1
 
     def flush(self, run: Run | None = None) -> None:
@@ -90,8 +95,13 @@ class RunWriter:
         partial.write_bytes(text)
         partial.replace(self._partial / RUN_FILE)
 
-    def finish(self, run: Run) -> Run:
+    def finish(self, run: Run, *, with_columns: bool = False) -> Run:
         """Write the rest and put the run in its place.
+
+        Args:
+            run: the run.
+            with_columns: whether its columns are exactly those of the cases that were added, so that they are written,
+                too, if there are many.
 
         Returns:
             The run, its cases read back from disk.
@@ -111,8 +121,12 @@ class RunWriter:
                 run = replace(run, notices=(*run.notices, notice))
             self._write_head(dump_head(make_head(run, self._crc32)))
             cases = CasesFile(self._partial / CASES_FILE)
-            for name in (CASES_FILE, RUN_FILE):
-                (self._partial / name).replace(self._folder / name)
+            remove_columns(self._folder)
+            if with_columns and self._is_readable:
+                write_columns(self._partial, [suite.columns for suite in run.suites], self._crc32)
+            for name in (CASES_FILE, COLUMNS_FILE, RUN_FILE):
+                if (self._partial / name).exists():
+                    (self._partial / name).replace(self._folder / name)
             for extra in self._folder.glob(f"{EXTRA}*"):
                 shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
@@ -139,9 +153,12 @@ def _report_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RecordError(
-            f"the run can't be written to {folder}: {error.strerror}", advice="Name another folder with --out."
-        ) from error
+        raise _make_disk_error(folder, error) from error
+
+
+def _make_disk_error(folder: Path, error: OSError) -> RecordError:
+    message = f"the run can't be written to {folder}: {error.strerror}"
+    return RecordError(message, advice="Name another folder with --out.")
 
 
 def _open_locked(path: Path) -> IO[bytes]:

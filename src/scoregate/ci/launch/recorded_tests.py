@@ -36,7 +36,8 @@ class RecordedTests:
         def note_and_emit(event: LaunchEvent) -> None:
             if isinstance(event, EventsReceived):
                 for each in event.events:
-                    self._note(event.log, each)
+                    if self._suites or isinstance(each, SuiteStarted):
+                        self._note(event.log, each)
             emit(event)
 
         return note_and_emit

@@ -56,12 +56,16 @@ class CaseTemplate:
         (element,) = TestSuite("", [blank]).build_xml_doc()
         self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
 
-    def fill(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: Location) -> str:
-        """The XML of one case. All text must be visible."""
-        where = "".join([f' {key}="{_attribute(str(value))}"' for key, value in place.items()])
-        tag = f'{self._before} name="{_attribute(name)}"{self._after}{where} time="{_format_seconds(seconds)}"'
+    def fill(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: str) -> str:
+        """The XML of one case, with `place` from `render_place`. All text must be visible."""
+        tag = f'{self._before} name="{_attribute(name)}"{self._after}{place} time="{_format_seconds(seconds)}"'
         body = _properties(properties)
         return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
+
+
+def render_place(place: Location) -> str:
+    """The attributes of a case's place."""
+    return "".join([f' {key}="{_attribute(str(value))}"' for key, value in place.items()])
 
 
 @record
@@ -151,19 +155,22 @@ _SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
 
 
 class UniqueNames:
-    """Makes names of test cases unique: GitLab reads only the first case of a name."""
+    """Makes names of test cases unique: GitLab reads only the first case of a name.
+
+    It remembers hashes, as a million names would take 90 MB. Of two names with the same hash, one gets more detail.
+    """
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: set[int] = set()
 
     def unique(self, text: str, detail: str = "") -> str:
         """A unique name: `text`, else `text` with `detail`, else with a number."""
         chosen = text
-        if text in self._taken:
+        if hash(text) in self._taken:
             rest = (f"{text} (#{number})" for number in count(2))
             detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
-            chosen = next(free for free in chain(detailed, rest) if free not in self._taken)
-        self._taken.add(chosen)
+            chosen = next(free for free in chain(detailed, rest) if hash(free) not in self._taken)
+        self._taken.add(hash(chosen))
         return chosen
 
 
@@ -175,6 +182,7 @@ class CaseWriter:
         self._context = context
         self._classname = display_name(suite.label, 300)
         self._place = _location(None if suite.file is None else Origin(suite.file, suite.line or 1))
+        self._place_xml = render_place(self._place)
         self._keys = {evaluator: _score_key(evaluator) for evaluator in suite.evaluators}
         self._template = CaseTemplate(TestCase("blank", self._classname))
 
@@ -185,7 +193,8 @@ class CaseWriter:
         """Write one trial: as XML if there are only scores, else as a case to build."""
         status, shown = case.status, self._name(case)
         if status in _SILENT and not case.pending:
-            return self._template.fill(shown, _seconds(case), self._properties(case), place=self._where(case))
+            place = self._place_xml if case.origin is None else render_place(_location(case.origin))
+            return self._template.fill(shown, _seconds(case), self._properties(case), place=place)
         test = TestCase(shown, self._classname, **self._where(case))
         if status is Status.FAILED:  # a failed trial that also had errors counts once
             test.add_failure_info(_failure_message(case), _failure_text(case), "ThresholdNotMet")
@@ -204,14 +213,13 @@ class CaseWriter:
         return self._names.unique(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, case.hash)
 
     def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
-        scores = case.evaluations.items()
         pairs = [
-            (self._keys.get(name) or _score_key(name), number_format.short(evaluation.score))
-            for name, evaluation in scores
+            (self._keys.get(name) or _score_key(name), _format_score(evaluation.score))
+            for name, evaluation in case.evaluations.items()
         ]
-        pairs += [
-            (f"label.{display_name(name)}", one_line(label.label, _MESSAGE)) for name, label in case.labels.items()
-        ]
+        if case.labels:
+            labels = case.labels.items()
+            pairs += [(f"label.{display_name(name)}", one_line(label.label, _MESSAGE)) for name, label in labels]
         for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
@@ -224,6 +232,9 @@ def _location(origin: Origin | None) -> Location:
 
 def _seconds(case: CaseResult) -> float:
     return (case.duration_ms or 0.0) / 1000
+
+
+_format_score = lru_cache(maxsize=1024)(number_format.short)
 
 
 def _score_key(evaluator: str) -> str:

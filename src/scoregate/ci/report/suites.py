@@ -185,7 +185,7 @@ def build_totals(comparison: Comparison) -> Totals:
     )
     return Totals(
         suites=len(suites),
-        cases=sum(len(set(columns.hashes)) for columns in suites),
+        cases=sum(columns.case_count for columns in suites),
         trials=sum(map(len, suites)),
         passed=passed,
         failed=failed,

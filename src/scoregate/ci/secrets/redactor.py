@@ -38,7 +38,7 @@ class Redactor:
             self._add(secret)
 
     def __call__(self, data: bytes) -> bytes:
-        """A document without secrets. JSON is parsed first, so escapes in it don't matter."""
+        """A document without secrets; the same object if it has none. JSON is parsed first, so escapes don't matter."""
         if not self._is_suspect(data.decode("utf-8", "replace")) and b"\\u00" not in data:
             return data
         try:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from heapq import nsmallest
 from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import Columns, Status
 from scoregate.core.records import record
-from scoregate.core.text import case_sort_key
+from scoregate.core.text import SortKey, case_sort_key
 
 _ROUNDING = 1e-9
 
@@ -44,34 +45,69 @@ class CaseEntry:
     before: tuple[int, ...] = ()
 
 
-def build_entries(view: ReportView) -> list[CaseEntry]:
+def build_entries(view: ReportView, most: int) -> tuple[list[CaseEntry], int]:
     """Build an entry for every case of the run, and for removed cases of the baseline.
 
     Equal changes are ordered by suite, then by natural order of the hash, or in the order of the run for digests.
+
+    Args:
+        view: the report.
+        most: how many entries are kept, the worst ones. Memory grows with their number only.
+
+    Returns:
+        The entries, and the number of all cases.
     """
+    total = 0
+
+    def count_entries() -> Iterator[CaseEntry]:
+        nonlocal total
+        for total, entry in enumerate(_iterate_entries(view), 1):  # noqa: B007
+            yield entry
+
+    # `nsmallest` returns the same as the beginning of `sorted`, which is faster if all are kept.
+    is_small = sum(len(each.now) + len(each.before or ()) for each in view.paired_suites) <= most
+    entries = sorted(count_entries(), key=_sort_key) if is_small else nsmallest(most, count_entries(), key=_sort_key)
+    return entries, total
+
+
+def _sort_key(entry: CaseEntry) -> tuple[CaseChange, float, float, int, SortKey]:
+    return entry.kind, entry.gain, entry.lowest, entry.suite, case_sort_key(entry.hash)
+
+
+def _iterate_entries(view: ReportView) -> Iterator[CaseEntry]:
     newly = {(label, key.hash) for label, key in view.newly_failing}
-    entries = []
     for at, paired_suite in enumerate(view.paired_suites):
-        before = _rows_by_case(paired_suite.before) if paired_suite.before is not None else {}
-        for case, rows in _rows_by_case(paired_suite.now).items():
-            old = before.pop(case, ())
-            gain, lowest = _largest_change(paired_suite, rows, old), _lowest_score(paired_suite, rows)
+        scores = [_EvaluatorScores(paired_suite, evaluator) for evaluator in paired_suite.now.scores]
+        for case, rows, old in pair_rows(paired_suite):
+            if not rows:
+                yield CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old)
+                continue
+            gain, lowest = _compare_scores(scores, rows, old)
             kind = CaseChange.NEWLY_FAILING
-            if (paired_suite.label, case) not in newly:
+            if not newly or (paired_suite.label, case) not in newly:
                 kind = _classify(paired_suite.now, rows, old=old, gain=gain)
-            entries.append(CaseEntry(at, case, kind, gain, lowest, rows, old))
-        entries += [CaseEntry(at, case, CaseChange.REMOVED, 0.0, 1.0, (), old) for case, old in before.items()]
-    return sorted(
-        entries, key=lambda entry: (entry.kind, entry.gain, entry.lowest, entry.suite, case_sort_key(entry.hash))
-    )
+            yield CaseEntry(at, case, kind, gain, lowest, rows, old)
 
 
-def _rows_by_case(columns: Columns) -> dict[str, tuple[int, ...]]:
+def pair_rows(paired_suite: PairedSuite) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """Each case with its rows in the run and in the baseline; empty if it has none. Removed cases come last."""
+    before = dict(_rows_by_case(paired_suite.before)) if paired_suite.before is not None else {}
+    for case, rows in _rows_by_case(paired_suite.now):
+        yield case, rows, before.pop(case, ())
+    for case, rows in before.items():
+        yield case, (), rows
+
+
+def _rows_by_case(columns: Columns) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The rows of each case, with repeats by their number."""
+    if not any(columns.repeats):
+        yield from ((case, (row,)) for row, case in enumerate(columns.hashes))
+        return
     rows_by_case: dict[str, tuple[int, ...]] = {}
     for row, case in enumerate(columns.hashes):
         rows_by_case[case] = (*rows_by_case[case], row) if case in rows_by_case else (row,)
-    return {case: tuple(sorted(rows, key=columns.repeats.__getitem__)) for case, rows in rows_by_case.items()}
+    for case, rows in rows_by_case.items():
+        yield case, tuple(sorted(rows, key=columns.repeats.__getitem__))
 
 
 def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], gain: float) -> CaseChange:
@@ -84,30 +120,31 @@ def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], ga
     return CaseChange.SAME if old else CaseChange.NEW
 
 
-def _largest_change(paired_suite: PairedSuite, rows: tuple[int, ...], old: tuple[int, ...]) -> float:
-    if paired_suite.before is None or not old:
-        return 0.0
-    worst, best = 0.0, 0.0
-    for evaluator in paired_suite.now.scores:
-        was = mean_score(paired_suite.before, evaluator, old)
-        now = (
-            mean_score(paired_suite.now, evaluator, rows)
-            if was is not None and evaluator not in paired_suite.incomparable
-            else None
-        )
-        if was is not None and now is not None:
-            change = now - was if paired_suite.higher_is_better.get(evaluator, True) else was - now
+class _EvaluatorScores:
+    """The scores of one evaluator on both sides; `before` is None if they can't be compared."""
+
+    def __init__(self, paired_suite: PairedSuite, evaluator: str) -> None:
+        is_comparable = paired_suite.before is not None and evaluator not in paired_suite.incomparable
+        self.evaluator, self.now = evaluator, paired_suite.now
+        self.before = paired_suite.before if is_comparable else None
+        self.higher_is_better = paired_suite.higher_is_better.get(evaluator, True)
+
+
+def _compare_scores(
+    scores: Iterable[_EvaluatorScores], rows: tuple[int, ...], old: tuple[int, ...]
+) -> tuple[float, float]:
+    """The largest drop of a case, or the largest gain if there is no drop, and its lowest score."""
+    worst, best, lowest = 0.0, 0.0, 1.0
+    for each in scores:
+        now = mean_score(each.now, each.evaluator, rows)
+        if now is None:
+            continue
+        lowest = min(lowest, now if each.higher_is_better else 1 - now)
+        was = mean_score(each.before, each.evaluator, old) if old and each.before is not None else None
+        if was is not None and was != now:
+            change = now - was if each.higher_is_better else was - now
             worst, best = min(worst, change), max(best, change)
-    return worst if worst < -_ROUNDING else best
-
-
-def _lowest_score(paired_suite: PairedSuite, rows: tuple[int, ...]) -> float:
-    scores = (
-        score if paired_suite.higher_is_better.get(evaluator, True) else 1 - score
-        for evaluator in paired_suite.now.scores
-        if (score := mean_score(paired_suite.now, evaluator, rows)) is not None
-    )
-    return min(scores, default=1.0)
+    return worst if worst < -_ROUNDING else best, lowest
 
 
 def mean_score(columns: Columns, evaluator: str, rows: tuple[int, ...]) -> float | None:

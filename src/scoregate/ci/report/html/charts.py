@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log10, sqrt
 from statistics import median
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.html.case_list import CaseEntry, mean_score
+from scoregate.ci.report.html.case_list import mean_score, pair_rows
 from scoregate.ci.report.html.sparklines import Scale, axis_limit, log_ticks
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.spending import known_values
@@ -132,29 +132,26 @@ class ScatterPanel:
     points: tuple[ScatterPoint, ...]
 
 
-def draw_scatters(
-    rows: Sequence[RowView], entries: Sequence[CaseEntry], paired_suites: Sequence[PairedSuite]
-) -> tuple[ScatterPanel, ...]:
+def draw_scatters(rows: Sequence[RowView], paired_suites: Sequence[PairedSuite]) -> tuple[ScatterPanel, ...]:
     """Draw the first evaluators with scores in both runs."""
-    places = {each.label: at for at, each in enumerate(paired_suites)}
-    compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in places][:PANELS]
-    suites = {places[row.suite] for row in compared}
-    by_suite: dict[int, list[CaseEntry]] = {at: [] for at in suites}
-    for entry in entries:
-        if entry.suite in suites and entry.now and entry.before:
-            by_suite[entry.suite].append(entry)
-    panels = (_panel(paired_suites[places[row.suite]], row.evaluator, by_suite[places[row.suite]]) for row in compared)
+    suites = {each.label: each for each in paired_suites}
+    compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in suites][:PANELS]
+    pairs = {
+        label: [(now, old) for _, now, old in pair_rows(suites[label]) if now and old]
+        for label in dict.fromkeys(row.suite for row in compared)
+    }
+    panels = (_panel(suites[row.suite], row.evaluator, pairs[row.suite]) for row in compared)
     return tuple(panel for panel in panels if panel.points)
 
 
-def _panel(paired_suite: PairedSuite, evaluator: str, paired: Sequence[CaseEntry]) -> ScatterPanel:
+def _panel(
+    paired_suite: PairedSuite, evaluator: str, pairs: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]
+) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
     assert paired_suite.before is not None
-    for entry in paired:
-        was, now = (
-            mean_score(paired_suite.before, evaluator, entry.before),
-            mean_score(paired_suite.now, evaluator, entry.now),
-        )
+    for new_rows, old_rows in pairs:
+        was = mean_score(paired_suite.before, evaluator, old_rows)
+        now = mean_score(paired_suite.now, evaluator, new_rows)
         if was is not None and now is not None:
             change = (now > was) - (now < was)
             change = change if paired_suite.higher_is_better.get(evaluator, True) else -change
@@ -162,7 +159,7 @@ def _panel(paired_suite: PairedSuite, evaluator: str, paired: Sequence[CaseEntry
             cells[round(was * _GRID), round(now * _GRID), change] += 1
     across, up, points = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM), []
     most = max(cells.values(), default=1)
-    for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: -cell[1]):
+    for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: (-cell[1], cell[0])):
         radius = _SMALLEST + (_LARGEST - _SMALLEST) * sqrt((count - 1) / most)
         points.append(ScatterPoint(across(was_at), up(now_at), round(radius, 2), count, change))
     return ScatterPanel(paired_suite.label, evaluator, changes[-1], changes[0], changes[1], tuple(points))

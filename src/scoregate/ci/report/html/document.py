@@ -86,14 +86,14 @@ MAX_ROWS = 500
 
 
 def render(view: ReportView) -> Iterator[str]:
-    """Yield the page. The cases of both runs are read once; memory grows with their number, not their size."""
-    entries, rows = build_entries(view), view.rows[:MAX_ROWS]
-    listed = entries[:MAX_CASES]
+    """Yield the page. The cases of both runs are read once; memory grows with the listed ones."""
+    listed, total = build_entries(view, MAX_CASES)
+    rows = view.rows[:MAX_ROWS]
     yield load_template("top.html.j2").render(
         view=view,
         made=int(view.context.generated_at),
         totals=view.totals,
-        total=len(entries),
+        total=total,
         style=assets.style(),
         policy=assets.policy(),
         forest=draw_forest(rows),
@@ -101,7 +101,7 @@ def render(view: ReportView) -> Iterator[str]:
         more_rows=len(view.rows) - len(rows),
         most_slices=MAX_ROWS,
         most_rows=MAX_ROWS,
-        scatters=draw_scatters(rows, entries, view.paired_suites),
+        scatters=draw_scatters(rows, view.paired_suites),
         spreads=draw_latencies(view.paired_suites),
         commit_url=commit_url(view.context.commit, view.context),
         base_url=commit_url(view.base.commit if view.base else None, view.context),
@@ -109,7 +109,7 @@ def render(view: ReportView) -> Iterator[str]:
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
     yield load_template("cases.html.j2").render(
-        view=view, total=len(entries), listed=len(listed), samples=_sample_values(view, listed, trial_pages)
+        view=view, total=total, listed=len(listed), samples=_sample_values(view, listed, trial_pages)
     )
     yield from render_index(view, listed, trial_pages)
     yield f"<script>{assets.script()}</script>\n</body>\n</html>\n"

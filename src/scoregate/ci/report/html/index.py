@@ -80,7 +80,7 @@ def _row(
         _average(old.durations_ms, before) if old is not None else None,
         _average(paired_suite.now.costs, now, 7),
         _average(old.costs, before, 7) if old is not None else None,
-        [display_name(redact(tag), 60) for tag in tags[:_TAGS]],
+        [display_name(redact(tag), 60) for tag in tags[:_TAGS]] if tags else [],
         preview,
         pages.now.of(entry.suite, now),
         pages.before.of(entry.suite, before) if before else [],
@@ -94,8 +94,7 @@ def case_address(suite: str, case: str) -> str:
 
 
 def _mean_scores(columns: Columns, evaluators: Sequence[str], rows: tuple[int, ...]) -> list[float | None]:
-    means = (mean_score(columns, each, rows) for each in evaluators)
-    return [None if score is None else round(score, 4) for score in means]
+    return [None if (score := mean_score(columns, each, rows)) is None else round(score, 4) for each in evaluators]
 
 
 def _main_status(columns: Columns, rows: Sequence[int]) -> int:
@@ -108,5 +107,8 @@ def _main_status(columns: Columns, rows: Sequence[int]) -> int:
 
 
 def _average(values: Sequence[float], rows: tuple[int, ...], digits: int = 1) -> float | None:
+    if len(rows) == 1:
+        value = values[rows[0]]
+        return None if isnan(value) else round(value, digits)
     known = [values[row] for row in rows if not isnan(values[row])]
     return round(sum(known) / len(known), digits) if known else None

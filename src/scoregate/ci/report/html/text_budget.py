@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from scoregate.ci.report.text import display_name, make_visible, one_line
@@ -17,15 +17,20 @@ _ONE_LINE = 100
 _GENEROUS_CASES = 500
 _GENEROUS = 64 * 1024
 _LEAST, _MOST = 1024, 16 * 1024
+_MOST_NAMES = 1000
 _ALL = 128 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class TextBudget:
-    """The characters left for the texts of one trial; a text gets at most half of them."""
+    """The characters left for the texts of one trial; a text gets at most half of them.
+
+    `names` are the safe forms of names that occurred before.
+    """
 
     left: int
     redact: Callable[[str], str]
+    names: dict[str, str] = field(default_factory=dict)
 
     def text(self, value: Any) -> DisplayText | None:
         """A value as safe text; if it was cut, with its full length."""
@@ -41,15 +46,22 @@ class TextBudget:
 
     def name(self, value: str) -> str:
         """A name as in the index, never empty."""
-        return display_name(self.redact(value))
+        if (name := self.names.get(value)) is None:
+            name = display_name(self.redact(value))
+            if len(self.names) < _MOST_NAMES:
+                self.names[value] = name
+        return name
 
     def line(self, value: str, limit: int = 200) -> str:
         """A text on one line."""
         return one_line(self.redact(value), limit)
 
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, default=str)
+
+
 def _as_json(value: Any) -> str:
-    compact = json.dumps(value, ensure_ascii=False, default=str)
+    compact = _COMPACT.encode(value)
     return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
-from scoregate.core.cases import CaseResult
+from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.evaluation import Evaluation, Threshold, Usage, is_plain
 
 _TURNS = 200
 
@@ -111,34 +112,36 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
         "output": budget.text(case.output) if show_outputs and conversation is None else None,
         "talk": conversation,
         "cut": case.truncated or None,
-        "errors": [
-            _without_empty(
-                {
-                    "evaluator": None if error.evaluator is None else budget.line(error.evaluator),
-                    "type": budget.line(error.error.type),
-                    "message": budget.text(error.error.message),
-                    "traceback": budget.text(error.error.traceback),
-                    "advice": budget.line(error.error.advice, 1000),
-                }
-            )
-            for error in case.errors[:_MOST]
-        ],
+        "errors": [_error_data(error, budget) for error in case.errors[:_MOST]] if case.errors else None,
         "scores": {
             budget.name(name): _evaluation_data(evaluation, budget, show_outputs)
             for name, evaluation in case.evaluations.items()
         },
         "input": budget.text(case.input),
-        "unscored": [budget.name(name) for name in case.unscored],
-        "pending": [budget.name(name) for name in case.pending],
+        "unscored": [budget.name(name) for name in case.unscored] if case.unscored else None,
+        "pending": [budget.name(name) for name in case.pending] if case.pending else None,
         "ms": case.duration_ms,
         "attempts": case.attempts if case.attempts > 1 else None,
         "usage": _usage_data(case.usage, budget),
-        "trace": trace_data(case.trace, budget) if show_outputs else None,
+        "trace": trace_data(case.trace, budget) if show_outputs and case.trace is not None else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None and value != ""}
+
+
+def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
+    fields = {
+        "evaluator": None if error.evaluator is None else budget.line(error.evaluator),
+        "type": budget.line(error.error.type),
+        "message": budget.text(error.error.message),
+        "traceback": budget.text(error.error.traceback),
+        "advice": budget.line(error.error.advice, 1000),
     }
     return _without_empty(fields)
 
 
-def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: bool) -> dict[str, Any]:
+def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: bool) -> Mapping[str, Any]:
+    if is_plain(evaluation):
+        return _plain_evaluation_data(evaluation.score, evaluation.threshold)
     fields = {
         "score": evaluation.score,
         "shown": format_score(evaluation.score, evaluation.threshold),
@@ -157,6 +160,18 @@ def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: b
             for assertion in islice(evaluation.assertions or (), _MOST)
         ],
         "usage": _usage_data(evaluation.usage, budget),
+    }
+    return _without_empty(fields)
+
+
+@lru_cache(maxsize=1024)
+def _plain_evaluation_data(score: float, threshold: Threshold | None) -> Mapping[str, Any]:
+    """The data of an evaluation that is only a score. Many are equal."""
+    fields = {
+        "score": score,
+        "shown": format_score(score, threshold),
+        "passed": None if threshold is None else threshold.holds(score),
+        "threshold": None if threshold is None else str(threshold),
     }
     return _without_empty(fields)
 

@@ -38,7 +38,8 @@ class TrialIndex:
                 continue
             row = self._seen[case.suite]
             self._seen[case.suite] += 1
-            if row < len(columns) and columns.key(row) == case.key and self.ranks[at][row] >= 0:
+            is_listed = row < len(columns) and self.ranks[at][row] >= 0
+            if is_listed and columns.hashes[row] == case.hash and columns.repeats[row] == case.repeat:
                 yield at, row, case
 
     def put(self, at: int, row: int, *, page: int, position: int) -> None:
@@ -48,7 +49,7 @@ class TrialIndex:
     def of(self, suite: int, rows: Iterable[int]) -> list[int]:
         """Page and position of each trial, in one list."""
         places = (self.places[suite][row] for row in rows)
-        return list(chain.from_iterable(divmod(place, _POSITIONS) for place in places if place >= 0))
+        return list(chain.from_iterable([divmod(place, _POSITIONS) for place in places if place >= 0]))
 
 
 SAMPLES = 10
@@ -106,6 +107,7 @@ class _PageWriter:
     def __init__(self, view: ReportView, pages: TrialPages) -> None:
         self._context, self._pages = view.context, pages
         self._trials: list[dict[str, Any]] = []
+        self._names: dict[str, str] = {}
         self.size = 0
 
     def add(self, side: TrialIndex, trial_row: TrialRow) -> None:
@@ -124,7 +126,7 @@ class _PageWriter:
             sample.setdefault("now" if side is self._pages.now else "before", self._trial(case, _SAMPLE)[0])
 
     def _trial(self, case: CaseResult, bound: int) -> tuple[dict[str, Any], int]:
-        budget = TextBudget(bound, self._context.redact)
+        budget = TextBudget(bound, self._context.redact, self._names)
         data = trial_data(case, budget, show_outputs=self._context.show_outputs)
         return data, bound - budget.left
 
