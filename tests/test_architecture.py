@@ -58,7 +58,10 @@ GLUE = {
     "ci.fork_comment",
     "ci.job",
     "ci.merge_runs",
+    "ci.merge_shards",
+    "ci.merge_suites",
     "ci.partial_run",
+    "ci.partition_file",
     "ci.pipeline",
     "ci.ports",
     "ci.preparation",
@@ -68,6 +71,8 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.resume",
+    "ci.shard_run",
+    "ci.sharding",
     "ci.wiring",
 }
 # What a package may import besides itself.

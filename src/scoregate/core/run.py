@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from math import isnan
 from typing import Any, NamedTuple
 
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
 from scoregate.core.records import record
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
@@ -161,6 +161,7 @@ class SuiteResult:
         unfinished: the number of trials that started and never finished.
         setup: what another framework ran the suite with; None for other suites.
         variants: the runs of a grid search, one for each combination of parameters.
+        part: the part of the cases that a shard ran; None for all of them.
     """
 
     id: str
@@ -183,6 +184,7 @@ class SuiteResult:
     unfinished: int = 0
     setup: Setup | None = None
     variants: tuple[SuiteResult, ...] = ()
+    part: SuitePart | None = None
 
     @property
     def cases(self) -> Iterator[CaseResult]:
@@ -196,7 +198,8 @@ class SuiteResult:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
         calls = self.evaluations + self.columns.unscored + self.pending
-        return self.complete and not bad and not self.errors and calls > 0
+        is_empty_part = self.part is not None and self.planned == 0
+        return self.complete and not bad and not self.errors and (calls > 0 or is_empty_part)
 
     @property
     def evaluations(self) -> int:
@@ -308,6 +311,25 @@ class ReusedRun:
 
 
 @record
+class RunShard:
+    """The shard that a run is of.
+
+    Attributes:
+        partition: the fingerprint of the partition.
+        number: the number of the shard, from 1.
+        of: the number of shards.
+        id: the digest of what the shard runs.
+        base: the id of the baseline whose outputs and cases it used; empty if it used none.
+    """
+
+    partition: str
+    number: int
+    of: int
+    id: str
+    base: str = ""
+
+
+@record
 class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 
@@ -327,6 +349,7 @@ class Run:
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from.
+        shard: the shard that it is of; None for a whole run.
     """
 
     id: str
@@ -358,6 +381,7 @@ class Run:
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
+    shard: RunShard | None = None
     read: Callable[[], Iterable[CaseResult]] | None = None
 
     @property
@@ -371,29 +395,3 @@ class Run:
     def cases(self) -> Iterator[CaseResult]:
         """The trials of every suite, in the order in which they finished, read from disk one by one."""
         return iter(self.read() if self.read is not None else ())
-
-
-ReviseCase = Callable[[CaseResult], CaseResult]
-_ReadCases = Callable[[], Iterable[CaseResult]]
-
-
-def revise_run(run: Run, revise: ReviseCase) -> Run:
-    """Replace every trial of a run by the result of `revise`; the trials are read once and stay on disk."""
-    columns = [Columns() for _ in run.suites]
-    for case in run.cases:
-        columns[case.suite].add(revise(case))
-    suites = (
-        replace(suite, columns=revised, read=_revise_reader(suite.read, revise))
-        for suite, revised in zip(run.suites, columns, strict=True)
-    )
-    return replace(run, suites=tuple(suites), read=_revise_reader(run.read, revise))
-
-
-def _revise_reader(read: _ReadCases | None, revise: ReviseCase) -> _ReadCases | None:
-    if read is None:
-        return None
-
-    def cases() -> Iterator[CaseResult]:
-        return map(revise, read())
-
-    return cases
