@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from scoregate.ci.discovery import discover
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import open_job_context
-from scoregate.ci.partition_file import dump_partition
+from scoregate.ci.partition_file import PARTITION_FILE, dump_partition
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import make_plan
 from scoregate.ci.policy import merge_suite_gates
@@ -61,9 +61,14 @@ _MOST_SHOWN = 6
     "form",
     type=click.Choice(["text", "json", "github"]),
     default="text",
-    help="text: a list; json: the partition; github: outputs of a step, with the matrix.",
+    help="text: a list; json: the partition; github: outputs of a step, such as the matrix; in a step, they are set.",
 )
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the partition to a file, too.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the partition to this file, too; by default, `--format github` writes partition.json into --out.",
+)
 def command(shards: str, target: str, no_split: bool, form: str, output: Path | None, **flags: Any) -> int:
     """Divide the suites under PATHS among shards, by the durations of the baseline, the longest first.
 
@@ -75,11 +80,14 @@ def command(shards: str, target: str, no_split: bool, form: str, output: Path | 
     root = project_root(flags)
     settings = with_selected_cases(load_gate_settings(root, flags), root, cases, nodes, cwd=working_folder(root, flags))
     partition, note = anyio.run(_divide, root, settings, number, target_s, not no_split)
+    if output is None and form == "github":
+        output = root / settings.out / PARTITION_FILE
     if output is not None:
         _write(output, dump_partition(partition))
-    lines = {"text": _list_shards, "json": _dump, "github": _list_outputs}[form](partition)
-    for line in lines:
-        click.echo(line)
+    if form == "github":
+        _set_outputs({**_list_outputs(partition), "partition-path": _below_workspace(output)})
+    for line in _list_shards(partition) if form != "json" else _dump(partition):
+        click.echo(line, err=form == "github")
     if form == "text" or note:
         click.echo(one_line(note or "Durations are those of the baseline, one script at a time.", 500), err=True)
     return 0
@@ -152,12 +160,28 @@ def _dump(partition: Partition) -> Iterator[str]:
     yield dump_partition(partition).decode().rstrip("\n")
 
 
-def _list_outputs(partition: Partition) -> Iterator[str]:
-    """Lines for the file of a step's outputs; the job runs a matrix of them with `fromJSON`."""
+def _list_outputs(partition: Partition) -> dict[str, str]:
+    """The outputs of a step; a job runs the matrix with `fromJSON`."""
     jobs = [
         {"shard": f"{shard.number}/{len(partition.shards)}", "number": shard.number, "seconds": round(shard.seconds)}
         for shard in partition.shards
     ]
-    yield f"matrix={json.dumps({'include': jobs}, separators=(',', ':'))}"
-    yield f"shards={len(jobs)}"
-    yield f"fingerprint={partition.fingerprint}"
+    matrix = json.dumps({"include": jobs}, separators=(",", ":"))
+    return {"matrix": matrix, "shards": str(len(jobs)), "fingerprint": partition.fingerprint}
+
+
+def _below_workspace(path: Path) -> str:
+    return os.path.relpath(path, os.environ.get("GITHUB_WORKSPACE") or None)
+
+
+def _set_outputs(outputs: Mapping[str, str]) -> None:
+    """Set the outputs of the step, or print them outside of a step."""
+    text = "".join(f"{name}={value}\n" for name, value in outputs.items())
+    if not (name := os.environ.get("GITHUB_OUTPUT", "")):
+        click.echo(text, nl=False)
+        return
+    try:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise RecordError(f"the outputs of the step can't be written: {error.strerror}") from None
