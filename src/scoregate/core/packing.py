@@ -12,6 +12,7 @@ from scoregate.core.records import record
 
 MOST_MATRIX_JOBS = 256
 _BALANCED, _SMALL = 1.05, 0.05  # shares of the length of a shard
+_PARTS_PER_SHARD = 4
 Load = tuple[float, tuple[Assignment, ...]]
 
 
@@ -92,7 +93,7 @@ class _Division:
 
         Args:
             assignment: the piece.
-            most: the largest number of parts.
+            most: the largest number of parts. There may be more than shards: one process runs several parts.
             seconds: the length that a part should have.
         """
         launch = self.launches[assignment.launch]
@@ -109,7 +110,7 @@ class _Division:
         if number >= limit:
             return False
         wanted = ceil(suite.seconds / seconds) if seconds > 0 else limit
-        self.parts[launch.name][suite.id] = min(limit, max(number + 1, wanted))
+        self.parts[launch.name][suite.id] = min(limit, wanted if number == 1 and wanted > 1 else 2 * number)
         return True
 
 
@@ -129,6 +130,7 @@ def pack_launches(launches: Sequence[LaunchDuration], shards: int, *, splits: bo
     """
     division = _Division({launch.name: launch for launch in launches})
     share = sum(launch.total for launch in launches) / shards
+    most = _PARTS_PER_SHARD * shards if splits else 1
     best = loads = _pack(division, shards)
     for _ in range(4 * shards + 4 * len(launches)):
         longest = loads[0]
@@ -137,7 +139,7 @@ def pack_launches(launches: Sequence[LaunchDuration], shards: int, *, splits: bo
         pieces = {piece.assignment: piece for piece in division.pieces()}
         own = sorted((pieces[each] for each in longest[1]), key=lambda piece: piece.order)
         worth = (each for each in own if division.is_worth_dividing(each, share))
-        if not any(division.divide(each.assignment, shards if splits else 1, share) for each in worth):
+        if not any(division.divide(each.assignment, most, share) for each in worth):
             break
         loads = _pack(division, shards)
         best = min(best, loads, key=lambda each: each[0][0])

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.host.conftest import Project, Ran
+from tests.fakes.github import events
+from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.world import World
 
 # Outputs depend on the case and on QUALITY only. Some cases get worse in the change, in clusters of five.
 QUALITY_SUITE = """
@@ -107,10 +110,10 @@ def plant(project: Project, *, suite: str = QUALITY_SUITE) -> None:
 
 def plan_durations(path: Path, seconds: dict[str, float]) -> None:
     head = json.loads(path.read_text(encoding="utf-8"))
-    for suite in head["suites"]:
-        suite["duration_s"] = seconds[suite["id"]]
+    for each in head["suites"]:
+        each["duration_s"] = seconds[each["id"]]
     for script in head["scripts"]:
-        of_script = {suite["id"] for suite in head["suites"] if suite["script"] == script["name"]}
+        of_script = {each["id"] for each in head["suites"] if each["script"] == script["name"]}
         script["duration_s"] = sum(seconds[name] for name in of_script) + 2
     path.write_text(json.dumps(head), encoding="utf-8")
 
@@ -294,3 +297,34 @@ def test_a_suite_whose_cases_differ_between_processes_is_unmeasurable(project: P
     merged = merge(project)
     assert merged.exit_code == 3
     assert "its cases differ between shards" in merged.output
+
+
+def test_three_jobs_of_a_workflow_are_one_gate(world: World) -> None:
+    """Plan, shards and merge as jobs of the action, with the base's artifact; only the merge comments."""
+    world.project.write("evals/greeting.py", suite(good=4).replace("id='demo'", "id='greeting'"))
+    world.commit()
+    base = world.push(INPUT_KEY="evals")
+    assert base.exit_code == 0, base.output
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    event = events.pull_request(pull)
+    ran = world.workflow_run(event)
+    planned = world.job(event, "action", run=ran, INPUT_COMMAND="plan", INPUT_SHARDS="2", INPUT_KEY="evals")
+    assert planned.exit_code == 0, planned.output
+    jobs = json.loads(planned.outputs["matrix"])["include"]
+    assert [job["shard"] for job in jobs] == ["1/2", "2/2"]
+    partition = world.folder / "partition.json"
+    shutil.copy(world.project.root / planned.outputs["partition-path"], partition)
+    for job in jobs:
+        inputs = {"INPUT_SHARD": job["shard"], "INPUT_PARTITION": str(partition), "INPUT_KEY": "evals"}
+        shard = world.job(event, "action", run=ran, **inputs)
+        assert shard.exit_code == 0, shard.output
+        assert pull.comments == []
+        shutil.copytree(world.project.root / shard.outputs["run-path"], world.folder / f"shards/{job['number']}")
+    inputs = {"INPUT_COMMAND": "merge", "INPUT_RUNS": f"{world.folder}/shards/1 {world.folder}/shards/2"}
+    merged = world.job(event, "action", run=ran, INPUT_KEY="evals", **inputs)
+    assert merged.exit_code == 1, merged.output
+    (comment,) = pull.comments
+    assert "11 newly failing" in comment.body
+    assert [suite["label"] for suite in merged.run["suites"]] == ["demo", "greeting"]
