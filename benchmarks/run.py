@@ -10,6 +10,7 @@ import datasets
 import execution
 import junit
 import listen
+import merge
 import models
 import offline
 import overhead
@@ -29,6 +30,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "saturation": saturation.measure,
     "start": start.measure,
     "junit": junit.measure,
+    "merge": merge.measure,
     "page": page.measure,
     "models": models.measure,
     "listen": listen.measure,

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunHead, RunWriter, latest_run, read_head, read_run, run_folder
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_case
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, move_line, parse_case
 from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
@@ -111,8 +111,8 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
         merging.add_suites(shard)
     with RunWriter(folder) as writer:
         for number, shard in enumerate(shards):
-            for case in merging.read_cases(number, shard):
-                writer.add(case)
+            for line in merging.read_lines(number, shard):
+                writer.add_line(line)
         return writer.finish(_make_run(shards, missing, merging, settings))
 
 
@@ -166,17 +166,17 @@ class _Merging:
             indices.append(order[key])
         self._indices.append(indices)
 
-    def read_cases(self, number: int, shard: ReadShard) -> Iterator[CaseResult]:
-        """Read the trials of a shard, as trials of the merged run, and add them to its columns."""
+    def read_lines(self, number: int, shard: ReadShard) -> Iterator[bytes]:
+        """Read the trials of a shard, as lines of the merged run, and add them to its columns."""
         indices = self._indices[number]
-        for case in _read_valid_cases(shard.path, len(indices)):
-            index = case.suite = indices[case.suite]
+        for line, case in _read_valid_cases(shard):
+            index = indices[case.suite]
             if (keys := self._keys.get(index)) is not None:
                 if case.key in keys:
                     continue
                 keys.add(case.key)
             self.columns[index].add(case)
-            yield case
+            yield move_line(line, case, index)
 
     def results(self) -> list[SuiteResult]:
         """The merged suites, with labels that are unique in the whole run."""
@@ -195,19 +195,19 @@ class _Merging:
         }
 
 
-def _read_valid_cases(folder: Path, suites: int) -> Iterator[CaseResult]:
-    """The trials that can be read; the reader of the run has reported the others. Each is read once."""
-    seen: set[tuple[int, CaseKey]] = set()
-    try:
-        for line in CasesFile(folder / CASES_FILE).lines():
+def _read_valid_cases(shard: ReadShard) -> Iterator[tuple[bytes, CaseResult]]:
+    """The lines and trials that can be read, each once; the reader of the run has reported the others."""
+    suites, seen = len(shard.run.suites), set[tuple[int, CaseKey]]()
+    with suppress(*UNREADABLE):
+        for line in CasesFile(shard.path / CASES_FILE).lines():
             with suppress(ValueError):
                 case = parse_case(line)
                 key = (case.suite, case.key)
-                if 0 <= case.suite < suites and key not in seen:
+                if not 0 <= case.suite < suites or key in seen:
+                    continue
+                if not shard.run.complete:  # in a complete run, each trial is there once
                     seen.add(key)
-                    yield case
-    except UNREADABLE:
-        return
+                yield line, case
 
 
 def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: _Merging, settings: Settings) -> Run:

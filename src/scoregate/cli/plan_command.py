@@ -81,12 +81,11 @@ def command(shards: str, target: str, no_split: bool, form: str, output: Path | 
     root = project_root(flags)
     settings = with_selected_cases(load_gate_settings(root, flags), root, cases, nodes, cwd=working_folder(root, flags))
     partition, note = anyio.run(_divide, root, settings, number, target_s, not no_split)
-    if output is None and form == "github":
-        output = root / settings.out / PARTITION_FILE
-    if output is not None:
-        _write(output, dump_partition(partition))
-    if form == "github":
-        _set_outputs({**_list_outputs(partition), "partition-path": _below_workspace(output)})
+    path = output or (root / settings.out / PARTITION_FILE if form == "github" else None)
+    if path is not None:
+        _write(path, dump_partition(partition))
+        if form == "github":
+            _set_outputs({**_list_outputs(partition), "partition-path": _below_workspace(path)})
     for line in _list_shards(partition) if form != "json" else _dump(partition):
         click.echo(line, err=form == "github")
     if form == "text" or note:
