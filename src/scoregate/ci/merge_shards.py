@@ -26,6 +26,7 @@ from scoregate.ci.shard_run import find_shard_problems
 from scoregate.core.cases import CaseKey, CaseResult, Columns
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.partition import MOST_SHARDS
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, Run, RunShard, Script, SuiteResult
 from scoregate.core.suite_labels import label_suites
@@ -83,7 +84,7 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
     if len(commits := sorted({each.head.commit or "none" for each in shards})) > 1:
         raise UsageError(f"the shards are of several commits: {', '.join(each[:7] for each in commits)}")
     numbers = {each.shard.of for each in shards}
-    if len(numbers) > 1 or not all(1 <= each.shard.number <= each.shard.of for each in shards):
+    if len(numbers) > 1 or not all(1 <= each.shard.number <= each.shard.of <= MOST_SHARDS for each in shards):
         raise UsageError("the shards do not agree on their number", advice="Run all shards again.")
     return tuple(shards)
 

@@ -39,11 +39,11 @@ class SuiteSources:
         return ", ".join(str(each.shard) for each in self.parts)
 
     @property
-    def missing(self) -> set[int]:
-        """The numbers of the parts that no shard ran."""
+    def is_missing_part(self) -> bool:
+        """Whether no shard ran one of the parts."""
         infos = [suite.part for suite in self.suites if suite.part is not None]
-        ran = {number for info in infos for number in info.numbers}
-        return set(range(1, max((info.of for info in infos), default=0) + 1)) - ran
+        of = max((info.of for info in infos), default=0)
+        return len({number for info in infos for number in info.numbers if 1 <= number <= of}) < of
 
 
 def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
@@ -64,7 +64,7 @@ def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
         unfinished=sum(suite.unfinished for suite in suites),
         errors=(*dict.fromkeys(error for suite in suites for error in suite.errors), *problems),
         reviews=tuple(dict.fromkeys(review for suite in suites for review in suite.reviews)),
-        complete=all(suite.complete for suite in suites) and not problems and not sources.missing,
+        complete=all(suite.complete for suite in suites) and not problems and not sources.is_missing_part,
         assertion_failed=any(suite.assertion_failed for suite in suites),
         duration_s=sum(durations) if durations else None,
         usage=sum_usage(suite.usage for suite in suites if suite.usage is not None),

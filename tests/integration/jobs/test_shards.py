@@ -299,6 +299,46 @@ def test_a_suite_whose_cases_differ_between_processes_is_unmeasurable(project: P
     assert "its cases differ between shards" in merged.output
 
 
+def test_a_suite_with_fewer_cases_than_shards_has_empty_parts(project: Project) -> None:
+    """Its base was long, and the change leaves two cases: a part without a case neither fails nor is missed."""
+    plant(project)
+    few = QUALITY_SUITE.replace("cases(60)", "cases(2)").replace(
+        "evaluators=[Good(), Length(), Longer()]", "evaluators=[Good(), Length(), Longer()], assert_test=True"
+    )
+    project.write("evals/eval_quality.py", few)
+    project.commit()
+    assert len(plan(project, "--shards", "4")["shards"]) == 4
+    for number in range(1, 5):
+        shard = run_shard(project, number, 4)
+        assert shard.exit_code == 0, shard.output
+    whole = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="base")
+    merged = merge(project)
+    assert merged.exit_code == whole.exit_code, merged.output
+    assert read_record(merged.out)["suites"] == read_record(project.root / "whole")["suites"]
+
+
+def test_impossible_numbers_in_a_record_are_refused(sharded: tuple[Project, int]) -> None:
+    project, _ = sharded
+    for number in range(1, 4):
+        path = project.root / f"shards/{number}/run/run.json"
+        head = json.loads(path.read_text(encoding="utf-8"))
+        head["shard"]["of"] = 10**15
+        path.write_text(json.dumps(head), encoding="utf-8")
+    refused = merge(project)
+    assert refused.exit_code == 2
+    assert "do not agree on their number" in refused.output
+    for number in range(1, 4):
+        path = project.root / f"shards/{number}/run/run.json"
+        head = json.loads(path.read_text(encoding="utf-8"))
+        head["shard"]["of"] = 3
+        for each in head["suites"]:
+            each["part"] = {"numbers": [1, -5], "of": 10**15, "cases": 1, "digest": "x"}
+        path.write_text(json.dumps(head), encoding="utf-8")
+    merged = merge(project)
+    assert merged.exit_code == 3
+    assert not any(each["complete"] for each in merged.run["suites"])
+
+
 def test_three_jobs_of_a_workflow_are_one_gate(world: World) -> None:
     """Plan, shards and merge as jobs of the action, with the base's artifact; only the merge comments."""
     world.project.write("evals/greeting.py", suite(good=4).replace("id='demo'", "id='greeting'"))
