@@ -11,6 +11,7 @@ import execution
 import gateway
 import junit
 import listen
+import merge
 import models
 import offline
 import overhead
@@ -30,6 +31,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "saturation": saturation.measure,
     "start": start.measure,
     "junit": junit.measure,
+    "merge": merge.measure,
     "page": page.measure,
     "models": models.measure,
     "listen": listen.measure,

@@ -16,6 +16,7 @@ import yaml
 from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
 from scoregate.cli.merge_command import command as merge_command
+from scoregate.cli.plan_command import command as plan_command
 from scoregate.cli.run_command import command as run_command
 
 ROOT = Path(__file__).parent.parent
@@ -31,8 +32,13 @@ def manifest(name: str) -> dict[str, Any]:
 
 
 ACTION, COMPOSITE = manifest("action.yml"), manifest("composite/action.yml")
-OF_MERGE = ("runs", "expect")
-INPUTS = [name for name in ACTION["inputs"] if name not in ("command", *OF_MERGE)]
+OF_COMMANDS = {
+    merge_command: ("runs", "expect"),
+    plan_command: ("shards", "target"),
+    run_command: ("shard", "partition"),
+}
+NO_SETTINGS = ("command", *(name for names in OF_COMMANDS.values() for name in names))
+INPUTS = [name for name in ACTION["inputs"] if name not in NO_SETTINGS]
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -47,8 +53,9 @@ def test_every_input_is_a_setting_with_a_flag_and_a_section_in_the_reference(nam
     assert f"### `{setting}`\n" in SETTINGS
 
 
-def test_the_inputs_of_merge_are_its_parameters() -> None:
-    assert set(OF_MERGE) <= {parameter.name for parameter in merge_command.params}
+def test_the_inputs_that_are_no_settings_are_parameters_of_their_command() -> None:
+    for command, names in OF_COMMANDS.items():
+        assert set(names) <= {parameter.name for parameter in command.params}
 
 
 def test_the_tests_run_on_every_python_that_is_supported() -> None:

@@ -62,7 +62,10 @@ GLUE = {
     "ci.merge_runs",
     "ci.gateway_counts",
     "ci.model_gateway",
+    "ci.merge_shards",
+    "ci.merge_suites",
     "ci.partial_run",
+    "ci.partition_file",
     "ci.pipeline",
     "ci.ports",
     "ci.preparation",
@@ -72,6 +75,8 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.resume",
+    "ci.shard_run",
+    "ci.sharding",
     "ci.wiring",
 }
 # What a package may import besides itself.

@@ -113,7 +113,7 @@ Runs = tuple[Run | None, ...]
 
 async def confirm_failures(comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
     """Run newly failing cases again; returns the run with the results of these tries."""
-    cases = list(_failing_cases(comparison, settings.confirmed_cases))
+    cases = list(list_failing_cases(comparison, settings.confirmed_cases))
     if not cases:
         return comparison.run
     tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)
@@ -130,7 +130,7 @@ async def confirm_failures(comparison: Comparison, plan: Plan, settings: Setting
     return run
 
 
-def _failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[FailingCase]:
+def list_failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[FailingCase]:
     """The critical ones first, up to the limit."""
     if mode is Confirm.OFF:
         return

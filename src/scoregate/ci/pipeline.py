@@ -113,7 +113,12 @@ async def _preload(reporting: Reporting) -> AsyncIterator[None]:
 
 
 async def gate_finished_run(
-    run: Run, settings: Settings, reporting: Reporting, *, amend: AmendRun = lambda _: None
+    run: Run,
+    settings: Settings,
+    reporting: Reporting,
+    *,
+    amend: AmendRun = lambda _: None,
+    check: Callable[[Run, Baseline], Run] = lambda run, _: run,
 ) -> GateResult:
     """Judge a run that was merged from several, or made before.
 
@@ -122,13 +127,14 @@ async def gate_finished_run(
         settings: the settings of the project.
         reporting: finds the baseline, and delivers the reports.
         amend: writes `run.json` again; nothing if the run has no folder here.
+        check: returns the run with what is only known once its baseline is.
     """
     async with reporting.announce():
         run = await to_thread.run_sync(reporting.apply_reviews, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
-        run = with_history(run, history, baseline, amend)
+        run = check(with_history(run, history, baseline, amend), baseline)
         return await _report(judge_run(run, baseline, settings, reporting.calibrations), reporting)
 
 

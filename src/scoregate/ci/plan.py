@@ -14,6 +14,7 @@ from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
 from scoregate.core.records import record
+from scoregate.core.run import RunShard
 
 
 class SourceKind(StrEnum):
@@ -185,6 +186,7 @@ class Plan:
         skipped: the ids of suites that are missing for another reason than a filter.
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.
+        shard: the shard that it is restricted to; None for all.
     """
 
     root: Path
@@ -195,6 +197,7 @@ class Plan:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+    shard: RunShard | None = None
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:
@@ -262,6 +265,7 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
                 "SCOREGATE_REPEATS": str(repeats),
                 "SCOREGATE_CACHE": "off",
                 "SCOREGATE_SELECTION": "",
+                "SCOREGATE_PARTS": "",
             },
         )
         for launch in plan.launches

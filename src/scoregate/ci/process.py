@@ -312,6 +312,7 @@ _NAMES = frozenset(
         "GITHUB_STEP_SUMMARY",
         # Only the plan sets it; in the environment, it would leave out cases without a trace in the record.
         "SCOREGATE_SELECTION",
+        "SCOREGATE_PARTS",
     }
 )
 # Variables that a runner leaks into its steps. They would mislead the interpreter that scoregate chooses.

@@ -354,6 +354,7 @@ class Recorder:
             settings=file_values if isinstance(file_values, dict) else None,
             conditions=await read_conditions(root, settings, tree),
             notices=tuple(map(self.redact.text, notices)),
+            shard=plan.shard,
         )
 
 

@@ -13,7 +13,9 @@ from scoregate.ci.user_ids import give_folder
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.errors import ScoregateError, UsageError
 
-COMMANDS = ("run", "publish", "merge")
+COMMANDS = ("run", "publish", "plan", "merge")
+# The inputs of each command that are options and no settings.
+_OPTIONS = {"run": ("shard", "partition"), "plan": ("shards", "target"), "merge": ("expect",)}
 
 
 @click.command("action")
@@ -35,7 +37,8 @@ def command() -> int:
 
 def _arguments(name: str) -> list[str]:
     """The arguments of a command that are not settings."""
-    if name != "merge":
-        return []
-    expect = os.environ.get("INPUT_EXPECT", "").strip()
-    return [*(["--expect", expect] if expect else []), "--", *os.environ.get("INPUT_RUNS", "").split()]
+    arguments = ["--format", "github"] if name == "plan" else []
+    for option in _OPTIONS.get(name, ()):
+        if value := os.environ.get(f"INPUT_{option.upper()}", "").strip():
+            arguments += [f"--{option}", value]
+    return [*arguments, "--", *os.environ.get("INPUT_RUNS", "").split()] if name == "merge" else arguments

@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "run the suites, compare them with a baseline, apply the gates",
     "exec": "run one command, in any language, instead of suites in Python",
     "gateway": "keep the keys of models, and limit, count, record and replay calls in any language",
+    "plan": "divide the suites among shards, each of which is one job",
     "list": "list the suites that would run, and why each was found",
     "compare": "compare two runs",
     "gate": "apply the gates of the current settings to a finished run",

@@ -13,6 +13,7 @@ import click
 from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
 from scoregate.ci.merge_runs import merge_matrix_runs, read_matrix_runs
+from scoregate.ci.merge_shards import check_with_baseline, find_shards, merge_shards
 from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
@@ -38,7 +39,8 @@ from scoregate.core.run import Run
 def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, **flags: Any) -> int:
     """Merge RUNS, such as those of matrix jobs, compare them with a baseline, apply the gates and report once.
 
-    Suites with the same id are distinguished by the folder names of their runs.
+    Suites with the same id are distinguished by the folder names of their runs. The runs of shards become the run that
+    one machine would have made; a missing shard makes it unmeasurable (exit code 3).
     """
     root = project_root(flags)
     settings = load_gate_suite_settings(root, flags)
@@ -50,15 +52,21 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         is_pattern = "*" in str(path) and not path.is_absolute()
         folders += sorted(Path().glob(str(path))) if is_pattern else [path]
     with lock_output(root / settings.out, root):
-        matrix = read_matrix_runs(folders, expected=expect)
-        run = merge_matrix_runs(matrix, root / settings.out / RUN_FOLDER, settings, expected=expect)
+        base, is_sharded, target = "", False, root / settings.out / RUN_FOLDER
+        if shards := find_shards(folders):
+            run = merge_shards(shards, target, settings)
+            base, is_sharded = next((each.shard.base for each in shards if each.shard.base), ""), True
+        else:
+            matrix = read_matrix_runs(folders, expected=expect)
+            run = merge_matrix_runs(matrix, target, settings, expected=expect)
         with open_output(options) as output:
-            outcome = anyio.run(_judge, run, settings, root)
+            outcome = anyio.run(_judge, run, settings, root, base, is_sharded)
             print_result(outcome, root / settings.out, output)
     return outcome.exit_code
 
 
-async def _judge(run: Run, settings: Settings, root: Path) -> GateResult:
+async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> GateResult:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
-        return await gate_finished_run(run, settings, build_reporting(context), amend=amend)
+        check = partial(check_with_baseline, settings, base, amend) if is_sharded else lambda run, _: run
+        return await gate_finished_run(run, settings, build_reporting(context), amend=amend, check=check)

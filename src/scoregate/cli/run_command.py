@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import click
@@ -24,6 +25,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
+from scoregate.errors import UsageError
 
 
 @click.command("run")
@@ -58,8 +60,22 @@ from scoregate.cli.run_gate import run_project
     help="Reuse the results of the last run if it did not finish and the code is unchanged.",
 )
 @click.option("--watch", is_flag=True, help="Run again what a changed file affects, until Ctrl+C.")
+@click.option(
+    "--shard",
+    metavar="K/N",
+    help="Run only shard K of N and judge nothing; the exit code is 0 if the shard is complete. `scoregate merge` "
+    "judges all shards.",
+)
+@click.option(
+    "--partition",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The partition that `scoregate plan` wrote; without it, --shard computes it.",
+)
 @output_options
-def command(options: OutputOptions, *, resume: bool, watch: bool, **flags: Any) -> int:
+def command(
+    options: OutputOptions, *, resume: bool, watch: bool, shard: str | None, partition: Path | None, **flags: Any
+) -> int:
     """Run the suites under PATHS, compare them with a baseline, apply the gates and write reports.
 
     Default for PATHS: the folder evals/, and files named eval_*.py, *_eval.py, *.eval.py and *.testset.toml that git
@@ -73,6 +89,14 @@ def command(options: OutputOptions, *, resume: bool, watch: bool, **flags: Any) 
         settings = load_gate_settings(root, flags)
         return with_selected_cases(settings, root, cases, nodes, cwd=working_folder(root, flags))
 
+    if shard is None and partition is not None:
+        raise UsageError("--partition needs --shard", advice="Name the shard to run: --shard 1/8 --partition FILE.")
+    if shard is not None:
+        if watch:
+            raise UsageError("--shard and --watch exclude each other")
+        from scoregate.cli.shard import parse_shard, run_project_shard
+
+        return run_project_shard(load(), root, options, parse_shard(shard, partition))
     if not watch:
         return run_project(load(), root, options, resumes=resume)
     from scoregate.cli.watch import check_watch, watch_project

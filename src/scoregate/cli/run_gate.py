@@ -131,6 +131,39 @@ async def gate_project(
         opened_by: starts the processes of suites.
         change_ports: changes the ports of the pipeline.
     """
+    find_resumed = latest_run if resumes else _resume_nothing
+    async with open_run(
+        settings, root, output, stop=stop, find=find, find_resumed=find_resumed, opened_by=opened_by
+    ) as (own_settings, ports):
+        return await run_gate(own_settings, change_ports(ports))
+
+
+def _resume_nothing(_: Path) -> None:
+    return None
+
+
+@asynccontextmanager
+async def open_run(
+    settings: Settings,
+    root: Path,
+    output: Output,
+    *,
+    stop: anyio.Event,
+    find: FindSuites = find_suites,
+    find_resumed: Callable[[Path], Path | None] = _resume_nothing,
+    opened_by: OpenChild = open_child,
+) -> AsyncIterator[tuple[Settings, Ports]]:
+    """The settings and the ports of one run until the block ends, while its progress is shown.
+
+    Args:
+        settings: the settings of the project.
+        root: the folder of the project.
+        output: where progress is shown.
+        stop: ends what runs, once it is set.
+        find: finds the suites.
+        find_resumed: finds the run below a folder whose results are reused if it did not finish.
+        opened_by: starts the processes of suites.
+    """
     out = root / settings.out
     recovered = tuple(each.notice for each in recover(out))
     settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
@@ -151,14 +184,13 @@ async def gate_project(
                 print_line=lambda line: display.print_line(format_output_line(line)),
                 stop=stop,
                 find=find,
-                resumed=latest_run(out) if resumes else None,
+                resumed=find_resumed(out),
                 opened_by=opened_by,
             ) as quiet_ports,
         ):
             with mark_in_progress(out / RUN_FOLDER):
                 is_verbose = output.options.verbose
-                ports = log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
-                return await run_gate(settings, change_ports(ports))
+                yield settings, log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
 
 
 @asynccontextmanager

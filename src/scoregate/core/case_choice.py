@@ -1,15 +1,18 @@
-"""Which cases of a suite a partial run takes: by name, by expression, and as a random sample."""
+"""Which cases of a suite a run takes: by name, by expression, as a random sample, and as the part of a shard."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scoregate.core.event_values import SuitePart
+
 if TYPE_CHECKING:
     from scoregate.core.keyword import Matches
+    from scoregate.core.suite import Case
 
 
 class CaseLabels(NamedTuple):
@@ -83,3 +86,51 @@ class CaseChoice:
     def _rank(self, text: str) -> bytes:
         content = f"{self.seed}\0{text}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(content, digest_size=8).digest()
+
+
+class PartChoice(NamedTuple):
+    """The suites of a process that one shard runs, and the parts of them.
+
+    Attributes:
+        take: the numbers of the parts, from 1, and the number of parts in all, by the id of a suite.
+        leave: the ids of suites that other shards run.
+        others: whether suites that are in neither run.
+    """
+
+    take: Mapping[str, tuple[tuple[int, ...], int]] = {}
+    leave: tuple[str, ...] = ()
+    others: bool = True
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> PartChoice:
+        """Parse the JSON object that the host writes.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not valid.
+        """
+        take = {str(suite): (tuple(map(int, numbers)), int(of)) for suite, (numbers, of) in dict(data["take"]).items()}
+        return cls(take, tuple(map(str, data["leave"])), data["others"] is True)
+
+    def takes_suite(self, suite: str) -> bool:
+        """Whether any case of the suite runs."""
+        return suite in self.take or (self.others and suite not in self.leave)
+
+    def take_cases(self, suite: str, cases: Sequence[Case]) -> tuple[Sequence[Case], SuitePart | None]:
+        """The cases of a suite that run, and which part of it they are; None for the whole suite.
+
+        The cases are dealt out in the order of digests of their hashes. So parts differ by at most one case, and the
+        part of a case doesn't depend on the order of the cases.
+        """
+        numbers, of = self.take.get(suite, ((1,), 1))
+        if of == 1:
+            return cases, None
+        hashes = sorted({case.hash for case in cases}, key=lambda each: (_digest(suite, each), each))
+        part_of = {each: index % of + 1 for index, each in enumerate(hashes)}
+        taken = [case for case in cases if part_of[case.hash] in numbers]
+        repeats = (f"{case.hash}\0{case.repeats}" for case in sorted(cases, key=lambda case: case.hash))
+        return taken, SuitePart(numbers, of, len(cases), _digest(suite, *repeats).hex())
+
+
+def _digest(*texts: str) -> bytes:
+    content = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=8).digest()

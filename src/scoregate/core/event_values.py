@@ -87,6 +87,23 @@ class Setup:
 
 
 @record
+class SuitePart:
+    """The part of a suite's cases that a process runs, if shards divide them.
+
+    Attributes:
+        numbers: the numbers of the parts, from 1.
+        of: the number of parts of the suite.
+        cases: the number of cases in all parts.
+        digest: the digest of the hashes of all cases; parts with other digests are not of the same suite.
+    """
+
+    numbers: tuple[int, ...]
+    of: int
+    cases: int
+    digest: str
+
+
+@record
 class Fingerprint:
     """What a score depends on besides the output, to find out whether an evaluator changed.
 

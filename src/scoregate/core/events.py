@@ -14,6 +14,7 @@ from scoregate.core.event_values import (
     Origin,
     PairwiseComparison,
     Setup,
+    SuitePart,
 )
 from scoregate.core.records import make_record
 
@@ -68,6 +69,7 @@ class SuiteStarted(_Event):
         sdk: the SDK that the suite is written with.
         message: the title of the run.
         setup: what another framework ran the suite with; None for other suites.
+        part: the part of the cases that runs; None for all of them.
     """
 
     type: Literal["suite_started"] = "suite_started"
@@ -78,6 +80,7 @@ class SuiteStarted(_Event):
     sdk: str | None = None
     message: str | None = None
     setup: Setup | None = None
+    part: SuitePart | None = None
 
 
 @_event

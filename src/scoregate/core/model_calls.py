@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from scoregate.core.records import record
@@ -79,3 +79,17 @@ def sum_calls(rows: Iterable[object]) -> CallTotals:
         for name in COUNTED:
             sums[name] += getattr(row, name)
     return CallTotals(**sums)
+
+
+def merge_calls(rows: Iterable[ModelCalls]) -> tuple[ModelCalls, ...]:
+    """The rows of several parts of a run, with one row for each suite, evaluator and model.
+
+    Quantiles of several parts can't be added, so a row of more than one part has none.
+    """
+    groups: dict[tuple[str, str, str, str], list[ModelCalls]] = {}
+    for row in rows:
+        groups.setdefault((row.suite, row.evaluator, row.provider, row.model), []).append(row)
+    return tuple(
+        parts[0] if len(parts) == 1 else ModelCalls(*group, **asdict(sum_calls(parts)))
+        for group, parts in groups.items()
+    )

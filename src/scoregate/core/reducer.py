@@ -157,6 +157,7 @@ class SuiteReducer:
             usage=finished.usage if finished else None,
             sdk=started.sdk if started else None,
             setup=started.setup if started else None,
+            part=started.part if started else None,
             columns=self.columns,
             read=read,
         )

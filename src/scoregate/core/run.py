@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from math import isnan
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
 from scoregate.core.model_calls import ModelCalls
 from scoregate.core.records import record
 
@@ -163,6 +163,7 @@ class SuiteResult:
         unfinished: the number of trials that started and never finished.
         setup: what another framework ran the suite with; None for other suites.
         variants: the runs of a grid search, one for each combination of parameters.
+        part: the part of the cases that a shard ran; None for all of them.
     """
 
     id: str
@@ -185,6 +186,7 @@ class SuiteResult:
     unfinished: int = 0
     setup: Setup | None = None
     variants: tuple[SuiteResult, ...] = ()
+    part: SuitePart | None = None
 
     @property
     def cases(self) -> Iterator[CaseResult]:
@@ -197,7 +199,9 @@ class SuiteResult:
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        return self.complete and not bad and not self.errors and self.evaluations + self.pending > 0
+        is_empty_part = self.part is not None and self.planned == 0
+        has_results = self.evaluations + self.pending > 0 or is_empty_part
+        return self.complete and not bad and not self.errors and has_results
 
     @property
     def evaluations(self) -> int:
@@ -309,6 +313,25 @@ class ReusedRun:
 
 
 @record
+class RunShard:
+    """The shard that a run is of.
+
+    Attributes:
+        partition: the fingerprint of the partition.
+        number: the number of the shard, from 1.
+        of: the number of shards.
+        id: the digest of what the shard runs.
+        base: the id of the baseline whose outputs and cases it used; empty if it used none.
+    """
+
+    partition: str
+    number: int
+    of: int
+    id: str
+    base: str = ""
+
+
+@record
 class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 
@@ -327,6 +350,7 @@ class Run:
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, which takes half the time; None if that is not possible.
+        shard: the shard that it is of; None for a whole run.
     """
 
     id: str
@@ -359,6 +383,7 @@ class Run:
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
+    shard: RunShard | None = None
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
 
@@ -373,25 +398,3 @@ class Run:
     def cases(self) -> Iterator[CaseResult]:
         """The trials of every suite, in the order in which they finished, read from disk one by one."""
         return iter(self.read() if self.read is not None else ())
-
-
-ReviseCase = Callable[[CaseResult], CaseResult]
-_ReadCases = Callable[[], Iterable[CaseResult]]
-
-
-def revise_run(run: Run, revise: ReviseCase) -> Run:
-    """Replace every trial of a run by the result of `revise`; the trials are read once and stay on disk."""
-    columns = [Columns() for _ in run.suites]
-    for case in run.cases:
-        columns[case.suite].add(revise(case))
-    suites = (
-        replace(suite, columns=revised, read=_revise_reader(suite.read, revise))
-        for suite, revised in zip(run.suites, columns, strict=True)
-    )
-    return replace(run, suites=tuple(suites), read=_revise_reader(run.read, revise))
-
-
-def _revise_reader(read: _ReadCases | None, revise: ReviseCase) -> _ReadCases | None:
-    if read is None:
-        return None
-    return lambda: map(revise, read())

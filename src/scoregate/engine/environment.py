@@ -16,11 +16,12 @@ from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
-    from scoregate.core.case_choice import CaseChoice, CaseLabels
+    from scoregate.core.case_choice import CaseChoice, CaseLabels, PartChoice
 
 _SUITES = "FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
 _CHOICE = "SCOREGATE_SELECTION"
+_PARTS = "SCOREGATE_PARTS"
 
 
 class Selection(NamedTuple):
@@ -34,6 +35,7 @@ class Selection(NamedTuple):
         max_cases: the largest number of cases per suite; None leaves it to the suite.
         choice: the cases that this run was limited to; None takes all.
         first: hashes of the cases that run before the others, by suite id.
+        parts: the parts of suites that this process runs for a shard; None without shards.
     """
 
     globs: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ class Selection(NamedTuple):
     max_cases: int | None = None
     choice: CaseChoice | None = None
     first: Mapping[str, tuple[str, ...]] = {}
+    parts: PartChoice | None = None
 
     def includes(self, suite: str) -> bool:
         """Whether to run this suite."""
@@ -51,6 +54,8 @@ class Selection(NamedTuple):
         if self.substrings and not any(part in suite for part in self.substrings):
             return False
         if self.choice is not None and not self.choice.takes_suite(suite):
+            return False
+        if self.parts is not None and not self.parts.takes_suite(suite):
             return False
         return not self.hashes or suite in self.hashes
 
@@ -81,6 +86,7 @@ def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
         max_cases=_parse_count("SCOREGATE_MAX_CASES", environ),
         choice=choice,
         first=first,
+        parts=read_parts(environ),
     )
 
 
@@ -171,6 +177,22 @@ def _parse_choice(text: str) -> tuple[CaseChoice | None, Mapping[str, tuple[str,
         return (CaseChoice(named=named, **data) if data or named else None), first
     except TypeError as error:
         raise UsageError(f"{_CHOICE} is not valid: {error}") from None
+
+
+def read_parts(environ: Mapping[str, str] = os.environ) -> PartChoice | None:
+    """The parts of suites that this process runs for a shard; None without shards.
+
+    Raises:
+        UsageError: the variable has an invalid value.
+    """
+    if not (text := environ.get(_PARTS, "")):
+        return None
+    from scoregate.core.case_choice import PartChoice
+
+    try:
+        return PartChoice.parse(dict(_parse_json(_PARTS, text)))  # type: ignore[call-overload]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{_PARTS} is not valid: {error}") from None
 
 
 def _parse_count(name: str, environ: Mapping[str, str]) -> int | None:

@@ -10,7 +10,15 @@ from pydantic_core import from_json
 
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, HumanReviewField, Origin
+from scoregate.core.event_values import (
+    Choice,
+    ErrorInfo,
+    EvaluatorInfo,
+    Fingerprint,
+    HumanReviewField,
+    Origin,
+    SuitePart,
+)
 from scoregate.core.events import Event
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import SuiteResult
@@ -43,6 +51,7 @@ _FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
     "error": lambda data: ErrorInfo(**data),
     "evaluators": lambda items: tuple(map(parse_evaluator, items)),
     "origin": lambda data: Origin(**data),
+    "part": lambda data: SuitePart(tuple(data["numbers"]), data["of"], data["cases"], data["digest"]),
     "review_inputs": lambda items: tuple(HumanReviewField(**item) for item in items),
     "review_outputs": lambda items: tuple(HumanReviewField(**item) for item in items),
     "tags": tuple,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,12 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.cleanup import close_at_end
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import ErrorInfo, SuitePart
 from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import TASK, Suite
 from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
-from scoregate.engine.environment import events_folder, run_message
+from scoregate.engine.environment import events_folder, read_parts, run_message
 from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
@@ -138,7 +139,10 @@ async def run_suite(
     """
     unattributed, deadline = UsageMeter(), PausableDeadline(suite.limits.scoring_s)
     advance = None if progress is None else progress.advance
-    logs = [_start_log(suite, params, EventLog(suite.id, folder, unattributed, advance)) for params in suite.variants]
+    suite, part = _take_part(suite)
+    logs = [
+        _start_log(suite, params, EventLog(suite.id, folder, unattributed, advance), part) for params in suite.variants
+    ]
     trials = iterate_trials(suite, logs)
     if reuses and (path := os.environ.get("SCOREGATE_REUSE")):
         from scoregate.engine.reuse import Replay
@@ -172,7 +176,16 @@ async def run_suite(
     return logs
 
 
-def _start_log(suite: Suite, params: Mapping[str, Any] | None, log: EventLog) -> EventLog:
+def _take_part(suite: Suite) -> tuple[Suite, SuitePart | None]:
+    """The suite with the cases that this process runs for a shard. Its evaluators are those of all cases."""
+    parts = read_parts()
+    cases, part = (suite.cases, None) if parts is None else parts.take_cases(suite.id, suite.cases)
+    return (suite, None) if part is None else (replace(suite, cases=cases), part)
+
+
+def _start_log(
+    suite: Suite, params: Mapping[str, Any] | None, log: EventLog, part: SuitePart | None = None
+) -> EventLog:
     log.emit(
         "suite_started",
         origin=suite.origin,
@@ -181,6 +194,7 @@ def _start_log(suite: Suite, params: Mapping[str, Any] | None, log: EventLog) ->
         params=None if params is None else to_plain(sort_sets(params)),
         sdk=f"scoregate {__version__}",
         message=suite.message,
+        **({} if part is None else {"part": part}),
     )
     for problem in suite.problems:
         log.emit("errored", stage="suite", error=problem)

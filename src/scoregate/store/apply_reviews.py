@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from scoregate.core.cases import CaseResult
+from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import PairwiseComparison
-from scoregate.core.run import Run, revise_run
+from scoregate.core.run import Run
 from scoregate.store.protocol import Store
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, majority_winner, read_verdicts
 
@@ -31,8 +31,34 @@ def apply_reviews(run: Run, store: Callable[[], Store]) -> Run:
     """
     extras = tuple(apply_reviews(extra, store) for extra in run.extras)
     if any(suite.columns.pending for suite in run.suites):
-        run = revise_run(run, review_applier(store))
+        run = _revise_run(run, review_applier(store))
     return replace(run, extras=extras)
+
+
+_ReviseCase = Callable[[CaseResult], CaseResult]
+_ReadCases = Callable[[], Iterable[CaseResult]]
+
+
+def _revise_run(run: Run, revise: _ReviseCase) -> Run:
+    """Replace every trial of a run by the result of `revise`; the trials are read once and stay on disk."""
+    columns = [Columns() for _ in run.suites]
+    for case in run.cases:
+        columns[case.suite].add(revise(case))
+    suites = (
+        replace(suite, columns=revised, read=_revise_reader(suite.read, revise))
+        for suite, revised in zip(run.suites, columns, strict=True)
+    )
+    return replace(run, suites=tuple(suites), read=_revise_reader(run.read, revise))
+
+
+def _revise_reader(read: _ReadCases | None, revise: _ReviseCase) -> _ReadCases | None:
+    if read is None:
+        return None
+
+    def cases() -> Iterator[CaseResult]:
+        return map(revise, read())
+
+    return cases
 
 
 def review_applier(store: Callable[[], Store]) -> Callable[[CaseResult], CaseResult]:

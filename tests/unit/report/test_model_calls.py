@@ -143,3 +143,11 @@ def test_an_unknown_price_is_no_price() -> None:
     (row,) = view(unpriced).model_calls.rows
     assert row.cost == "–"
     assert [*describe_totals(CallTotals(calls=1, waited_s=0.25))] == ["1 call", "$0.00", "waited 250 ms for limits"]
+
+
+def test_calls_of_shards_are_added() -> None:
+    one = ModelCalls("evals/a.py", "", "openai", "gpt-4o", calls=2, cost=0.5, p50_ms=3.0)
+    other = ModelCalls("evals/b.py", "", "openai", "gpt-4o", calls=1, p50_ms=4.0)
+    both, alone = merge_calls([one, other, one])
+    assert (both.calls, both.cost, both.p50_ms) == (4, 1.0, None)
+    assert alone == other

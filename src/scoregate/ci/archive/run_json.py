@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
 from scoregate.core.model_calls import ModelCalls
 from scoregate.core.records import record
 from scoregate.core.run import (
@@ -31,6 +31,7 @@ from scoregate.core.run import (
     PastRun,
     ReusedRun,
     Run,
+    RunShard,
     Score,
     Script,
     SuiteMetrics,
@@ -66,6 +67,7 @@ class SuiteHead:
     sdk: str | None = None
     skipped: bool = False
     setup: Setup | None = None
+    part: SuitePart | None = None
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)
@@ -106,12 +108,13 @@ class RunHead:
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
+    shard: RunShard | None = None
 
     @property
     def is_unselected(self) -> bool:
         """Whether it ended, and ran all suites and cases that the project's settings name."""
         is_filtered = self.filters != self.file_filters
-        return self.complete and not (self.selection or self.narrowed or is_filtered)
+        return self.complete and not (self.selection or self.narrowed or is_filtered or self.shard)
 
     @property
     def has_all_results(self) -> bool:

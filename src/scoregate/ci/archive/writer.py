@@ -64,7 +64,14 @@ class RunWriter:
         Raises:
             RecordError: the disk is full, or can't be written to.
         """
-        line = dump_case(case) + b"\n"
+        self.add_line(dump_case(case) + b"\n")
+
+    def add_line(self, line: bytes) -> None:
+        """Write the line of a finished trial, with its line end.
+
+        Raises:
+            RecordError: the disk is full, or can't be written to.
+        """
         self._crc32 = zlib.crc32(line, self._crc32)
         self._is_readable = self._is_readable and len(line) <= MAX_LINE_BYTES
         try:

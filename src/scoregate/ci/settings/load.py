@@ -64,6 +64,7 @@ _OTHER_VARIABLES = {
     "SCOREGATE_CHAMPIONS",
     "SCOREGATE_CLOUD",
     "SCOREGATE_NODE",
+    "SCOREGATE_PARTS",
     "SCOREGATE_REUSE",
 }
 _LIST_SETTINGS = "`scoregate settings` lists all settings"

@@ -30,7 +30,11 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
 
 def check_run_complete(context: RunContext) -> Iterator[Finding]:
     """The run was not interrupted, and its record is not damaged."""
-    if not context.comparison.run.complete:
+    run = context.comparison.run
+    if run.shard is not None:
+        value = f"it is shard {run.shard.number} of {run.shard.of}"
+        yield Finding("run complete", Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
+    elif not run.complete:
         yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 

@@ -1,0 +1,124 @@
+"""Merge the parts of a suite that ran in several shards into one suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from scoregate.core.cases import Columns
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.records import record
+from scoregate.core.reducer import add_undeclared
+from scoregate.core.run import SuiteResult
+from scoregate.core.usage import sum_usage
+
+
+@record
+class SuiteParts:
+    """What one shard ran of a suite: the number of the shard, the suite without its trials, and their number."""
+
+    shard: int
+    suite: SuiteResult
+    trials: int
+
+
+@record
+class SuiteSources:
+    """All that shards ran of one suite, in the order of the shards."""
+
+    parts: tuple[SuiteParts, ...]
+
+    @property
+    def suites(self) -> tuple[SuiteResult, ...]:
+        """The suite as each shard recorded it."""
+        return tuple(each.suite for each in self.parts)
+
+    @property
+    def shards(self) -> str:
+        """The numbers of the shards, as text."""
+        return ", ".join(str(each.shard) for each in self.parts)
+
+    @property
+    def is_missing_part(self) -> bool:
+        """Whether no shard ran one of the parts."""
+        infos = [suite.part for suite in self.suites if suite.part is not None]
+        of = max((info.of for info in infos), default=0)
+        return len({number for info in infos for number in info.numbers if 1 <= number <= of}) < of
+
+
+def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
+    """The suite as one machine would have recorded it; its label is that of the first shard.
+
+    Args:
+        sources: what the shards ran.
+        columns: the trials of all shards.
+    """
+    suites = sources.suites
+    problems = tuple(ErrorInfo("PartsDiffer", each) for each in _find_problems(sources))
+    planned = [suite.planned for suite in suites]
+    durations = [suite.duration_s for suite in suites if suite.duration_s is not None]
+    return replace(
+        suites[0],
+        evaluators=_merge_evaluators(suites, columns),
+        planned=None if None in planned else sum(number or 0 for number in planned),
+        unfinished=sum(suite.unfinished for suite in suites),
+        errors=(*dict.fromkeys(error for suite in suites for error in suite.errors), *problems),
+        reviews=tuple(dict.fromkeys(review for suite in suites for review in suite.reviews)),
+        complete=all(suite.complete for suite in suites) and not problems and not sources.is_missing_part,
+        assertion_failed=any(suite.assertion_failed for suite in suites),
+        duration_s=sum(durations) if durations else None,
+        usage=sum_usage(suite.usage for suite in suites if suite.usage is not None),
+        skipped=all(suite.skipped for suite in suites),
+        columns=columns,
+        part=None,
+    )
+
+
+def _find_problems(sources: SuiteSources) -> Iterator[str]:
+    """Why the parts are not one suite: then trials are missing, or others than on one machine."""
+    infos = [suite.part for suite in sources.suites]
+    if len(infos) > 1 and None in infos:
+        yield (
+            f"it ran as a whole in several shards ({sources.shards}): its process ignores SCOREGATE_PARTS; "
+            "install the same version of scoregate in the environment of the suites, or use `scoregate plan --no-split`"
+        )
+        return
+    if len({(info.of, info.cases, info.digest) for info in infos if info is not None}) > 1:
+        yield (
+            f"its cases differ between shards ({sources.shards}), so cases are missing or not comparable; "
+            "make the cases the same in every process, or use `scoregate plan --no-split`"
+        )
+    numbers = [number for info in infos if info is not None for number in info.numbers]
+    if len(numbers) != len(set(numbers)):
+        yield f"several shards ran the same part of it ({sources.shards})"
+    yield from (
+        f"its evaluator {name!r:.100} differs between shards, so its scores are not comparable"
+        for name in _find_changed(sources.suites)
+    )
+
+
+def _find_changed(suites: Iterable[SuiteResult]) -> Iterator[str]:
+    """The evaluators of which shards recorded different definitions."""
+    known: dict[str, EvaluatorInfo] = {}
+    changed: dict[str, None] = {}
+    for suite in suites:
+        for name, info in suite.evaluators.items():
+            if known.setdefault(name, info) != info:
+                changed[name] = None
+    yield from changed
+
+
+def _merge_evaluators(suites: Iterable[SuiteResult], columns: Columns) -> dict[str, EvaluatorInfo]:
+    """All evaluators. One that has only parts in the whole run is left out, as on one machine."""
+    known: dict[str, EvaluatorInfo] = {}
+    for suite in suites:
+        known = {**suite.evaluators, **known}
+    own = {*columns.scores, *columns.labels, *columns.deferred}
+    parents = {
+        parent
+        for name, info in known.items()
+        for parent in known
+        if name.startswith(f"{parent}.") and replace(known[parent], id=name) == info
+    }
+    kept = {name: info for name, info in known.items() if name in own or name not in parents}
+    return add_undeclared(kept, columns)

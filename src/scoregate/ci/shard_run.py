@@ -1,0 +1,158 @@
+"""Run one shard of a partition: record its suites, confirm failures, and judge nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from anyio import to_thread
+
+from scoregate.ci import git
+from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.pipeline import INTERRUPTED, find_baseline, judge_run
+from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
+from scoregate.ci.policy import merge_suite_gates
+from scoregate.ci.ports import Ports
+from scoregate.ci.settings import Confirm, Settings
+from scoregate.ci.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
+from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.partition import Partition
+from scoregate.core.records import record
+from scoregate.core.run import Run
+from scoregate.errors import RecordError
+
+_INCOMPLETE = 3
+_STOPPED = Baseline(None, "the run was interrupted")
+_NO_PYTHON = Interpreter(("python",), "only names are read")
+
+
+@record
+class ShardRequest:
+    """The shard to run.
+
+    Args:
+        number: its number, from 1.
+        of: the number of shards.
+        partition: the partition; None to compute it here.
+    """
+
+    number: int
+    of: int
+    partition: Partition | None = None
+
+
+@record
+class ShardResult:
+    """The result of running a shard.
+
+    Args:
+        run: what was recorded.
+        problems: why it is not complete.
+        is_reused: a complete run of this shard was there already, so nothing was run.
+        interrupted: the run was stopped.
+    """
+
+    run: Run
+    problems: tuple[str, ...] = ()
+    is_reused: bool = False
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 if the shard is complete, 3 if not, 130 if it was interrupted; a failed case is no problem of a shard."""
+        if self.interrupted:
+            return INTERRUPTED
+        return _INCOMPLETE if self.problems else 0
+
+
+def find_shard_problems(run: Run) -> Iterator[str]:
+    """Why the run of a shard is not complete: a part of it could not be measured."""
+    yield from find_script_failures(run).values()
+    if not run.complete:
+        yield "the run was stopped before its end, or its record is damaged"
+    for suite in run.suites:
+        if not suite.complete and not suite.skipped:
+            yield f"{suite.label}: {len(suite.columns):,} of {suite.planned or 0:,} trials have finished"
+
+
+async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardRequest) -> ShardResult:
+    """Run the suites of one shard and record them.
+
+    Args:
+        settings: the settings of the project.
+        ports: what the pipeline acts through.
+        out: the folder of the shard's run.
+        request: the shard.
+
+    Raises:
+        UsageError: a setting needs the whole run, or the partition is not of this plan.
+    """
+    check_shards(settings)
+    suites = await ports.discover(settings)
+    settings = merge_suite_gates(settings, suites.sources)
+    baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_STOPPED)
+    partition = await _find_partition(
+        make_plan(suites, settings, interpreter=_NO_PYTHON, root=ports.root), baseline, settings, request
+    )
+    finished = await to_thread.run_sync(_read_finished, out, partition, request.number)
+    if finished is not None:
+        return ShardResult(finished, is_reused=True)
+    run = await _measure(suites, baseline, settings, ports, partition, number=request.number)
+    return ShardResult(run, tuple(find_shard_problems(run)), interrupted=ports.stop.is_set())
+
+
+async def _find_partition(plan: Plan, baseline: Baseline, settings: Settings, request: ShardRequest) -> Partition:
+    tree = await git.read_work_tree(plan.root)
+    code = await digest_code(plan, settings, tree)
+    if request.partition is None:
+        return divide_plan(plan, baseline.run, settings, tree, code=code, shards=request.of, target_s=0)
+    check_partition(request.partition, plan, settings, commit=None if tree is None else tree.commit, code=code)
+    return request.partition
+
+
+def _read_finished(out: Path, partition: Partition, number: int) -> Run | None:
+    """The complete run of this shard in its folder; None without one."""
+    try:
+        shard = read_head(out / RUN_FOLDER / RUN_FILE).shard
+        if shard is None or (shard.partition, shard.number) != (partition.fingerprint, number):
+            return None
+        run = read_run(out / RUN_FOLDER, strictly=True)
+    except RecordError:
+        return None
+    return None if any(find_shard_problems(run)) else run
+
+
+async def _measure(
+    suites: DiscoveredSuites, baseline: Baseline, settings: Settings, ports: Ports, partition: Partition, *, number: int
+) -> Run:
+    interpreter = await run_until_stopped(ports.stop, ports.prepare(settings, suites.sources), stopped=_NO_PYTHON)
+    whole = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
+    plan = ports.add_baseline_outputs(restrict_to_shard(whole, partition, number, settings), baseline.run)
+    resumed = await ports.resume(plan, settings)
+    run = await ports.record(resumed.plan, settings, (*settings.notices, *suites.notices, *resumed.notices))
+    if resumed.reusable is not None:
+        run = resumed.describe_reuse(run)
+    confirms = settings.confirmed_cases is not Confirm.OFF
+    if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
+        run = replace(run, shard=replace(run.shard, base=baseline.run.id))
+    ports.amend(run)
+    if run.complete and confirms:
+        from scoregate.ci.extra_runs import confirm_failures
+
+        comparison = judge_run(run, baseline, settings, with_slices=False).comparison
+        run = await confirm_failures(comparison, plan, settings, ports)
+    if ports.stop.is_set():
+        run = replace(run, complete=False)
+        ports.amend(run)
+    return await ports.settle(run, ports.amend)
+
+
+def _has_battles(run: Run) -> bool:
+    infos = (info for suite in run.suites for info in suite.evaluators.values())
+    return any(info.battles for info in infos) or any(
+        (suite.sdk or "").startswith("autoblocks-") for suite in run.suites
+    )

@@ -1,0 +1,229 @@
+"""Shards: divide a plan by the durations of the baseline, and restrict a plan to one shard."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from statistics import median
+
+from pydantic_core import to_json
+
+from scoregate.ci import git
+from scoregate.ci.plan import Launch, Plan, SourceKind
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.packing import LaunchDuration, SuiteDuration, choose_shards, pack_launches
+from scoregate.core.partition import Assignment, Partition, make_partition
+from scoregate.core.run import Run, RunShard, SuiteResult
+from scoregate.errors import UsageError
+
+_OWN_SDK, _PYTEST = "scoregate ", " pytest"
+# What decides which trials run, and which results they have.
+_SETTINGS = (
+    "paths", "suite", "config", "commands", "configs", "max_cases", "repeats", "show_outputs", "confirm",
+    "model", "model_base_url", "model_headers", "cache", "prices", "max_cost", "max_tokens",
+    "python", "python_version", "install", "install_groups",
+)  # fmt: skip
+_MOST_NAMES = 5
+
+
+def divide_plan(
+    plan: Plan,
+    base: Run | None,
+    settings: Settings,
+    tree: git.WorkTree | None,
+    *,
+    code: str | None,
+    shards: int | None,
+    target_s: float,
+    splits: bool = True,
+) -> Partition:
+    """Divide a plan among shards.
+
+    Args:
+        plan: the plan.
+        base: the run whose durations are used; None if there is none.
+        settings: the settings of the project.
+        tree: what is checked out; None outside of git.
+        code: the digest of the code.
+        shards: the number of shards; None for as many as the target needs, or one if no duration is known.
+        target_s: the seconds that a shard may take.
+        splits: whether suites may be split into parts.
+    """
+    check_shards(settings)
+    known = read_durations(plan, base)
+    # Without durations, a launch takes as long as most others, or as any other.
+    usual = median(launch.total for launch in known.values()) if known else 1.0
+    launches = [known.get(launch.name) or LaunchDuration(launch.name, 0.0, seconds=usual) for launch in plan.launches]
+    if shards is None and known:
+        loads = choose_shards(launches, target_s, splits=splits)
+    else:
+        loads = pack_launches(launches, shards or 1, splits=splits)
+    return make_partition(
+        ((seconds if known else 0.0, work) for seconds, work in loads),
+        commit=None if tree is None else tree.commit,
+        code=code,
+        settings=digest_settings(settings),
+    )
+
+
+def check_shards(settings: Settings) -> None:
+    """Refuse what a shard can't do.
+
+    Raises:
+        UsageError: a setting needs the whole run in one process.
+    """
+    selection = settings.selection
+    problems = {
+        "baseline = rerun": settings.baseline_kind is BaselineKind.RERUN,
+        "repeats = auto": settings.repeats == "auto",
+        "-x and --max-failures": selection.max_failures is not None,
+        "--last-failed": selection.failed is not None,
+        "--failed-first": bool(selection.first),
+    }
+    if found := next((name for name, is_set in problems.items() if is_set), None):
+        raise UsageError(f"{found} needs the whole run on one machine, so it can't be divided among shards")
+
+
+async def digest_code(plan: Plan, settings: Settings, tree: git.WorkTree | None) -> str | None:
+    """The digest of the commit and of the changes to tracked files; None outside of git.
+
+    Files that git doesn't track don't count: jobs download artifacts and create caches in the checkout.
+    """
+    if tree is None:
+        return None
+    return await git.code_digest(plan.root, replace(tree, untracked=()), left_out=plan.root / settings.out)
+
+
+def digest_settings(settings: Settings) -> dict[str, str]:
+    """The digests of the settings that decide what runs and with what results, by name."""
+    values = {name: getattr(settings, name) for name in _SETTINGS}
+    values["selection"] = settings.selection.description
+    values["evaluators"] = settings.criteria().score_settings
+    values["suites"] = {glob: suite.repeats for glob, suite in settings.suites.items() if suite.repeats is not None}
+    return {name: _digest(value) for name, value in values.items() if value not in (None, (), {}, "", [])}
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(to_json(value, serialize_unknown=True), digest_size=8).hexdigest()
+
+
+def read_durations(plan: Plan, base: Run | None) -> dict[str, LaunchDuration]:
+    """The durations of those launches of a plan that the baseline has."""
+    suites = defaultdict[str, list[SuiteResult]](list)
+    for suite in base.suites if base is not None else ():
+        suites[suite.script or ""].append(suite)
+    scripts = {script.name: script.duration_s for script in (base.scripts if base is not None else ())}
+    return {
+        launch.name: _read_launch(launch, suites[launch.name], scripts.get(launch.name, 0.0))
+        for launch in plan.launches
+        if suites[launch.name]
+    }
+
+
+def _read_launch(launch: Launch, suites: Sequence[SuiteResult], script_s: float) -> LaunchDuration:
+    by_id: dict[str, SuiteDuration] = {}
+    for suite in suites:  # the variants of a suite run at the same time
+        before = by_id.get(suite.id, SuiteDuration(suite.id, 0.0, 0))
+        seconds, cases = max(before.seconds, _seconds(suite)), max(before.cases, suite.columns.case_count)
+        by_id[suite.id] = SuiteDuration(suite.id, seconds, cases)
+    total = sum(suite.seconds for suite in by_id.values())
+    overhead = max(0.0, script_s - total)
+    if can_divide(launch, suites):
+        return LaunchDuration(launch.name, overhead, tuple(by_id.values()))
+    return LaunchDuration(launch.name, overhead, seconds=total)
+
+
+def _seconds(suite: SuiteResult) -> float:
+    if suite.duration_s is not None:
+        return suite.duration_s
+    return sum(each for each in suite.columns.durations_ms if not isnan(each)) / 1000
+
+
+def can_divide(launch: Launch, suites: Iterable[SuiteResult]) -> bool:
+    """Whether the suites of a launch can run apart, in parts: their cases are known before the first one runs.
+
+    So it is for suites of scoregate's own SDKs, except tests of pytest. Suites in other languages, of other frameworks
+    and of result files report their cases only while they run.
+    """
+    names = [suite.sdk or "" for suite in suites]
+    is_own = all(name.startswith(_OWN_SDK) and not name.endswith(_PYTEST) for name in names)
+    return bool(names) and is_own and launch.kind is not SourceKind.PYTEST and not launch.source.imports
+
+
+def check_partition(
+    partition: Partition, plan: Plan, settings: Settings, *, commit: str | None, code: str | None
+) -> None:
+    """Check that a partition was made for this plan.
+
+    Args:
+        partition: the partition.
+        plan: the plan of this job.
+        settings: the settings of this job.
+        commit: the commit that is checked out.
+        code: the digest of the code that is checked out.
+
+    Raises:
+        UsageError: it was made for another commit, other settings or other suites.
+    """
+    advice = "Make the plan and run its shards from the same commit, with the same options and settings."
+    if None not in (partition.commit, commit) and partition.commit != commit:
+        raise UsageError(f"the partition is of commit {partition.commit:.12}, not of {commit:.12}", advice=advice)
+    if None not in (partition.code, code) and partition.code != code:
+        raise UsageError("the partition is of the same commit with other uncommitted changes", advice=advice)
+    own = digest_settings(settings)
+    names = sorted(
+        name for name in own.keys() | partition.settings.keys() if own.get(name) != partition.settings.get(name)
+    )
+    if names:
+        raise UsageError(f"the partition was made with other settings: {', '.join(names):.200}", advice=advice)
+    ours = {launch.name for launch in plan.launches}
+    theirs = {each.launch for shard in partition.shards for each in shard.assignments}
+    for missing, place in ((theirs - ours, "only in the partition"), (ours - theirs, "not in the partition")):
+        if missing:
+            raise UsageError(f"{', '.join(sorted(missing)[:_MOST_NAMES])}: {place}", advice=advice)
+
+
+def restrict_to_shard(plan: Plan, partition: Partition, number: int, settings: Settings) -> Plan:
+    """The plan of one shard. Its budget is its share of the run's.
+
+    Args:
+        plan: the whole plan.
+        partition: the partition.
+        number: the number of the shard, from 1.
+        settings: the settings of the project.
+    """
+    assignments = defaultdict[str, list[tuple[int, Assignment]]](list)
+    for shard in partition.shards:
+        for each in shard.assignments:
+            assignments[each.launch].append((shard.number, each))
+    budget = dict(_divide_budget(settings, partition.budget_share(number)))
+    launches = tuple(
+        replace(launch, environment={**launch.environment, **budget, **_parts(assignments[launch.name], number)})
+        for launch in plan.launches
+        if any(holder == number for holder, _ in assignments[launch.name])
+    )
+    own = RunShard(partition.fingerprint, number, len(partition.shards), partition.shard(number).id)
+    return replace(plan, launches=launches, broken=plan.broken if number == 1 else (), shard=own)
+
+
+def _divide_budget(settings: Settings, share: float) -> Iterator[tuple[str, str]]:
+    for name, amount in (("SCOREGATE_MAX_COST", settings.max_cost), ("SCOREGATE_MAX_TOKENS", settings.max_tokens)):
+        if amount is not None:
+            yield name, str(amount * share)
+
+
+def _parts(assignments: Sequence[tuple[int, Assignment]], number: int) -> Mapping[str, str]:
+    """The variable with the suites and parts of a process; none if it runs everything."""
+    take: dict[str, tuple[list[int], int]] = {}
+    for holder, each in assignments:
+        if each.suite and holder == number:
+            take.setdefault(each.suite, ([], each.parts))[0].append(each.part)
+    leave = sorted({each.suite for _, each in assignments if each.suite} - take.keys())
+    others = any(holder == number and not each.suite for holder, each in assignments)
+    if others and not take and not leave:
+        return {}
+    return {"SCOREGATE_PARTS": json.dumps({"take": take, "leave": leave, "others": others})}

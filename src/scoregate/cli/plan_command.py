@@ -1,0 +1,193 @@
+"""`scoregate plan`: divide the suites among shards, each of which is one job."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+
+from scoregate.ci import git
+from scoregate.ci.discovery import discover
+from scoregate.ci.env_file import read_env_file
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.job import open_job_context
+from scoregate.ci.partition_file import PARTITION_FILE, dump_partition
+from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.plan import make_plan
+from scoregate.ci.policy import merge_suite_gates
+from scoregate.ci.report import number_format
+from scoregate.ci.report.text import one_line
+from scoregate.ci.reporting import build_reporting
+from scoregate.ci.settings import Settings
+from scoregate.ci.sharding import digest_code, divide_plan
+from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
+from scoregate.cli.options import (
+    baseline_options,
+    load_gate_settings,
+    model_options,
+    out_option,
+    project_root,
+    running_options,
+    selection_options,
+    working_folder,
+)
+from scoregate.core.partition import MOST_SHARDS, Assignment, Partition
+from scoregate.errors import RecordError, UsageError
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|)")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_MOST_SHOWN = 6
+
+
+@click.command("plan")
+@selection_options
+@baseline_options
+@out_option
+@running_options
+@case_options
+@model_options
+@click.option("--shards", default="auto", metavar="auto|N", help="Number of shards; auto: as many as --target needs.")
+@click.option("--target", default="10m", metavar="TIME", help="How long a shard may take, such as 10m or 90s.")
+@click.option("--no-split", is_flag=True, help="Divide files and suites, but not the cases of a suite.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="text: a list; json: the partition; github: outputs of a step, such as the matrix; in a step, they are set.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the partition to this file, too; by default, `--format github` writes partition.json into --out.",
+)
+def command(shards: str, target: str, no_split: bool, form: str, output: Path | None, **flags: Any) -> int:
+    """Divide the suites under PATHS among shards, by the durations of the baseline, the longest first.
+
+    Each shard is a job that calls `scoregate run --shard K/N`; `scoregate merge` judges them together. Nothing is run.
+    """
+    number, target_s = _parse_shards(shards), _parse_duration(target)
+    cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
+    flags["paths"], nodes = split_nodes(flags["paths"])
+    root = project_root(flags)
+    settings = with_selected_cases(load_gate_settings(root, flags), root, cases, nodes, cwd=working_folder(root, flags))
+    partition, note = anyio.run(_divide, root, settings, number, target_s, not no_split)
+    path = output or (root / settings.out / PARTITION_FILE if form == "github" else None)
+    if path is not None:
+        _write(path, dump_partition(partition))
+        if form == "github":
+            _set_outputs({**_list_outputs(partition), "partition-path": _below_workspace(path)})
+    for line in _list_shards(partition) if form != "json" else _dump(partition):
+        click.echo(line, err=form == "github")
+    if form == "text" or note:
+        click.echo(one_line(note or "Durations are those of the baseline, one script at a time.", 500), err=True)
+    return 0
+
+
+def _parse_shards(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_SHARDS):
+        raise UsageError(
+            f"--shards {text!r:.40} is not valid", advice=f"Write auto, or a number from 1 to {MOST_SHARDS:,}."
+        )
+    return int(text)
+
+
+def _parse_duration(text: str) -> float:
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or not (seconds := float(found[1]) * _SECONDS[found[2]]):
+        raise UsageError(
+            f"--target {text!r:.40} is no duration", advice="Write seconds, minutes or hours: 90s, 10m, 1h."
+        )
+    return seconds
+
+
+async def _divide(
+    root: Path, settings: Settings, shards: int | None, target_s: float, splits: bool
+) -> tuple[Partition, str]:
+    """The partition, and a note if durations are not known."""
+    environ = {**read_env_file(root, settings, os.environ), **os.environ}
+    async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
+        suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
+        settings = merge_suite_gates(settings, suites.sources)
+        baseline = await find_baseline(settings, build_reporting(context))
+    plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
+    tree = await git.read_work_tree(root)
+    code = await digest_code(plan, settings, tree)
+    partition = divide_plan(
+        plan, baseline.run, settings, tree, code=code, shards=shards, target_s=target_s, splits=splits
+    )
+    if any(shard.seconds for shard in partition.shards):
+        return partition, ""
+    why = f" ({baseline.note})" if baseline.note else ""
+    size = "so there is one shard; name a number with --shards N" if shards is None else "so files count equally"
+    return partition, f"No baseline has durations of these suites{why}, {size}."
+
+
+def _write(path: Path, text: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    except OSError as error:
+        raise RecordError(f"the partition can't be written to {path}: {error.strerror}") from None
+
+
+def _list_shards(partition: Partition) -> Iterator[str]:
+    for shard in partition.shards:
+        names = [one_line(name, 80) for name in _list_work(shard.assignments)]
+        more = f", … and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
+        took = f" about {number_format.duration(shard.seconds)}" if shard.seconds else ""
+        yield f"{shard.number}/{len(partition.shards)}{took}: {', '.join(names[:_MOST_SHOWN]) or 'nothing'}{more}"
+    yield f"fingerprint: {partition.fingerprint}"
+
+
+def _list_work(assignments: Iterable[Assignment]) -> Iterator[str]:
+    """The files and suites of a shard; a suite with its share, if it is split."""
+    parts = Counter((each.launch, each.suite, each.parts) for each in assignments)
+    with_suites = {launch for launch, suite, _ in parts if suite}
+    for (launch, suite, of), number in parts.items():
+        if suite:
+            yield f"{launch}::{suite}" + (f" {number}/{of}" if of > 1 else "")
+        elif launch not in with_suites:
+            yield launch
+
+
+def _dump(partition: Partition) -> Iterator[str]:
+    yield dump_partition(partition).decode().rstrip("\n")
+
+
+def _list_outputs(partition: Partition) -> dict[str, str]:
+    """The outputs of a step; a job runs the matrix with `fromJSON`."""
+    jobs = [
+        {"shard": f"{shard.number}/{len(partition.shards)}", "number": shard.number, "seconds": round(shard.seconds)}
+        for shard in partition.shards
+    ]
+    matrix = json.dumps({"include": jobs}, separators=(",", ":"))
+    return {"matrix": matrix, "shards": str(len(jobs)), "fingerprint": partition.fingerprint}
+
+
+def _below_workspace(path: Path) -> str:
+    return os.path.relpath(path, os.environ.get("GITHUB_WORKSPACE") or None)
+
+
+def _set_outputs(outputs: Mapping[str, str]) -> None:
+    """Set the outputs of the step, or print them outside of a step."""
+    text = "".join(f"{name}={value}\n" for name, value in outputs.items())
+    if not (name := os.environ.get("GITHUB_OUTPUT", "")):
+        click.echo(text, nl=False)
+        return
+    try:
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise RecordError(f"the outputs of the step can't be written: {error.strerror}") from None

@@ -1,0 +1,122 @@
+"""The files for runners: they are valid, and their commands run shards, as the runner would start them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import jsonschema
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+from tests.docs.page import Block
+from tests.docs.project import Project
+
+TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+# The fields of a Job (batch/v1) that the page uses, and their rules; nothing else is allowed.
+JOB: dict[str, Any] = {
+    "apiVersion": {"const": "batch/v1"},
+    "kind": {"const": "Job"},
+    "metadata": {"name": {**TEXT, "pattern": "^[a-z0-9-]+$"}},
+    "spec": {
+        "completionMode": {"const": "Indexed"},
+        "completions": {"const": 3},
+        "parallelism": {"type": "integer", "minimum": 1},
+        "backoffLimitPerIndex": {"type": "integer", "minimum": 1},
+        "podFailurePolicy": {
+            "rules": [
+                {
+                    "action": {"const": "FailIndex"},
+                    "onExitCodes": {
+                        "containerName": {"const": "shard"},
+                        "operator": {"const": "In"},
+                        "values": [{"const": 2}],
+                    },
+                }
+            ]
+        },
+        "template": {
+            "spec": {
+                "restartPolicy": {"const": "Never"},
+                "containers": [
+                    {
+                        "name": {"const": "shard"},
+                        "image": TEXT,
+                        "workingDir": TEXT,
+                        "command": [TEXT],
+                        "args": [TEXT],
+                        "env": [{"name": TEXT, "value": TEXT}],
+                        "volumeMounts": [{"name": {"const": "results"}, "mountPath": TEXT}],
+                    }
+                ],
+                "volumes": [{"name": {"const": "results"}, "persistentVolumeClaim": {"claimName": TEXT}}],
+            }
+        },
+    },
+}
+
+
+def schema_of(shape: Any) -> dict[str, Any]:
+    """The JSON Schema of a shape: objects of these fields, and lists of such items."""
+    if isinstance(shape, list):
+        return {"type": "array", "minItems": 1, "items": schema_of(shape[0])}
+    if {"const", "type"} & shape.keys():
+        return dict(shape)
+    properties = {name: schema_of(part) for name, part in shape.items()}
+    return {"type": "object", "additionalProperties": False, "required": list(shape), "properties": properties}
+
+
+def run_shards(project: Project, script: str, numbers: dict[str, str], **variables: str) -> str:
+    """Run a runner's script for three shards, and merge them."""
+    results = project.folder / "elsewhere"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    shutil.copy(project.folder / "results/partition.json", results)
+    shutil.copytree(project.folder / "base", results / "base")
+    for number in range(1, 4):
+        own = {name: str(number + int(offset)) for name, offset in numbers.items()}
+        settings = [f"{name}={value}" for name, value in {**own, **variables, "RESULTS": str(results)}.items()]
+        done = project.run(["env", *settings, "bash", "-ec", script])
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"Shard {number} of 3: complete" in done.stdout
+    merged = project.run(["bash", "-ec", f"scoregate merge {results}/[0-9] --baseline base --out {results}/merged"])
+    assert merged.returncode == 0, merged.stdout + merged.stderr
+    return merged.stdout
+
+
+def check_gitlab(project: Project, block: Block) -> str:
+    """Run the scripts of all jobs, as GitLab would."""
+    loaded = yaml.safe_load(block.text)
+    jsonschema.validate(json.loads(json.dumps(loaded)), get_builtin_schema("vendor.gitlab-ci"))
+    shutil.rmtree(project.folder / "results")
+    before = [line for line in loaded["default"]["before_script"] if not line.startswith("pip ")]
+    for job, numbers in (("plan", [1]), ("shards", range(1, loaded["shards"]["parallel"] + 1)), ("merge", [1])):
+        for number in numbers:
+            variables = f"export CI_NODE_INDEX={number} CI_NODE_TOTAL=4 CI_COMMIT_BRANCH=x CI_DEFAULT_BRANCH=main"
+            done = project.run(["bash", "-ec", "\n".join([variables, *before, *loaded[job]["script"]])])
+            assert done.returncode == 0, f"{job}: {done.stdout}{done.stderr}"
+    assert "merged from 4 of 4 shards" in done.stdout
+    planned = project.run(
+        ["bash", "-ec", "rm -r results; scoregate plan --shards 3 --baseline base --output results/partition.json"]
+    )
+    assert planned.returncode == 0
+    return done.stdout
+
+
+def check_kubernetes(project: Project, block: Block) -> str:
+    """Check the Job and run the command of its container."""
+    job = yaml.safe_load(block.text)
+    jsonschema.validate(job, schema_of(JOB))
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["command"] == ["bash", "-ec"]
+    return run_shards(project, container["args"][0], {"JOB_COMPLETION_INDEX": "-1"})
+
+
+def check_slurm(project: Project, block: Block) -> str:
+    """Check the options of the array and run the script."""
+    first, *lines = block.text.splitlines()
+    assert first == "#!/bin/bash"
+    options = [line for line in lines if line.startswith("#SBATCH ")]
+    assert lines[: len(options)] == options  # sbatch reads no option after the first command
+    assert "#SBATCH --array=1-3" in options
+    return run_shards(project, block.text, {"SLURM_ARRAY_TASK_ID": "0"}, SLURM_ARRAY_TASK_COUNT="3")
