@@ -25,6 +25,7 @@ SHARED = {
     "ci.frameworks",
     "ci.git",
     "ci.github",
+    "ci.history",
     "ci.install",
     "ci.interpreter",
     "ci.isolation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class _CasesReader:
     """Collects the columns of the suites and the damage while the cases file is read."""
 
     suites: list[_SuiteCases]
+    visit: Callable[[CaseResult], None] | None = None
     crc32: int = 0
     evaluators: int = 0
     invalid: int = 0
@@ -57,6 +58,8 @@ class _CasesReader:
             return False
         suite.keys.add(key)
         suite.columns.add(case)
+        if self.visit is not None:
+            self.visit(case)
         return True
 
     def _count_evaluators(self, case: CaseResult) -> None:
@@ -71,12 +74,13 @@ class _CasesReader:
                 raise ValueError("there are too many evaluators")
 
 
-def read_run(path: Path, *, strictly: bool = False) -> Run:
+def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult], None] | None = None) -> Run:
     """Read a run. Its columns are loaded into memory; its cases are read from disk when they are needed.
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
         strictly: whether a cases file that is cut off or lost all cases is an error, not only a notice in the run.
+        visit: called with each case, for readers that would otherwise read the cases a second time.
 
     Raises:
         RecordError: there is no run, or it can't be read at all.
@@ -85,7 +89,7 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
-        reading = _read_cases(cases, len(head.suites))
+        reading = _read_cases(cases, len(head.suites), visit)
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} can't be read: {error.strerror}",
@@ -107,8 +111,8 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
 
 
-def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
-    reading = _CasesReader([_SuiteCases() for _ in range(suites)])
+def _read_cases(cases: CasesFile, suites: int, visit: Callable[[CaseResult], None] | None) -> _CasesReader:
+    reading = _CasesReader([_SuiteCases() for _ in range(suites)], visit)
     try:
         for number, line in enumerate(cases.lines(), 1):
             if not reading.take(number, line):
