@@ -15,6 +15,7 @@ import anyio
 import click
 
 from scoregate.ci.history.folders import ImportResult, import_folders, list_run_folders
+from scoregate.ci.history.location import embedded_path, open_history, shared_address
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import (
     COST_GROUPS,
@@ -30,7 +31,7 @@ from scoregate.ci.history.queries import (
     load_trend,
 )
 from scoregate.ci.history.rows import RunSource
-from scoregate.ci.history.stores import HistoryStore, embedded_path, open_history, shared_address
+from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import Settings
 from scoregate.cli.history_formats import FORMATS, TABLE, Column, write_rows
@@ -77,19 +78,18 @@ class OpenProject:
 
 
 @contextmanager
-def open_project(project: str | None, *, migrates: bool = False) -> Iterator[OpenProject]:
+def open_project(project: str | None) -> Iterator[OpenProject]:
     """Open the history of the current project until the block ends.
 
     Runs in the output folder that the embedded history lacks are imported first.
 
     Args:
         project: the name of the project in the history; None for its own.
-        migrates: whether the tables of a shared history are made or updated.
     """
     root = project_root()
     settings = load_project_settings(root, {})
     name = project or anyio.run(find_project_name, root, os.environ)
-    store = open_history(root, os.environ, migrates=migrates)
+    store = open_history(root, os.environ)
     try:
         if project is None and not shared_address(os.environ):
             with suppress(UsageError):  # there are no runs yet
@@ -156,6 +156,16 @@ def _print_import(result: ImportResult, opened: OpenProject) -> None:
         print_warning(f"warning: {problem}")
     added, known = number_format.count(result.added, "run"), f"{result.known:,} known already"
     print_line(f"{opened.store.location}: {added} added to {opened.name}, {known}")
+
+
+@command.command("upgrade")
+def upgrade() -> None:
+    """Make the tables of the PostgreSQL of SCOREGATE_HISTORY, or update those of an earlier version."""
+    if not shared_address(os.environ):
+        raise UsageError("SCOREGATE_HISTORY is not set", advice="The history in .scoregate-cache needs no upgrade.")
+    store = open_history(project_root(), os.environ, migrates=True)
+    store.close()
+    print_line(f"{store.location}: its tables are those that this version needs")
 
 
 @command.command("trend")

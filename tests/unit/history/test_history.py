@@ -19,11 +19,11 @@ from tests.unit.history.runs import DAY, START, write_run
 
 from scoregate.ci.history.embedded import EmbeddedHistory
 from scoregate.ci.history.folders import import_folders, list_run_folders
+from scoregate.ci.history.location import embedded_path
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
-from scoregate.ci.history.rows import RunSource, clean_text, make_id
-from scoregate.ci.history.stores import embedded_path
-from scoregate.ci.history.tables import TABLES
+from scoregate.ci.history.rows import RunSource, make_id
+from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.intervals import wilson_interval

@@ -36,6 +36,8 @@ _ADVICE = "Delete the file; `scoregate history import` fills a new one from run 
 class EmbeddedHistory:
     """A history in one file. A file that is damaged or of another version is replaced by an empty one.
 
+    Any thread may use it, one at a time.
+
     Args:
         path: the file; its folder is created with a .gitignore.
 
@@ -88,7 +90,7 @@ class EmbeddedHistory:
                 known |= {each[0] for each in rows}
         return known
 
-    def query(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def query(self, sql: str, parameters: Mapping[str, Any], *, scans: bool = False) -> list[Row]:  # noqa: ARG002
         """The rows of a query."""
         with _explained(self._path):
             return self._connection.execute(sql, parameters).fetchall()
@@ -105,10 +107,11 @@ def delete_file(path: Path) -> None:
 
 
 def _open_file(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -65536")  # 64 MB
         with _transaction(connection):
             if connection.execute("PRAGMA user_version").fetchone() != (SCHEMA,):
                 _create_tables(connection)
@@ -124,6 +127,9 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         connection.execute(_definition(table))
         for number, columns in enumerate(table.indexes):
             connection.execute(f"CREATE INDEX {table.name}_{number} ON {table.name} ({', '.join(columns)})")
+        if table.failures:
+            failed = ", ".join(table.failures)
+            connection.execute(f"CREATE INDEX {table.name}_failures ON {table.name} ({failed}) WHERE passed = 0")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -46,7 +47,7 @@ def _run_folders(path: Path) -> Iterator[Path]:
     return (place for place in places if (place / RUN_FILE).is_file())
 
 
-def import_folders(store: HistoryStore, folders: Iterable[Path], source: RunSource) -> ImportResult:
+def import_folders(store: HistoryStore, folders: Sequence[Path], source: RunSource) -> ImportResult:
     """Import the runs of folders that are not known yet; one that can't be read is a problem of the result.
 
     Args:
@@ -60,10 +61,14 @@ def import_folders(store: HistoryStore, folders: Iterable[Path], source: RunSour
     result = ImportResult()
     new = _new_folders(store, folders, source, result)
     runs = _read_folders(new, source, result)
-    while part := tuple(islice(runs, _BATCH)):
-        added = store.add_runs(part)
-        result.added += added
-        result.known += len(part) - added
+    # The next runs are read while the database writes the last ones.
+    with ThreadPoolExecutor(max_workers=1) as writer:
+        writing: Future[int] | None = None
+        while part := tuple(islice(runs, _BATCH)):
+            result.added += writing.result() if writing is not None else 0
+            writing = writer.submit(store.add_runs, part)
+        result.added += writing.result() if writing is not None else 0
+    result.known = len(folders) - result.added - len(result.problems)
     return result
 
 
@@ -75,7 +80,6 @@ def _new_folders(store: HistoryStore, folders: Iterable[Path], source: RunSource
         except RecordError as error:
             result.problems.append(error.message)
     known = store.find_known(by_id)
-    result.known += len(known)
     return [folder for run_id, folder in by_id.items() if run_id not in known]
 
 

@@ -11,7 +11,7 @@ from math import sqrt
 from typing import Any
 
 from scoregate.ci.history.stores import HistoryStore
-from scoregate.ci.history.tables import Row
+from scoregate.ci.history.tables import LONGEST_HASH, Row, clean_text
 from scoregate.core.distributions import normal_quantile
 from scoregate.core.intervals import wilson_interval
 from scoregate.core.records import record
@@ -48,7 +48,8 @@ class RunFilter:
     def parameters(self) -> dict[str, Any]:
         """The values of the condition."""
         names = ("project", "branch", "key", "since")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        values = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: clean_text(value) if isinstance(value, str) else value for name, value in values.items()}
 
     @property
     def chosen_runs(self) -> str:
@@ -116,7 +117,7 @@ def load_trend(store: HistoryStore, suite: str, evaluator: str, chosen: RunFilte
         " JOIN suite_runs p ON p.run_id = s.run_id AND p.suite_id = u.id"
         " WHERE u.label = :suite AND e.name = :evaluator"
         " ORDER BY c.finished, c.run",
-        {**chosen.parameters, "suite": suite, "evaluator": evaluator},
+        {**chosen.parameters, "suite": clean_text(suite), "evaluator": clean_text(evaluator)},
     )
     return list(_trend_points(rows))
 
@@ -173,6 +174,7 @@ def load_case(store: HistoryStore, case_hash: str, chosen: RunFilter) -> list[Ca
         case_hash: the hash, or its first characters.
         chosen: which runs.
     """
+    case_hash = clean_text(case_hash, LONGEST_HASH)
     rows = store.query(
         f"WITH {chosen.chosen_runs}"
         " SELECT u.label, k.hash, k.name, e.name, c.run, c.finished, c.commit_sha, c.branch, s.repeat, s.score,"
@@ -252,9 +254,13 @@ def load_flaky(store: HistoryStore, chosen: RunFilter, *, suite: str | None = No
     in_suite = " AND s.case_id IN (SELECT k.id FROM cases k JOIN suites u ON u.id = k.suite_id WHERE u.label = :suite)"
     rows = store.query(
         f"WITH {chosen.chosen_runs},"
+        # Most cases never fail. What is left to sort is a small part.
+        " failing AS (SELECT DISTINCT s.case_id, s.evaluator_id FROM chosen c JOIN scores s ON s.run_id = c.id"
+        " AND s.month = c.month WHERE s.passed = 0),"
         " ordered AS (SELECT s.case_id, s.evaluator_id, s.passed, c.commit_sha,"
         " LAG(s.passed) OVER line AS earlier, LAG(c.commit_sha) OVER line AS earlier_commit"
         " FROM scores s JOIN chosen c ON c.id = s.run_id"
+        " JOIN failing f ON f.case_id = s.case_id AND f.evaluator_id = s.evaluator_id"
         " WHERE s.month >= (SELECT MIN(month) FROM chosen) AND s.passed IS NOT NULL AND s.fresh = 1"
         f"{in_suite if suite is not None else ''}"
         " WINDOW line AS (PARTITION BY s.case_id, s.evaluator_id, s.definition ORDER BY c.finished, s.run_id,"
@@ -268,7 +274,8 @@ def load_flaky(store: HistoryStore, chosen: RunFilter, *, suite: str | None = No
         " FROM sums m JOIN cases k ON k.id = m.case_id JOIN suites u ON u.id = k.suite_id"
         " JOIN evaluators e ON e.id = m.evaluator_id"
         " GROUP BY u.id, u.label, k.id, k.hash, e.name HAVING SUM(m.flips) > 0",
-        {**chosen.parameters, **({"suite": suite} if suite is not None else {})},
+        {**chosen.parameters, **({"suite": clean_text(suite)} if suite is not None else {})},
+        scans=True,
     )
     return sorted(map(_flaky_case, rows), key=lambda each: (-each.low, each.suite, each.case, each.evaluator))
 

@@ -10,7 +10,7 @@ from math import isnan, sqrt
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
-from scoregate.ci.history.tables import BaseRow, Row, RunRows
+from scoregate.ci.history.tables import LONGEST_HASH, BaseRow, Row, RunRows, clean_text
 from scoregate.core.cases import CaseResult, Columns, Status, percentiles
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
@@ -19,8 +19,6 @@ from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import RecordError
 
-_LONGEST_TEXT = 500
-_LONGEST_HASH = 2_000
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
 _FIRST_MONTH, _LAST_MONTH = 200001, 209912
 _LARGEST = 2**62
@@ -44,17 +42,15 @@ class RunSource:
     job: str = ""
     branch: str | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("project", "key", "job"):
+            object.__setattr__(self, name, clean_text(getattr(self, name)))
+
 
 def make_id(*parts: str) -> int:
     """A number of 64 bits with a sign, from the names that identify a row."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
-
-
-def clean_text(text: str, limit: int = _LONGEST_TEXT) -> str:
-    """A text that both databases can store, of limited length."""
-    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
-    return cut.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _clean_optional(text: str | None) -> str | None:
@@ -165,7 +161,7 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     rows: dict[str, Sequence[Row]] = {
         "suites": [(names.suites[at], source.project, clean_text(suite.label)) for at, suite in enumerate(run.suites)],
         "cases": [
-            (names.case(at, each), names.suites[at], clean_text(each, _LONGEST_HASH), clean_text(name))
+            (names.case(at, each), names.suites[at], clean_text(each, LONGEST_HASH), clean_text(name))
             for (at, each), name in collector.names.items()
         ],
         "evaluators": list(names.evaluator_rows()),

@@ -1,15 +1,13 @@
-"""The databases of the history, behind one Protocol."""
+"""The Protocol of the databases that hold a history."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from scoregate.ci.history.tables import Row, RunRows
 
 VARIABLE = "SCOREGATE_HISTORY"
-CACHE_FOLDER, FILE_NAME = ".scoregate-cache", "history.sqlite"
 
 
 class HistoryStore(Protocol):
@@ -42,8 +40,13 @@ class HistoryStore(Protocol):
         """
         ...
 
-    def query(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def query(self, sql: str, parameters: Mapping[str, Any], *, scans: bool = False) -> list[Row]:
         """The rows of a query.
+
+        Args:
+            sql: the query.
+            parameters: its values, by name.
+            scans: whether it reads a large part of a table.
 
         Raises:
             HistoryError: it can't be read.
@@ -53,30 +56,3 @@ class HistoryStore(Protocol):
     def close(self) -> None:
         """Close the connection."""
         ...
-
-
-def open_history(root: Path, environ: Mapping[str, str], *, migrates: bool = False) -> HistoryStore:  # noqa: ARG001
-    """Open the shared history that SCOREGATE_HISTORY names, else the one in the project's cache.
-
-    Args:
-        root: the folder of the project.
-        environ: the host's environment.
-        migrates: whether the tables of a shared history are made or updated. It needs the right to create them.
-
-    Raises:
-        HistoryError: it can't be opened.
-        UsageError: the variable is not valid, or the extra is not installed.
-    """
-    from scoregate.ci.history.embedded import EmbeddedHistory
-
-    return EmbeddedHistory(embedded_path(root))
-
-
-def shared_address(environ: Mapping[str, str]) -> str:
-    """The address of the shared history, with its password; empty if there is none."""
-    return environ.get(VARIABLE, "").strip()
-
-
-def embedded_path(root: Path) -> Path:
-    """The file of the embedded history."""
-    return root / CACHE_FOLDER / FILE_NAME

@@ -16,6 +16,14 @@ SCHEMA = 1
 Row: TypeAlias = tuple[Any, ...]
 # The types of columns: `int` has 64 bits, `flag` is 0, 1 or NULL.
 INT, NUMBER, TEXT, FLAG, BYTES = "int", "number", "text", "flag", "bytes"
+_LONGEST_TEXT = 500
+LONGEST_HASH = 2_000
+
+
+def clean_text(text: str, limit: int = _LONGEST_TEXT) -> str:
+    """A text that both databases can store, of limited length."""
+    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return cut.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 @record
@@ -26,6 +34,7 @@ class Table:
         columns: the type of each column, by name.
         key: the columns of the primary key; empty if it has none.
         indexes: the columns of each index.
+        failures: the columns of an index of the rows that failed, which are few; empty without one.
         by_month: whether PostgreSQL stores each month in a partition of its own.
     """
 
@@ -33,6 +42,7 @@ class Table:
     columns: Mapping[str, str]
     key: tuple[str, ...] = ()
     indexes: tuple[tuple[str, ...], ...] = ()
+    failures: tuple[str, ...] = ()
     by_month: bool = False
 
 
@@ -162,6 +172,7 @@ SCORES = Table(
         "fresh": FLAG,
     },
     indexes=(("case_id",), ("run_id",)),
+    failures=("run_id",),
     by_month=True,
 )
 BASES = Table(
