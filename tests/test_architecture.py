@@ -69,6 +69,7 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.resume",
+    "ci.shared_history",
     "ci.wiring",
 }
 # What a package may import besides itself.

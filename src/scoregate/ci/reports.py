@@ -12,6 +12,7 @@ from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_log import publish_annotations, publish_summary
 from scoregate.ci.report import html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
+from scoregate.ci.shared_history import publish_to_history
 
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
@@ -25,6 +26,7 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_annotations,
     publish_comment,
     publish_to_branch,
+    publish_to_history,
 )
 
 

@@ -43,6 +43,7 @@ from scoregate.errors import UsageError
 _AGE = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdw])")
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _MOST_LISTED = 20
+STORED_KINDS = ("artifacts", "branch")
 
 
 def parse_since(text: str) -> float:
@@ -127,20 +128,34 @@ def command() -> None:
 
 
 @command.command("import")
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, metavar="[RUN...|artifacts|branch]", type=click.Path(path_type=Path))
 @click.option("--project", metavar="NAME", help="Project that the runs belong to; default: this repository.")
+@click.option("--key", metavar="NAME", help="Use of scoregate whose runs are imported (default: workflow-job).")
 @click.option("--rebuild", is_flag=True, help="First delete the history in .scoregate-cache.")
-def import_command(runs: tuple[Path, ...], project: str | None, *, rebuild: bool) -> None:
-    """Import RUNS, which are folders with runs; default: the output folder with its earlier runs.
+def import_command(runs: tuple[Path, ...], project: str | None, key: str | None, *, rebuild: bool) -> None:
+    """Import runs: those in folders, by default in the output folder, or in GitHub's jobs those that CI stored.
 
-    A run that is known already is skipped.
+    artifacts are those of the base branch, branch is the data branch. A run that is known already is skipped.
     """
     if rebuild:
         _delete_embedded()
     with open_project(project) as opened:
-        paths = runs or (opened.root / opened.settings.out,)
-        folders = [folder for path in paths for folder in list_run_folders(path)]
-        _print_import(import_folders(opened.store, folders, RunSource(opened.name)), opened)
+        if len(runs) == 1 and (kind := str(runs[0])) in STORED_KINDS:
+            result = anyio.run(_import_stored, opened, kind, key)
+        else:
+            paths = runs or (opened.root / opened.settings.out,)
+            folders = [folder for path in paths for folder in list_run_folders(path)]
+            result = import_folders(opened.store, folders, RunSource(opened.name, key or ""))
+        _print_import(result, opened)
+
+
+async def _import_stored(opened: OpenProject, kind: str, key: str | None) -> ImportResult:
+    from scoregate.ci.github.context import open_connection
+    from scoregate.ci.shared_history import import_stored_runs
+
+    settings = opened.settings if key is None else opened.settings.model_copy(update={"key": key})
+    async with open_connection(settings, os.environ) as connection:
+        return await import_stored_runs(opened.store, opened.name, connection, kind, settings.base_branch)
 
 
 def _delete_embedded() -> None:

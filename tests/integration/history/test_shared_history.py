@@ -218,7 +218,7 @@ def test_a_writer_needs_no_right_to_create_and_a_reader_none_to_write(
         database,
         "GRANT SELECT ON ALL TABLES IN SCHEMA public TO ci, guest",
         "GRANT INSERT ON ALL TABLES IN SCHEMA public TO ci",
-        "GRANT EXECUTE ON FUNCTION scoregate_add_month(integer) TO ci",
+        "GRANT EXECUTE ON FUNCTION scoregate_add_month, scoregate_trim_bases TO ci",
     )
     guest = PostgresHistory(cluster.address(database, user="guest", password="word-of-guest"))
     with pytest.raises(HistoryError, match="permission denied"):

@@ -252,6 +252,7 @@ def _copy_run(cursor: psycopg.Cursor[Any], run: RunRows) -> int:
             _copy_rows(cursor, table, run.rows[table.name])
     if (base := run.base_row()) is not None:
         cursor.execute(_insert(BASES), base)
+        cursor.execute("SELECT scoregate_trim_bases(%s, %s)", (run.value("project"), run.value("key")))
     return added
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from math import isnan, sqrt
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
-from scoregate.ci.history.tables import LONGEST_HASH, BaseRow, Row, RunRows, clean_text
+from scoregate.ci.history.tables import LONGEST_HASH, Row, RunRows, clean_text
 from scoregate.core.cases import CaseResult, Columns, Status, percentiles
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
@@ -130,22 +130,10 @@ def read_rows(folder: Path, source: RunSource) -> RunRows:
     """Read a run's folder once, and return its rows.
 
     Raises:
-        RecordError: there is no run, or none that can be read.
+        RecordError: there is no run, or none that can be read, or its time can't be right.
     """
     collector = CaseCollector()
     return _build_rows(read_run(folder, visit=collector.add), collector, source)
-
-
-def build_rows(run: Run, source: RunSource, base: BaseRow | None = None) -> RunRows:
-    """The rows of a run whose cases are on disk.
-
-    Raises:
-        RecordError: its time can't be right.
-    """
-    collector = CaseCollector()
-    for case in run.cases:
-        collector.add(case)
-    return replace(_build_rows(run, collector, source), base=base)
 
 
 def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRows:

@@ -78,8 +78,9 @@ class Settings(LimitFields):
     baseline: Text = "auto"
     """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
     runs for it. On a developer's machine, `auto` is `previous`: the previous complete run in `out`, which
-    `scoregate run` left. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
-    commit. `none`: nothing. Anything else is the folder of a run.
+    `scoregate run` left. `artifact` or `branch`: only that one. `history`: a run that a push to the base branch wrote
+    to the history of `SCOREGATE_HISTORY`. `rerun` or `rerun:REF`: the same suites run at another commit. `none`:
+    nothing. Anything else is the folder of a run.
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""

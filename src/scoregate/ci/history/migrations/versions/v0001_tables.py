@@ -91,14 +91,23 @@ BEGIN
 END
 $$
 """
-# Whoever calls it must not choose its tables, and only who may write calls it.
+# Only the newest bases of a project are kept, as on the data branch.
+_TRIM_BASES = """
+CREATE FUNCTION scoregate_trim_bases(of_project text, of_key text) RETURNS void
+LANGUAGE sql SECURITY DEFINER AS $$
+    DELETE FROM bases WHERE project = of_project AND key = of_key AND run_id NOT IN (
+        SELECT run_id FROM bases WHERE project = of_project AND key = of_key ORDER BY finished DESC LIMIT 100)
+$$
+"""
+# Whoever calls them must not choose their tables, and only who may write calls them.
 _PROTECT = (
     """
     DO $$ BEGIN
-        EXECUTE format('ALTER FUNCTION scoregate_add_month(integer) SET search_path = %I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION scoregate_add_month SET search_path = %I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION scoregate_trim_bases SET search_path = %I, pg_temp', current_schema());
     END $$
     """,
-    "REVOKE EXECUTE ON FUNCTION scoregate_add_month(integer) FROM PUBLIC",
+    "REVOKE EXECUTE ON FUNCTION scoregate_add_month, scoregate_trim_bases FROM PUBLIC",
 )
 
 
@@ -107,11 +116,11 @@ def upgrade() -> None:
     for statement in _TABLES.split(";\n"):
         if statement.strip():
             op.execute(statement)
-    for statement in (_ADD_MONTH, *_PROTECT):
+    for statement in (_ADD_MONTH, _TRIM_BASES, *_PROTECT):
         op.execute(statement)
 
 
 def downgrade() -> None:
     """Delete the tables, with all that they hold."""
-    op.execute("DROP FUNCTION scoregate_add_month(integer)")
+    op.execute("DROP FUNCTION scoregate_add_month, scoregate_trim_bases")
     op.execute("DROP TABLE bases, scores, trials, costs, series, suite_runs, evaluators, cases, suites, runs")
