@@ -29,10 +29,12 @@ from scoregate.ci.history.queries import (
     load_costs,
     load_flaky,
     load_trend,
+    load_trends,
 )
 from scoregate.ci.history.rows import RunSource
 from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.report import number_format
+from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.cli.history_formats import FORMATS, TABLE, Column, write_rows
 from scoregate.cli.options import combine_options, load_project_settings, project_root
@@ -43,6 +45,7 @@ from scoregate.errors import UsageError
 _AGE = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdw])")
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _MOST_LISTED = 20
+_MOST_RUNS = 100
 STORED_KINDS = ("artifacts", "branch")
 
 
@@ -271,7 +274,12 @@ _CASE: Sequence[Column] = (
 @command.command("flaky")
 @click.option("--suite", metavar="LABEL", help="Only this suite.")
 @click.option(
-    "--runs", type=click.IntRange(2, 10_000), default=100, show_default=True, metavar="N", help="Only the last N runs."
+    "--runs",
+    type=click.IntRange(2, 10_000),
+    default=_MOST_RUNS,
+    show_default=True,
+    metavar="N",
+    help="Only the last N runs.",
 )
 @_chosen_options
 @_format_options
@@ -302,6 +310,35 @@ _FLAKY: Sequence[Column] = (
     Column("rate", lambda row: number_format.percent(row.rate), is_number=True),
     Column("95% interval", lambda row: f"[{number_format.percent(row.low)}, {number_format.percent(row.high)}]"),
 )
+
+
+@command.command("page")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File; default: history.html in the output folder.",
+)
+@_chosen_options
+def page(output: Path | None, since: str | None, branch: str | None, project: str | None) -> None:
+    """Write a page with the trends of all evaluators over months, flaky cases and costs: one file, to open offline."""
+    from scoregate.ci.report.html.trends import HistoryData, render_trends
+
+    with open_project(project) as opened:
+        chosen, store = _choose(opened, since, branch), opened.store
+        recent = _choose(opened, since, branch, _MOST_RUNS)
+        costs = (load_costs(store, "model", chosen), load_costs(store, "month", chosen))
+        trends = load_trends(store, chosen)
+        data = HistoryData(opened.name, time.time(), trends, load_flaky(store, recent), *costs)
+        file = output or opened.root / opened.settings.out / "history.html"
+    try:
+        if output is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w", encoding="utf-8") as out:
+            out.writelines(Redactor(secret_values(os.environ)).stream(render_trends(data)))
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}") from None
+    print_line(str(file))
 
 
 @command.command("cost")

@@ -106,20 +106,32 @@ def load_trend(store: HistoryStore, suite: str, evaluator: str, chosen: RunFilte
         evaluator: the name of the evaluator.
         chosen: which runs.
     """
-    rows = store.query(
+    names = {"suite": clean_text(suite), "evaluator": clean_text(evaluator)}
+    rows = store.query(_trend_query(chosen, "u.label = :suite AND e.name = :evaluator"), {**chosen.parameters, **names})
+    return list(_trend_points([row[2:] for row in rows]))
+
+
+def load_trends(store: HistoryStore, chosen: RunFilter) -> dict[tuple[str, str], list[TrendPoint]]:
+    """The scores of all evaluators in each run, oldest first, by suite and evaluator."""
+    rows = store.query(_trend_query(chosen, "1 = 1"), chosen.parameters, scans=True)
+    series: dict[tuple[str, str], list[Row]] = {}
+    for suite, evaluator, *rest in rows:
+        series.setdefault((suite, evaluator), []).append(tuple(rest))
+    return {names: list(_trend_points(each)) for names, each in series.items()}
+
+
+def _trend_query(chosen: RunFilter, condition: str) -> str:
+    return (
         f"WITH {chosen.chosen_runs}"
-        " SELECT c.run, c.finished, c.commit_sha, c.branch, c.message, c.complete, s.n, s.mean, s.deviation,"
-        " s.passed, s.failed, s.errored, p.models, e.model, e.prompt, e.source, e.parameters, e.version"
+        " SELECT u.label, e.name, c.run, c.finished, c.commit_sha, c.branch, c.message, c.complete, s.n, s.mean,"
+        " s.deviation, s.passed, s.failed, s.errored, p.models, e.model, e.prompt, e.source, e.parameters, e.version"
         " FROM suites u"
         " JOIN series s ON s.suite_id = u.id"
         " JOIN evaluators e ON e.id = s.evaluator_id"
         " JOIN chosen c ON c.id = s.run_id"
         " JOIN suite_runs p ON p.run_id = s.run_id AND p.suite_id = u.id"
-        " WHERE u.label = :suite AND e.name = :evaluator"
-        " ORDER BY c.finished, c.run",
-        {**chosen.parameters, "suite": clean_text(suite), "evaluator": clean_text(evaluator)},
+        f" WHERE {condition} ORDER BY c.finished, c.run"
     )
-    return list(_trend_points(rows))
 
 
 def _trend_points(rows: list[Row]) -> Iterator[TrendPoint]:
