@@ -27,7 +27,8 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.history.location import shared_address
 from scoregate.ci.history.stores import VARIABLE
-from scoregate.ci.publish.delivery import HistoryTarget, PublishTarget, Render
+from scoregate.ci.publish.delivery import HistoryTarget, OtlpTarget, PublishTarget, Render
+from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
@@ -175,6 +176,7 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         redact_chunks=context.redact.stream,
         log=partial(print, flush=True),
         history=_make_history_target(context),
+        otlp=_make_otlp_target(context),
     )
     if context.connection is None or context.subject is None:
         return target
@@ -191,6 +193,17 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         measured_here=context.subject.measured_here,
         stored=is_stored,
     )
+
+
+def _make_otlp_target(context: JobContext) -> OtlpTarget | None:
+    """The OpenTelemetry collector of the settings; None without one, and for the results of another run."""
+    settings = context.settings
+    if settings.otlp_endpoint is None or (context.subject is not None and not context.subject.measured_here):
+        return None
+    # A change could name another address in a file, and get the headers of the real one.
+    is_trusted = not settings.is_from_file("otlp_endpoint")
+    headers = parse_headers(context.environ.get(HEADERS_VARIABLE, "")) if is_trusted else {}
+    return OtlpTarget(settings.otlp_endpoint, headers, settings.show_outputs is ShowOutputs.FULL)
 
 
 def _make_history_target(context: JobContext) -> HistoryTarget | None:

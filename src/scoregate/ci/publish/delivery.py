@@ -46,6 +46,15 @@ class HistoryTarget:
 
 
 @record
+class OtlpTarget:
+    """The OpenTelemetry collector that results are sent to: its address, and the headers of requests."""
+
+    endpoint: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    with_explanations: bool = True
+
+
+@record
 class PublishTarget:
     """Where reports can go.
 
@@ -64,6 +73,7 @@ class PublishTarget:
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
         history: the shared history that the run is written to; None for none.
+        otlp: the OpenTelemetry collector that results are sent to; None for none.
     """
 
     out: Path
@@ -80,6 +90,7 @@ class PublishTarget:
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print
     history: HistoryTarget | None = None
+    otlp: OtlpTarget | None = None
 
 
 @record

@@ -55,6 +55,7 @@ BASE_SETTINGS = frozenset(
         "model",
         "model_base_url",
         "model_headers",
+        "otlp_endpoint",
         "pass_rate_confidence",
         "paths",
         "policy_from",
@@ -75,7 +76,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
     *("baseline", "base_branch", "cache", "check_run", "comment", "confirm", "key", "max_cases", "model", "paths"),
-    *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
+    *("otlp_endpoint", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "model_base_url", "model_headers", "prices")
 
