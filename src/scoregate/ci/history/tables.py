@@ -155,7 +155,7 @@ TRIALS = Table(
         "cost": NUMBER,
         "tokens": INT,
     },
-    indexes=(("case_id",), ("run_id",)),
+    indexes=(("case_id", "run_id"), ("run_id",)),
     by_month=True,
 )
 SCORES = Table(

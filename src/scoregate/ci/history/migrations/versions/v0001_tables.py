@@ -51,7 +51,7 @@ CREATE TABLE trials (
     month integer NOT NULL, run_id bigint NOT NULL, case_id bigint NOT NULL, repeat bigint NOT NULL,
     definition bigint NOT NULL, status {_TEXT} NOT NULL, duration_ms double precision, cost double precision,
     tokens bigint) PARTITION BY LIST (month);
-CREATE INDEX ON trials (case_id);
+CREATE INDEX ON trials (case_id, run_id);
 CREATE INDEX ON trials (run_id);
 CREATE TABLE scores (
     month integer NOT NULL, run_id bigint NOT NULL, case_id bigint NOT NULL, evaluator_id bigint NOT NULL,
