@@ -25,6 +25,7 @@ SHARED = {
     "ci.frameworks",
     "ci.git",
     "ci.github",
+    "ci.history",
     "ci.install",
     "ci.interpreter",
     "ci.isolation",
@@ -77,6 +78,7 @@ GLUE = {
     "ci.resume",
     "ci.shard_run",
     "ci.sharding",
+    "ci.shared_history",
     "ci.wiring",
 }
 # What a package may import besides itself.

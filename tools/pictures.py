@@ -6,7 +6,9 @@ extra `dev`, and fonts: `apt-get install fonts-noto-color-emoji fonts-liberation
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -34,6 +36,8 @@ COLUMNS = 104
 FONTS = ("Noto Color Emoji", "Liberation Sans", "Liberation Mono")
 # Earlier values of the bot's cut-off, oldest first: the line of earlier runs in the report.
 HISTORY = (45, 68, 52, 64, 60)
+# 2026-01-01, of the page of a history.
+FIRST_DAY = 1_767_225_600.0
 COMMENT_PAGE = """<!doctype html><meta charset=utf-8><style>
 body { margin: 24px; background: #fff; color: #1f2328; font: 14px/1.5 "Liberation Sans", Arial, sans-serif }
 .box { width: 860px; border: 1px solid #d1d9e0; border-radius: 6px }
@@ -192,6 +196,32 @@ def report(picture: Path) -> None:
         page.screenshot(path=picture)
 
 
+def history(picture: Path) -> None:
+    """The page of a history: the earlier runs of the examples, as if there was one every second day for months."""
+    folder, source = project(), random.Random(1)
+    for day in range(0, 240, 2):
+        near = min(day // 48 + source.choice((0, 0, 0, 1)), len(HISTORY) - 1)
+        target = folder / "history" / f"{day:03}"
+        shutil.copytree(folder / "runs" / str(near), target)
+        head = json.loads((target / "run" / "run.json").read_text(encoding="utf-8"))
+        started = FIRST_DAY + day * 86_400
+        head |= {"id": f"day-{day}", "started": started, "finished": started + 60}
+        for suite in head["suites"]:
+            for evaluator in suite["evaluators"].values():
+                evaluator["fingerprint"] = {**(evaluator["fingerprint"] or {}), "version": "1" if day < 100 else "2"}
+        (target / "run" / "run.json").write_text(json.dumps(head), encoding="utf-8")
+    run(folder, "history", "import", "history", "--project", "acme/bot")
+    page_options = ("--since", "2026-01-01", "--output", "history.html", "--project", "acme/bot")
+    run(folder, "history", "page", *page_options)
+    with browser_page(width=1100, height=860, scale=1.2) as page:
+        page.goto((folder / "history.html").as_uri())
+        # The other suites don't depend on the cut-off, so that their lines are flat.
+        page.locator("figure.trend", has_not_text="support-bot").evaluate_all(
+            "all => all.forEach(each => each.remove())"
+        )
+        page.screenshot(path=picture)
+
+
 def review(picture: Path) -> None:
     """The page on which people judge battles."""
     folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
@@ -220,6 +250,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "images/edit_loop.svg": edit_loop.edit_loop,
     "images/comment.png": comment,
     "images/report.png": report,
+    "images/history.png": history,
     "images/review.png": review,
     **diagrams.DIAGRAMS,
 }

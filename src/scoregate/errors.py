@@ -61,6 +61,12 @@ class ReadOnlyStore(StoreError):
     """The store can be read here, but nothing can be written to it."""
 
 
+class HistoryError(ScoregateError):
+    """A history of runs that cannot be opened, read or written."""
+
+    exit_code = 2
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 

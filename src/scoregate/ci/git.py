@@ -208,6 +208,17 @@ async def default_branch(root: Path, named: str | None = None) -> str | None:
     return next((name for name in _USUAL_BRANCHES if any(f"{folder}/{name}" in found for folder in _REF_FOLDERS)), None)
 
 
+async def list_ancestors(root: Path, most: int) -> tuple[str, ...]:
+    """The commit that is checked out and those before it, the newest first; none outside a repository."""
+    done = await _git(root, "rev-list", f"--max-count={most}", "HEAD")
+    return tuple(done.stdout.decode("ascii", "replace").split()) if done.returncode == 0 else ()
+
+
+async def origin_url(root: Path) -> str | None:
+    """The URL of the remote `origin`, which may hold a password; None without one."""
+    return await _first_line(root, "config", "--get", "remote.origin.url")
+
+
 async def merge_base(root: Path, one: str, other: str) -> str | None:
     """The newest common ancestor of two commits; None if they have none, as in a shallow clone."""
     return await _first_line(root, "merge-base", one, other)

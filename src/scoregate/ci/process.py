@@ -310,6 +310,8 @@ _NAMES = frozenset(
         "GITHUB_PATH",
         "GITHUB_STATE",
         "GITHUB_STEP_SUMMARY",
+        # The shared history, with its password.
+        "SCOREGATE_HISTORY",
         # Only the plan sets it; in the environment, it would leave out cases without a trace in the record.
         "SCOREGATE_SELECTION",
         "SCOREGATE_PARTS",

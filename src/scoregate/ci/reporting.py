@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline.artifact import find_artifact_baseline
 from scoregate.ci.baseline.data_branch import find_branch_baseline
 from scoregate.ci.baseline.file import find_file_baseline
+from scoregate.ci.baseline.history import find_history_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.job import JobContext, make_publish_target, make_report_context
@@ -70,6 +71,7 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             partial(find_previous_baseline, context.root, is_usable=is_developers_run),
             partial(find_artifact_baseline, connection=connection, base=base),
             partial(find_branch_baseline, connection=connection, base=base),
+            partial(find_history_baseline, context.root, environ=context.environ, connection=connection, base=base),
             partial(check_base_exists, context.root, base=base),
         ),
         apply_reviews=partial(apply_stored_reviews, context.root),

@@ -10,8 +10,10 @@ from scoregate.ci.publish.data_branch import publish_to_branch
 from scoregate.ci.publish.delivery import Delivery, Publisher, PublishTarget, Render, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_log import publish_annotations, publish_summary
+from scoregate.ci.publish.otlp import publish_to_collector
 from scoregate.ci.report import html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
+from scoregate.ci.shared_history import publish_to_history
 
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
@@ -25,6 +27,8 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_annotations,
     publish_comment,
     publish_to_branch,
+    publish_to_history,
+    publish_to_collector,
 )
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "power": "estimate how many cases or repeats it takes to detect a drop",
     "overrides": "list, add, remove, import and export corrections of judges",
     "verdicts": "list, add, remove, import and export verdicts on pairs of outputs",
+    "history": "ask earlier runs for trends, flaky cases and costs",
     "view": "open a local page that shows runs, compares them and follows one live",
     "review": "open a local page to review battles and scores of judges",
     "dataset": "list, show, extend, compare and delete datasets and their versions",

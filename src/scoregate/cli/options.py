@@ -78,7 +78,7 @@ selection_options: Callable[[Any], Any] = combine_options(
 baseline_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--baseline",
-        metavar="RUN|auto|previous|artifact|branch|rerun[:REF]|none",
+        metavar="RUN|auto|previous|artifact|branch|history|rerun[:REF]|none",
         help="Baseline to compare with: a folder of a run, a run that CI stored, or a commit to run as well.",
     ),
     click.option("--base-branch", metavar="NAME", help="Base branch; needed only if the CI event does not name one."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class _CasesReader:
     """Collects the columns of the suites and the damage while the cases file is read."""
 
     suites: list[_SuiteCases]
+    visit: Callable[[CaseResult], None] | None = None
     crc32: int = 0
     evaluators: int = 0
     invalid: int = 0
@@ -64,6 +65,8 @@ class _CasesReader:
             return False
         suite.keys.add(key)
         suite.columns.add(case)
+        if self.visit is not None:
+            self.visit(case)
         return True
 
     def _count_evaluators(self, case: CaseResult) -> None:
@@ -78,12 +81,13 @@ class _CasesReader:
                 raise ValueError("there are too many evaluators")
 
 
-def read_run(path: Path, *, strictly: bool = False) -> Run:
+def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult], None] | None = None) -> Run:
     """Read a run. Its columns are loaded into memory; its cases are read from disk when they are needed.
 
     Args:
         path: the run's folder, the folder above it, or its `run.json`.
         strictly: whether a cases file that is cut off or lost all cases is an error, not only a notice in the run.
+        visit: called with each case, for readers that would otherwise read the cases a second time.
 
     Raises:
         RecordError: there is no run, or it can't be read at all.
@@ -92,7 +96,8 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
     head = read_head(folder / RUN_FILE)
     try:
         cases = CasesFile(folder / CASES_FILE)
-        reading = _load_columns(folder, head) or _read_cases(cases, len(head.suites))
+        columns = _load_columns(folder, head) if visit is None else None
+        reading = columns or _read_cases(cases, len(head.suites), visit)
     except OSError as error:
         raise RecordError(
             f"{folder / CASES_FILE} can't be read: {error.strerror}",
@@ -117,11 +122,11 @@ def read_run(path: Path, *, strictly: bool = False) -> Run:
 def _load_columns(folder: Path, head: RunHead) -> _CasesReader | None:
     """The columns of a large run from their own file, if it has one that belongs to its cases."""
     columns = read_columns(folder, len(head.suites), head.crc32)
-    return None if columns is None else _CasesReader([_SuiteCases(each) for each in columns], head.crc32 or 0)
+    return None if columns is None else _CasesReader([_SuiteCases(each) for each in columns], crc32=head.crc32 or 0)
 
 
-def _read_cases(cases: CasesFile, suites: int) -> _CasesReader:
-    reading = _CasesReader([_SuiteCases() for _ in range(suites)])
+def _read_cases(cases: CasesFile, suites: int, visit: Callable[[CaseResult], None] | None) -> _CasesReader:
+    reading = _CasesReader([_SuiteCases() for _ in range(suites)], visit)
     try:
         for lines in cases.lines():
             cases.skipped.update(reading.take(lines))

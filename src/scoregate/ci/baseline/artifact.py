@@ -125,7 +125,7 @@ async def _list_artifacts(connection: Connection, api: Api, base: BaseCommit) ->
     listed = matching = 0
     async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
         listed += number_at(artifact, "id") > 0
-        if _is_from_base_branch(artifact, base, connection.github.run_id):
+        if is_from_base_branch(artifact, base, connection.github.run_id):
             matching += 1
             yield artifact
         if listed >= _MOST_LISTED:
@@ -134,7 +134,8 @@ async def _list_artifacts(connection: Connection, api: Api, base: BaseCommit) ->
         raise GitHubRefused(f"none of the {listed:,} newest artifacts {connection.artifact} is from {base.branch}")
 
 
-def _is_from_base_branch(artifact: Mapping[str, Any], base: BaseCommit, own_run: int) -> bool:
+def is_from_base_branch(artifact: Mapping[str, Any], base: BaseCommit, own_run: int) -> bool:
+    """Whether a run of this repository on the base branch left the artifact, another one than the current run."""
     run = artifact.get("workflow_run")
     if not isinstance(run, dict):  # GitHub no longer knows which run left it
         return False

@@ -30,13 +30,15 @@ class BaselineKind(StrEnum):
 
     `auto`: an artifact of the base branch, else its data branch; nothing is run for it; on a developer's machine as
     `previous`. `previous`: the previous complete run in the output folder. `artifact` and `branch`: only that.
-    `rerun`: the same suites run at another commit. `file`: a run on disk. `none`: nothing.
+    `history`: the shared history. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`:
+    nothing.
     """
 
     AUTO = "auto"
     PREVIOUS = "previous"
     ARTIFACT = "artifact"
     BRANCH = "branch"
+    HISTORY = "history"
     RERUN = "rerun"
     FILE = "file"
     NONE = "none"

@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
@@ -49,6 +50,18 @@ _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem"
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 
 
+def _check_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an address that starts with http:// or https://")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must have no user, password or query; headers belong in OTEL_EXPORTER_OTLP_HEADERS")
+    return value.rstrip("/")
+
+
+Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
+
+
 class Settings(LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
@@ -79,8 +92,9 @@ class Settings(LimitFields):
     baseline: Text = "auto"
     """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
     runs for it. On a developer's machine, `auto` is `previous`: the previous complete run in `out`, which
-    `scoregate run` left. `artifact` or `branch`: only that one. `rerun` or `rerun:REF`: the same suites run at another
-    commit. `none`: nothing. Anything else is the folder of a run.
+    `scoregate run` left. `artifact` or `branch`: only that one. `history`: a run that a push to the base branch wrote
+    to the history of `SCOREGATE_HISTORY`. `rerun` or `rerun:REF`: the same suites run at another commit. `none`:
+    nothing. Anything else is the folder of a run.
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
@@ -147,6 +161,10 @@ class Settings(LimitFields):
     """Show failures as annotations at the lines of their suites."""
     check_run: bool = False
     """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
+    otlp_endpoint: Address | None = None
+    """The address of an OpenTelemetry collector, such as `http://localhost:4318`. Each run's results are sent to it:
+    events `gen_ai.evaluation.result` to `/v1/logs`, means and costs to `/v1/metrics`, both over HTTP as JSON.
+    """
     key: Text | None = None
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None

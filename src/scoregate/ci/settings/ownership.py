@@ -57,6 +57,7 @@ BASE_SETTINGS = frozenset(
         "model",
         "model_base_url",
         "model_headers",
+        "otlp_endpoint",
         "pass_rate_confidence",
         "paths",
         "policy_from",
@@ -76,20 +77,8 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *(
-        "baseline",
-        "base_branch",
-        "cache",
-        "cassettes",
-        "check_run",
-        "comment",
-        "confirm",
-        "key",
-        "max_cases",
-        "model",
-        "paths",
-    ),
-    *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
+    *("baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm", "key", "max_cases", "model"),
+    *("otlp_endpoint", "paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

@@ -48,13 +48,13 @@ SCRIPTS = (
 @cache
 def style() -> str:
     """All of the style."""
-    return "".join(_read(name) for name in STYLES)
+    return "".join(read_source(name) for name in STYLES)
 
 
 @cache
 def script() -> str:
     """All of the script, in a function of its own. Modules that the local pages share lose their `export`."""
-    source = "".join(_read(name) for name in SCRIPTS)
+    source = "".join(read_source(name) for name in SCRIPTS)
     return '"use strict";\n(() => {\n' + re.sub(r"^export ", "", source, flags=re.MULTILINE) + "})();\n"
 
 
@@ -64,8 +64,8 @@ def policy() -> str:
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src '{_hash(script())}'",
-            f"style-src '{_hash(style())}'",
+            f"script-src '{hash_source(script())}'",
+            f"style-src '{hash_source(style())}'",
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",
@@ -74,11 +74,13 @@ def policy() -> str:
     )
 
 
-def _read(name: str) -> str:
+def read_source(name: str) -> str:
+    """The text of a script or a style."""
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def hash_source(text: str) -> str:
+    """The source of a content security policy that allows this script or style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 

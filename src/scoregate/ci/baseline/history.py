@@ -1,0 +1,114 @@
+"""A baseline that a push to the base branch wrote to the shared history."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from scoregate.ci import git
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.artifact import (
+    MOST_ANCESTORS,
+    MOST_POOLED,
+    MOST_TRIES,
+    NearestCommit,
+    find_nearest,
+    make_pooled_baseline,
+)
+from scoregate.ci.baseline.unpack import unpack_run
+from scoregate.ci.github.base import BaseCommit
+from scoregate.ci.github.context import Connection
+from scoregate.ci.history.bases import list_bases, read_base
+from scoregate.ci.history.location import open_history, shared_address
+from scoregate.ci.history.project import find_project_name
+from scoregate.ci.history.stores import VARIABLE, HistoryStore
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.run import Run
+from scoregate.errors import RecordError, ScoregateError
+
+
+async def find_history_baseline(
+    root: Path,
+    settings: Settings,
+    *,
+    environ: Mapping[str, str],
+    connection: Connection | None,
+    base: BaseCommit | None,
+) -> Baseline | None:
+    """The run of the base's commit, else of its nearest ancestor, else the newest; None if the settings exclude it.
+
+    On a developer's machine, the base is the commit that is checked out.
+
+    Args:
+        root: the folder of the project.
+        settings: the settings of the project.
+        environ: the host's environment.
+        connection: the job's GitHub; None outside of jobs.
+        base: the commit that the job's changes are tested on top of.
+    """
+    if settings.baseline_kind is not BaselineKind.HISTORY:
+        return None
+    if not shared_address(environ):
+        return Baseline(None, f"the history can't be read: {VARIABLE} is not set", unreadable=True)
+    try:
+        store = await to_thread.run_sync(open_history, root, environ)
+        try:
+            return await _find_baseline(store, root, settings, environ=environ, connection=connection, base=base)
+        finally:
+            await to_thread.run_sync(store.close)
+    except ScoregateError as error:
+        return Baseline(None, f"no base could be read from the history: {error}", unreadable=True)
+
+
+async def _find_baseline(
+    store: HistoryStore,
+    root: Path,
+    settings: Settings,
+    *,
+    environ: Mapping[str, str],
+    connection: Connection | None,
+    base: BaseCommit | None,
+) -> Baseline:
+    project = await find_project_name(root, environ)
+    branch = base.branch if base else settings.base_branch or await git.default_branch(root) or "main"
+    key = connection.key if connection else None
+    stored = await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key))
+    problems: list[str] = []
+    while len(problems) < MOST_TRIES and (
+        chosen := await _choose_commit(base or BaseCommit(branch), list(stored), root, connection)
+    ):
+        run_ids = stored.pop(chosen.commit)[:MOST_POOLED]
+        runs, errors = await to_thread.run_sync(_read_runs, store, run_ids)
+        if errors:
+            problems.append(f"a run of {chosen.commit[:7]} in the history could not be read: {errors[0]}")
+        if runs:
+            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems)), branch=branch)
+    note = "; ".join(problems) or f"the history has no base of {project} on {branch}"
+    return Baseline(None, note, unreadable=bool(problems))
+
+
+async def _choose_commit(
+    base: BaseCommit, stored: list[str], root: Path, connection: Connection | None
+) -> NearestCommit | None:
+    """The nearest of the commits that have a run: by GitHub's history in its jobs, else by that of the repository."""
+    if connection is not None and connection.api is not None:
+        return await find_nearest(base, stored, connection.api)
+    ancestors = await git.list_ancestors(root, MOST_ANCESTORS)
+    for number, commit in enumerate(ancestors):
+        if commit in stored:
+            return NearestCommit(commit, f"{number} commits before this one" if number else "exact")
+    return NearestCommit(stored[0], f"the newest of {base.branch}") if stored else None
+
+
+def _read_runs(store: HistoryStore, run_ids: list[int]) -> tuple[list[Run], list[str]]:
+    runs, problems = [], []
+    for run_id in run_ids:
+        try:
+            runs.append(unpack_run(io.BytesIO(read_base(store, run_id))))
+        except RecordError as error:
+            problems.append(error.message)
+    return runs, problems

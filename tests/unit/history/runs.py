@@ -1,0 +1,67 @@
+"""Runs on disk for tests of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scoregate.ci.archive import RunWriter
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.evaluation import Evaluation, Threshold, Usage
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.run import Run, SuiteResult
+
+HALF = Threshold(gte=0.5)
+# 2026-01-05 00:00 UTC.
+START, DAY = 1_767_571_200.0, 86_400.0
+
+
+def write_run(
+    folder: Path,
+    number: int,
+    scores: Mapping[str, Sequence[float]],
+    *,
+    suite: str = "bot",
+    cases: Sequence[str] = (),
+    digests: Sequence[str] = (),
+    evaluators: Mapping[str, Fingerprint] | None = None,
+    usage: Usage | None = None,
+    **fields: Any,
+) -> Path:
+    """Write the run of a day.
+
+    Args:
+        folder: the folder of the run.
+        number: the number of the day, which makes the run's id, time and commit.
+        scores: the score of each case, by evaluator.
+        suite: the id of the suite.
+        cases: the hashes of the cases.
+        digests: the digests of their definitions.
+        evaluators: the fingerprints.
+        usage: of the task, for each case.
+        fields: of the run.
+    """
+    length = len(next(iter(scores.values())))
+    hashes = cases or [f"case-{at}" for at in range(length)]
+    marks = evaluators or {}
+    infos = {name: EvaluatorInfo(name, marks.get(name, Fingerprint(model="judge-1"))) for name in scores}
+    at = START + number * DAY
+    columns = Columns()
+    with RunWriter(folder) as writer:
+        for row, case_hash in enumerate(hashes):
+            case = CaseResult(
+                0,
+                case_hash,
+                name=f"Case {case_hash}",
+                digest=digests[row] if digests else "same",
+                evaluations={name: Evaluation(column[row], HALF) for name, column in scores.items()},
+                usage=usage,
+                duration_ms=10.0,
+            )
+            columns.add(case)
+            writer.add(case)
+        result = SuiteResult(id=suite, label=suite, evaluators=infos, complete=True, columns=columns)
+        about = {"id": f"run-{number}", "commit": f"{number:040x}", "branch": "main", "complete": True, **fields}
+        writer.finish(Run(started=at, finished=at + 60, version="1", suites=(result,), **about))
+    return folder

@@ -1,0 +1,290 @@
+"""The history of runs in its embedded database: import, trends, cases, flaky cases, costs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from tests.cli import run_cli
+from tests.unit.history.runs import DAY, START, write_run
+
+from scoregate.ci.history.embedded import EmbeddedHistory
+from scoregate.ci.history.folders import import_folders, list_run_folders
+from scoregate.ci.history.location import embedded_path
+from scoregate.ci.history.project import find_project_name
+from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
+from scoregate.ci.history.rows import RunSource, make_id
+from scoregate.ci.history.tables import TABLES, clean_text
+from scoregate.core.evaluation import Usage
+from scoregate.core.event_values import Fingerprint
+from scoregate.core.intervals import wilson_interval
+
+SOURCE = RunSource("owner/name")
+ALL = RunFilter()
+HOSTILE = "x'; DROP TABLE runs; -- \x1b[31m\u202e%_\0:since"
+
+
+def open_store(folder: Path) -> EmbeddedHistory:
+    return EmbeddedHistory(embedded_path(folder))
+
+
+def test_trends_mark_changes_of_judges_and_models(tmp_path: Path) -> None:
+    marks = [Fingerprint(model="judge-1"), Fingerprint(model="judge-1"), Fingerprint(model="judge-2", prompt="new")]
+    for number, mark in enumerate(marks):
+        used = Usage(10, 5, model="gpt-a" if number < 1 else "gpt-b")
+        scores = {"exact": [1.0, number / 2]}
+        write_run(tmp_path / str(number), number, scores, evaluators={"exact": mark}, usage=used)
+    store = open_store(tmp_path)
+    assert import_folders(store, list_run_folders(tmp_path), SOURCE).added == 3
+    points = load_trend(store, "bot", "exact", ALL)
+    assert [point.mean for point in points] == [0.5, 0.75, 1.0]
+    assert [(point.passed, point.failed) for point in points] == [(1, 1), (2, 0), (2, 0)]
+    assert [point.changes for point in points] == [(), ("models",), ("model", "prompt")]
+    assert [point.judge for point in points] == ["judge-1", "judge-1", "judge-2"]
+    assert points[1].low == pytest.approx(0.75 - 1.959964 * 0.3535534 / 2**0.5, abs=1e-4)
+    assert points[1].high == 1.0
+    assert [point.run for point in load_trend(store, "bot", "exact", RunFilter(since=START + DAY))] == [
+        "run-1",
+        "run-2",
+    ]
+    assert [point.run for point in load_trend(store, "bot", "exact", RunFilter(runs=1))] == ["run-2"]
+    assert load_trend(store, "bot", "exact", RunFilter(project="other")) == []
+    assert load_trend(store, "bot", "exact", RunFilter(branch="fix")) == []
+    assert list_series(store, ALL) == [("bot", "exact", 3)]
+
+
+def test_a_run_is_imported_once(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path / "a", 1, {"exact": [1.0]})]
+    store = open_store(tmp_path)
+    assert (import_folders(store, folders, SOURCE).added, import_folders(store, folders, SOURCE).known) == (1, 1)
+    other = import_folders(store, folders, RunSource("owner/other"))
+    assert (other.added, other.known) == (1, 0)
+    counts = {table.name: store.query(f"SELECT COUNT(*) FROM {table.name}", {})[0][0] for table in TABLES}
+    assert (counts["runs"], counts["scores"], counts["evaluators"]) == (2, 2, 1)
+
+
+def test_a_damaged_run_is_reported_and_the_others_are_imported(tmp_path: Path) -> None:
+    for number in range(3):
+        write_run(tmp_path / str(number), number, {"exact": [1.0]})
+    (tmp_path / "1" / "run.json").write_text("{")
+    write_run(tmp_path / "late", 10**6, {"exact": [1.0]})  # in the year 4763
+    store = open_store(tmp_path)
+    result = import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert result.added == 2
+    assert [problem.split(" ")[-1] for problem in result.problems if "right" in problem] == ["right"]
+    assert any("is damaged" in problem for problem in result.problems)
+
+
+def test_a_case_is_found_by_its_hash_and_its_changes_are_marked(tmp_path: Path) -> None:
+    write_run(tmp_path / "0", 0, {"exact": [1.0, 0.0]}, cases=["abc1", "abc2"], digests=["d1", "d1"])
+    write_run(tmp_path / "1", 1, {"exact": [0.0, 0.0]}, cases=["abc1", "abc2"], digests=["d2", "d1"])
+    write_run(
+        tmp_path / "2",
+        2,
+        {"exact": [0.0]},
+        cases=["abc1"],
+        digests=["d2"],
+        evaluators={"exact": Fingerprint(prompt="p")},
+    )
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    rows = load_case(store, "abc1", ALL)
+    assert [(row.score, row.passed, row.status, row.changes) for row in rows] == [
+        (1.0, True, "passed", ()),
+        (0.0, False, "failed", ("definition",)),
+        (0.0, False, "failed", ("evaluator",)),
+    ]
+    assert {row.case for row in load_case(store, "abc", ALL)} == {"abc1", "abc2"}
+    assert load_case(store, "%", ALL) == load_case(store, "ab_1", ALL) == []
+
+
+def test_flaky_cases_flip_without_a_change(tmp_path: Path) -> None:
+    # Case 0 flips at each run. Case 1 flips once. Case 2 changes its definition, case 3 never passes.
+    for number in range(6):
+        scores = [float(number % 2), float(number > 2), float(number % 2), 0.0]
+        digests = ["d", "d", f"d{number}", "d"]
+        write_run(tmp_path / str(number), number, {"exact": scores}, digests=digests, commit=f"{number // 2:040x}")
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    found = load_flaky(store, ALL)
+    assert [(each.case, each.flips, each.pairs, each.trials, each.passed) for each in found] == [
+        ("case-0", 5, 5, 6, 3),
+        ("case-1", 1, 5, 6, 3),
+    ]
+    assert [each.same_commit for each in found] == [3, 1]
+    assert [(each.low, each.high) for each in found] == [wilson_interval(5, 5), wilson_interval(1, 5)]
+    assert [each.case for each in load_flaky(store, RunFilter(runs=2))] == ["case-0"]
+    assert load_flaky(store, ALL, suite="other") == []
+    assert len(load_flaky(store, ALL, suite="bot")) == 2
+
+
+def test_a_change_of_the_fingerprint_is_no_flip(tmp_path: Path) -> None:
+    for number in range(4):
+        mark = {"exact": Fingerprint(prompt=f"p{number}")}
+        write_run(tmp_path / str(number), number, {"exact": [float(number % 2)]}, evaluators=mark)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert load_flaky(store, ALL) == []
+
+
+def test_stored_answers_are_no_pairs(tmp_path: Path) -> None:
+    for number in range(4):
+        stored = Usage(10, 5, cached=number > 1, answer="a")
+        write_run(tmp_path / str(number), number, {"exact": [float(number % 2)]}, usage=stored)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert [(each.flips, each.pairs) for each in load_flaky(store, ALL)] == [(1, 1)]
+
+
+def test_costs_are_summed_by_each_group(tmp_path: Path) -> None:
+    write_run(tmp_path / "0", 0, {"exact": [1.0, 1.0]}, usage=Usage(100, 10, cost=0.25, model="gpt-a"))
+    write_run(tmp_path / "1", 40, {"exact": [1.0]}, usage=Usage(100, 10, model="gpt-b"))
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    by_model = load_costs(store, "model", ALL)
+    assert [(each.group, each.runs, each.calls, each.cost, each.unpriced) for each in by_model] == [
+        ("gpt-a", 1, 2, 0.5, 0),
+        ("gpt-b", 1, 1, None, 1),
+    ]
+    assert [each.group for each in load_costs(store, "month", ALL)] == ["202601", "202602"]
+    assert [each.input_tokens for each in load_costs(store, "suite", ALL)] == [300]
+    assert [each.group for each in load_costs(store, "model", RunFilter(since=START + 30 * DAY))] == ["gpt-b"]
+
+
+def test_names_are_only_values(tmp_path: Path) -> None:
+    write_run(
+        tmp_path / "0",
+        0,
+        {HOSTILE: [1.0]},
+        suite=HOSTILE,
+        cases=[HOSTILE],
+        id=HOSTILE,
+        branch="'; --",
+        commit=HOSTILE,
+        usage=Usage(1, 1, model=HOSTILE),
+    )
+    store = open_store(tmp_path)
+    assert import_folders(store, list_run_folders(tmp_path), RunSource("'; DROP TABLE runs")).added == 1
+    ((suite, evaluator, _),) = list_series(store, ALL)
+    assert "DROP TABLE" in suite
+    assert len(load_trend(store, suite, evaluator, RunFilter(branch="'; --"))) == 1
+    assert [row.case for row in load_case(store, "x'; DROP", ALL)] == [suite]
+    assert load_flaky(store, RunFilter(project="' OR 1 = 1 --"), suite="' OR 1 = 1 --") == []
+    assert len(load_costs(store, "model", RunFilter(project="'; DROP TABLE runs"))) == 1
+    assert store.query("SELECT COUNT(*) FROM runs", {}) == [(1,)]
+    assert clean_text("\ud800" + "x" * 1000).encode() == b"?" + b"x" * 498 + "…".encode()
+
+
+def test_a_file_that_is_damaged_or_of_another_version_is_replaced(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path / "a", 1, {"exact": [1.0]})]
+    path = embedded_path(tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(b"not a database" * 100)
+    store = open_store(tmp_path)
+    assert import_folders(store, folders, SOURCE).added == 1
+    store.close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.commit()
+    connection.close()
+    store = open_store(tmp_path)
+    assert store.find_known([make_id(SOURCE.project, "run-1")]) == set()
+    assert import_folders(store, folders, SOURCE).added == 1
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+
+
+def history(project: Path, *arguments: str, **environ: str) -> Any:
+    known = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    if "PYTHONPATH" in os.environ:
+        known["PYTHONPATH"] = os.environ["PYTHONPATH"]
+    return run_cli("history", *arguments, cwd=project, environ={**known, "COLUMNS": "160", **environ})
+
+
+def test_the_commands_read_the_output_folder_by_themselves(tmp_path: Path) -> None:
+    for number in range(4):
+        used = Usage(1000, 10, cost=0.5, model="gpt-a")
+        write_run(tmp_path / "scoregate-out" / "run", number, {"exact": [1.0, float(number % 2)]}, usage=used)
+        done = history(tmp_path, "trend", "bot", "exact")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("main@") == number + 1
+    assert "2026-01-05 00:01 UTC  main@0000000  0.500" in done.stdout
+    flaky = history(tmp_path, "flaky")
+    assert "3 of 3" in flaky.stdout
+    assert "100.0%" in flaky.stdout
+    assert "$4.00" in history(tmp_path, "cost", "--by", "model", "--since", "2026-01-01").stdout
+    assert "No run used a model." in history(tmp_path, "cost", "--since", "1h").stdout
+    case = history(tmp_path, "case", "case-1")
+    assert case.stdout.count("failed") == 2
+    assert "There is no such case." in history(tmp_path, "case", "unknown").stdout
+    wrong = history(tmp_path, "trend", "bot", "exakt")
+    assert wrong.returncode == 2
+    assert "There are: 'bot' 'exact'" in wrong.stderr
+    since = history(tmp_path, "flaky", "--since", "yesterday")
+    assert (since.returncode, "Write 36h" in since.stderr) == (2, True)
+
+
+def test_a_history_is_rebuilt_from_folders(tmp_path: Path) -> None:
+    for number in range(2):
+        write_run(tmp_path / "runs" / str(number), number, {"exact": [1.0]})
+    done = history(tmp_path, "import", "runs")
+    assert done.stdout.endswith(f"2 runs added to {tmp_path.name}, 0 known already\n")
+    again = history(tmp_path, "import", "runs")
+    assert again.stdout.endswith("0 runs added to " + f"{tmp_path.name}, 2 known already\n")
+    rebuilt = history(tmp_path, "import", "runs", "--rebuild")
+    assert rebuilt.stdout.endswith(f"2 runs added to {tmp_path.name}, 0 known already\n")
+    missing = history(tmp_path, "import", "nothing")
+    assert (missing.returncode, "nothing does not exist" in missing.stderr) == (2, True)
+
+
+def test_formats_hold_the_same_rows(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: Parquet is NOT tested")
+    for number in range(3):
+        write_run(tmp_path / str(number), number, {"=cmd()": [1.0, float(number % 2)]})
+    history(tmp_path, "import", ".")
+    rows = json.loads(history(tmp_path, "flaky", "--format", "json").stdout)
+    table = list(csv.DictReader(io.StringIO(history(tmp_path, "flaky", "--format", "csv").stdout)))
+    done = history(tmp_path, "flaky", "--format", "parquet", "--output", "flaky.parquet")
+    assert done.stdout == "flaky.parquet: 1 rows\n"
+    assert parquet.read_table(tmp_path / "flaky.parquet").to_pylist() == rows
+    assert rows[0]["evaluator"] == "=cmd()"
+    assert table[0]["evaluator"] == "'=cmd()"
+    assert float(table[0]["low"]) == rows[0]["low"]
+    trend = json.loads(history(tmp_path, "trend", "bot", "=cmd()", "--format", "json").stdout)
+    assert [row["finished"] for row in trend] == [f"2026-01-0{5 + day}T00:01:00+00:00" for day in range(3)]
+    history(tmp_path, "trend", "bot", "=cmd()", "--format", "parquet", "--output", "trend.parquet")
+    assert [row["finished"].timestamp() for row in parquet.read_table(tmp_path / "trend.parquet").to_pylist()] == [
+        START + day * DAY + 60 for day in range(3)
+    ]
+
+
+def test_a_project_is_named_by_its_repository(tmp_path: Path) -> None:
+    assert anyio.run(find_project_name, tmp_path, {}) == tmp_path.name
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    urls = ("https://me:secret@github.com/owner/name.git", "git@github.com:owner/name", "https://h/group/owner/name/")
+    for url in urls:
+        subprocess.run(["git", "config", "remote.origin.url", url], cwd=tmp_path, check=True)
+        assert anyio.run(find_project_name, tmp_path, {}) == "owner/name"
+    (tmp_path / "sub").mkdir()
+    assert anyio.run(find_project_name, tmp_path / "sub", {}) == "owner/name/sub"
+    job = {"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "job/repository"}
+    assert anyio.run(find_project_name, tmp_path, job) == "job/repository"
+
+
+def test_queries_are_fast_enough_for_a_year_of_runs(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    for number in range(60):
+        write_run(tmp_path / "r" / str(number), number, {"exact": [float((number * at) % 7 > 2) for at in range(200)]})
+    import_folders(store, list_run_folders(tmp_path / "r"), SOURCE)
+    began = time.perf_counter()
+    assert len(load_flaky(store, RunFilter(runs=100))) > 100
+    assert len(load_trend(store, "bot", "exact", ALL)) == 60
+    assert time.perf_counter() - began < 2
