@@ -42,6 +42,7 @@ STAGES = {
     "ci.baseline",
     "ci.discover",
     "ci.environment",
+    "ci.exemptions",
     "ci.importers",
     "ci.javascript",
     "ci.launch",

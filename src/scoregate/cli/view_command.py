@@ -57,11 +57,12 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """Render the report of a run with the current settings and reviews."""
+    from scoregate.ci.exemptions import read_tree_exemptions
     from scoregate.ci.report import html
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
-    outcome = rejudge_run(run, base, load_suite_settings(root, {}))
+    outcome = rejudge_run(run, base, load_suite_settings(root, {}), exemptions=read_tree_exemptions(root))
     return html.render(build_outcome_view(outcome))
 
 

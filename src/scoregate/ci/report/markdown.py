@@ -157,6 +157,7 @@ _ICONS = {
     ReportState.WORSE: "🔻",
     ReportState.UNMEASURABLE: "⚠️",
     ReportState.UNCERTAIN: "🟡",
+    ReportState.ACCEPTED: "🔸",
     ReportState.NOT_COMPARABLE: "⚠️",
     ReportState.REMOVED: "➖",
     ReportState.NEW: "🆕",

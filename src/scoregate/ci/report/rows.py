@@ -11,6 +11,7 @@ from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.gate import Verdict
+from scoregate.core.gate.baseline_rules import describe_acceptance
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
@@ -28,6 +29,7 @@ class ReportState(StrEnum):
     WORSE = "worse"
     UNMEASURABLE = "unmeasurable"
     UNCERTAIN = "uncertain"
+    ACCEPTED = "accepted"
     NOT_COMPARABLE = "not comparable"
     REMOVED = "removed"
     NEW = "new"
@@ -179,7 +181,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
     shared = {finding.conclusion for finding in findings if finding.evaluator is None}
     if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return ReportState.FAILED
-    state = _STATES.get(row.label, ReportState.HELD)
+    state = ReportState.ACCEPTED if row.is_accepted else _STATES.get(row.label, ReportState.HELD)
     uncertain = any(
         finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule in _DROP_RULES
     )
@@ -214,15 +216,17 @@ def _row_note(row: Row) -> str:
 def _explain_label(row: Row) -> str:
     if row.reason:
         return row.reason
-    p = row.p if row.q is None else row.q
+    p, corrected = row.p if row.q is None else row.q, "corrected " if row.accepted is None else ""
     match row.label:
         case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
             weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable
-            return f"corrected {number_format.p_value(p)}{', the true drop is probably smaller' if weak else ''}"
+            accepted = f", {describe_acceptance(row, row.accepted)}" if row.accepted and not row.gain > 0 else ""
+            smaller = ", the true drop is probably smaller" if weak else ""
+            return f"{corrected}{number_format.p_value(p)}{smaller}{accepted}"
         case RowLabel.NOISE if row.detectable is not None:
             excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            significance = f"corrected {number_format.p_value(p)}, " if excludes_zero and p is not None else ""
+            significance = f"{corrected}{number_format.p_value(p)}, " if excludes_zero and p is not None else ""
             return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
         case RowLabel.TOO_FEW:
             return number_format.count(row.n, "pair")

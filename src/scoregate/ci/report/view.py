@@ -8,6 +8,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
+from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.slices import SliceView
@@ -60,7 +61,8 @@ class ReportView:
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
     known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
-    `slices_left_out` are the values that are not compared.
+    `slices_left_out` are the values that are not compared. `exemptions` are the accepted regressions and all entries
+    without an effect; `quarantined` are the cases in quarantine, which nothing else in the view counts.
     """
 
     context: ReportContext
@@ -98,6 +100,8 @@ class ReportView:
     slices: tuple[SliceView, ...] = ()
     slices_left_out: tuple[LeftOut, ...] = ()
     variants: tuple[VariantTable, ...] = ()
+    exemptions: tuple[ExemptionView, ...] = ()
+    quarantined: tuple[QuarantinedView, ...] = ()
 
     @property
     def base_details(self) -> str:
@@ -109,6 +113,11 @@ class ReportView:
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
         note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
         return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
+
+    @property
+    def shown_exemptions(self) -> tuple[ExemptionView, ...]:
+        """The entries that reports for people show."""
+        return tuple(each for each in self.exemptions if each.needs_attention)
 
     @property
     def worst_slices(self) -> tuple[SliceView, ...]:

@@ -7,10 +7,14 @@ from dataclasses import replace
 from math import ceil, exp
 
 from scoregate.core.cases import Columns, Status
-from scoregate.core.comparison_rows import QUANTITIES, Measure, Row, RowLabel
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import Measure, Row, RowLabel
+from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
+from scoregate.core.policy import matches_suite
+from scoregate.core.quantity_rows import QUANTITIES
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.run import ConfirmationOutcome, SuiteResult
 from scoregate.core.setups import describe_model_change, describe_unknown_model
@@ -33,7 +37,7 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
-        exceeds = -row.gain > limit
+        exceeds = -row.gain > limit and not row.is_accepted
         failed = exceeds and row.label is RowLabel.WORSE
         for finding in _check_row("drop", row, failed=failed, limit=f"a drop of at most {limit:.3f}", origin=origin):
             value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
@@ -53,7 +57,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
-        exceeds = -row.gain > limit
+        exceeds = -row.gain > limit and not row.is_accepted
         failed = exceeds and row.label is RowLabel.WORSE
         text = f"a drop of at most {limit:.3f}"
         found = _check_row("slice drop", row, failed=failed, limit=text, origin=origin)
@@ -88,7 +92,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        failed = row.label is RowLabel.WORSE
+        failed = row.label is RowLabel.WORSE and not row.is_accepted
         yield from _check_row("regression", row, failed=failed, limit="no regression", origin=origin)
 
 
@@ -99,6 +103,8 @@ def _is_unmeasured(row: Row) -> bool:
 
 def _check_row(rule: str, row: Row, *, failed: bool, limit: str, origin: str) -> Iterator[Finding]:
     conclusion, value = Conclusion.FAILED if failed else Conclusion.PASSED, describe_change(row)
+    if row.accepted is not None and row.label is RowLabel.WORSE:
+        value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
     elif row.delta is None or row.lost_too_many:
@@ -110,7 +116,15 @@ def describe_change(row: Row) -> str:
     """The change of a row with its interval and p: `−0.080 [−0.126, −0.033], corrected p = 0.0005`."""
     bounds = "" if row.low is None or row.high is None else f" [{_format_signed(row.low)}, {_format_signed(row.high)}]"
     p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    return f"{_format_signed(row.delta or 0.0)}{bounds}, corrected {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+    corrected = "corrected " if row.accepted is None else ""  # such a row is a family of its own
+    return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+
+
+def describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
+    """What an entry says about a row that is worse."""
+    if row.is_accepted:
+        return f"a drop of up to {entry.at_most:.3f} is accepted {entry.terms}"
+    return f"more than the {entry.at_most:.3f} that is accepted until {entry.until}"
 
 
 def _format_signed(value: float) -> str:
@@ -247,14 +261,22 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
             outcome = confirmation.outcome
             failures, count = confirmation.tries.count(False), len(confirmation.tries)
             tries = f"{outcome}: failed {failures} of {count} further tries"
+        entry = find_accepted_case(context.comparison, suite, case)
+        accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
             "critical case",
-            _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{case} newly fails ({tries}; {_describe_base_trials(case, context)})",
+            Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
+            f"{case} newly fails ({tries}; {_describe_base_trials(case, context)}){accepted}",
             "no critical case newly fails",
             context.limits.find_origin("fail_on_critical"),
             suite.label,
         )
+
+
+def find_accepted_case(comparison: Comparison, suite: SuiteResult, case: str) -> AcceptedRegression | None:
+    """The entry that accepts that a critical case fails."""
+    entries = comparison.exemptions.active_accepted
+    return next((e for e in entries if e.case and matches_suite(suite, e.suite) and matches_case(e.case, [case])), None)
 
 
 def _describe_base_trials(case: str, context: SuiteContext) -> str:
