@@ -44,7 +44,7 @@ def read_files(root: Path) -> ExemptionFiles:
     Raises:
         SettingsError: a file can't be read, or an entry is not valid.
     """
-    return parse_files(_read(root, ACCEPTED_FILE), _read(root, QUARANTINE_FILE))
+    return parse_files(read_content(root, ACCEPTED_FILE), read_content(root, QUARANTINE_FILE))
 
 
 def has_files(root: Path) -> bool:
@@ -52,7 +52,12 @@ def has_files(root: Path) -> bool:
     return any((root / name).exists() for name in (ACCEPTED_FILE, QUARANTINE_FILE))
 
 
-def _read(root: Path, name: str) -> bytes | None:
+def read_content(root: Path, name: str) -> bytes | None:
+    """The content of one of the files; None without it.
+
+    Raises:
+        SettingsError: it can't be read.
+    """
     try:
         return read_project_file(root / name, LARGEST_FILE + 1)
     except (FileNotFoundError, NotADirectoryError):
