@@ -88,7 +88,7 @@ class Repository:
         for ref, sha in self.refs.items():
             if ref.startswith("refs/heads/") and known.get(ref) != sha:
                 kind = "push" if ref in known else "branch_creation"
-                made = Activity(self.github.next_id(), ref, known.get(ref, "0" * 40), sha, kind)
+                made = Activity(len(self.activities) + 1, ref, known.get(ref, "0" * 40), sha, kind)
                 self.activities.append(made)
 
     def files(self, at: str) -> dict[str, bytes]:

@@ -94,7 +94,7 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
 def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_data() -> None:
     other = replace(DROP, evaluator="accuracies")
     result = judged(suite(range(0)), suite(range(0)), accepted=(DROP, other))
-    assert states(result) == [ExemptionState.NOT_NEEDED, ExemptionState.UNMATCHED]
+    assert states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
     assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
     assert judged(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))

@@ -90,7 +90,7 @@ async def _find_label(api: Api, number: int, needed: str) -> datetime:
         raise _Refused(f"the label was set by {login[:100]}, which is no user; {_ADVICE}")
     known = await api.get(f"collaborators/{login}/permission")
     if text_at(known, "permission") not in _WRITERS:
-        raise _Refused(f"the label was set by {login}, who has no write access")
+        raise _Refused(f"the label was set by {login}, without write access")
     return _time_at(last, "created_at")
 
 

@@ -19,12 +19,12 @@ from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
 
 _TITLES = {
-    ExemptionState.ACCEPTED: "Accepted regression",
     ExemptionState.EXCEEDED: "Larger than accepted",
-    ExemptionState.NOT_NEEDED: "Not needed",
-    ExemptionState.UNMATCHED: "Matches nothing",
-    ExemptionState.EXPIRED: "Expired",
+    ExemptionState.ACCEPTED: "Accepted regression",
     ExemptionState.IGNORED: "Doesn't count",
+    ExemptionState.EXPIRED: "Expired",
+    ExemptionState.UNMATCHED: "Matches nothing",
+    ExemptionState.NOT_NEEDED: "Not needed",
 }
 _ORDER = tuple(_TITLES)
 _SIGNS = {ExemptionState.ACCEPTED: ReportState.ACCEPTED, ExemptionState.EXCEEDED: ReportState.WORSE}
@@ -95,7 +95,7 @@ class QuarantinedView:
 
 
 def build_exemptions(comparison: Comparison) -> tuple[ExemptionView, ...]:
-    """Describe every entry: those with an effect first."""
+    """Describe every entry: those with an effect first, those that nothing needs last."""
     views = [*_accepted_views(comparison), *_quarantine_views(comparison)]
     views += [_view(each.entry, ExemptionState.IGNORED, each.why) for each in comparison.exemptions.ignored]
     return tuple(sorted(views, key=lambda view: _ORDER.index(view.state)))

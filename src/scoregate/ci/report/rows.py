@@ -10,8 +10,8 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
-from scoregate.core.gate.baseline_rules import describe_acceptance
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
@@ -213,6 +213,13 @@ def _row_note(row: Row) -> str:
     return ", ".join(note for note in notes if note)
 
 
+def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
+    """The limit and the last day; the list of entries has the reason."""
+    if row.is_accepted:
+        return f"accepted up to {entry.at_most:.3f} until {entry.until}"
+    return f"more than the accepted {entry.at_most:.3f}"
+
+
 def _explain_label(row: Row) -> str:
     if row.reason:
         return row.reason
@@ -221,7 +228,7 @@ def _explain_label(row: Row) -> str:
         case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
             weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable
-            accepted = f", {describe_acceptance(row, row.accepted)}" if row.accepted and not row.gain > 0 else ""
+            accepted = f", {_describe_acceptance(row, row.accepted)}" if row.accepted and row.gain < 0 else ""
             smaller = ", the true drop is probably smaller" if weak else ""
             return f"{corrected}{number_format.p_value(p)}{smaller}{accepted}"
         case RowLabel.NOISE if row.detectable is not None:

@@ -37,7 +37,7 @@ _SIGNS = {
     "new": "new",
     "removed": "gone",
     "uncertain": "warn",
-    "accepted": "down",
+    "accepted": "warn",
     "held": "same",
     "scored": "same",
     "unscored": "same",
