@@ -20,7 +20,7 @@ from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
 from scoregate.core.significance import correct_by_direction
 
-CELLS = ((1, 1), (1, 11), (6, 6), (11, 1), (10, 30))  # accepted evaluators, others
+CELLS = ((1, 11), (6, 6), (11, 1))  # accepted evaluators, others
 SIZES = (50, 200)
 CORRELATIONS = (0.0, 0.85)
 TEXT = """\
@@ -62,7 +62,7 @@ def measure(
     name: str, draw: partial[tuple[Array, Array]], accepted: int, *, exempt: bool, effort: Effort
 ) -> tuple[Rate, Rate]:
     """Draw pull requests and ask the comparison and the gate about the others."""
-    drawn, asked = effort.of(4_000, 300), effort.of(400, 40)
+    drawn, asked = effort.of(2_000, 300), effort.of(250, 40)
     screen, ask = (partial(each, accepted=accepted, exempt=exempt) for each in (_screen, _ask))
     found = screened(f"accepted: {name}", draw, screen, ask, drawn=drawn, asked=asked)
     return found.rate(lambda answer: answer.label), found.rate(lambda answer: answer.red)

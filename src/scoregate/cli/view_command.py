@@ -78,8 +78,10 @@ def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:
 
 
 def _settings_state(root: Path) -> object:
-    """The current state of the settings' files and of the verdicts."""
+    """The current state of the settings' files, of the exemptions and of the verdicts."""
+    from scoregate.ci.exemptions.files import ACCEPTED_FILE, QUARANTINE_FILE
     from scoregate.web.view_runs import file_stamp
 
-    files = [root / "scoregate.toml", root / "pyproject.toml", *sorted(root.glob(".scoregate/verdicts/**/*.jsonl"))]
+    names = ("scoregate.toml", "pyproject.toml", ACCEPTED_FILE, QUARANTINE_FILE)
+    files = [*(root / name for name in names), *sorted(root.glob(".scoregate/verdicts/**/*.jsonl"))]
     return tuple((path, file_stamp(path)) for path in files)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
+from xml.etree.ElementTree import fromstring
 
+from rich.console import Console
+from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.pipeline import GateResult, judge_run
-from scoregate.ci.report import html, junit, markdown, result_json
+from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings
@@ -239,3 +243,41 @@ def test_every_report_has_both() -> None:
     assert data["exemptions"][0]["state"] == "accepted"
     assert data["quarantined"][0]["status"] == "failed"
     assert {row["evaluator"]: row["state"] for row in data["rows"]} == {"accuracy": "accepted", "tone": "held"}
+
+
+def test_no_text_of_an_entry_changes_the_shape_of_a_report() -> None:
+    for text in (each[:500] for each in HOSTILE if each.strip()):
+        drop = replace(DROP, by=text, reason=text, issue=text, place=text)
+        flaky_cases = replace(FLAKY, owner=text, reason=text, place=text)
+        expired = replace(drop, suite=text, evaluator=text, until="2026-11-22")
+        result = judged(
+            *(suite(range(10), flaky(0, name=text)), suite(range(0), flaky(1, name=text))),
+            accepted=(drop, expired),
+            quarantined=(flaky_cases, replace(flaky_cases, case=text, tags=(text,))),
+        )
+        view = view_of(result)
+        comment, page = "".join(markdown.render(view)), "".join(html.render(view))
+        assert comment.count("<!--") == 1
+        assert comment.count("<details>") == comment.count("</details>")
+        assert not {"<img", "<h1>out", "javascript:alert(1))"} & set(comment.split())
+        assert "<img src=x" not in page
+        assert fromstring("".join(junit.render(view))).tag == "testsuites"
+        "".join(result_json.render(view)).encode()
+        lines = console_text(view)
+        assert "\x1b" not in lines
+        assert "1 case in quarantine" in lines
+
+
+def console_text(view: ReportView) -> str:
+    with Console(file=StringIO(), width=100) as screen, screen.capture() as printed:
+        for part in console.render(view):
+            screen.print(part)
+    return printed.get()
+
+
+def test_the_terminal_lists_both() -> None:
+    result = judged(suite(range(10), flaky(0)), suite(range(0), flaky(1)), accepted=(DROP,), quarantined=(FLAKY,))
+    text = " ".join(console_text(view_of(result)).split())
+    assert "≈ Accepted regression: demo · accuracy: −0.250" in text
+    assert "1 case in quarantine, left out of every gate:" in text
+    assert "demo · a flaky one: passed → failed until 2026-12-31, owner bo: the clock" in text

@@ -101,6 +101,8 @@ def _is_label(name: str) -> bool:
 async def _find_labelled_head(api: Api, number: int, labelled: datetime) -> str:
     """The head of the pull request's branch when the label was set, from GitHub's list of pushes."""
     request = await api.get(f"pulls/{number}")
+    if text_at(request, "head", "repo", "full_name") != api.repository:
+        raise _Refused("its branch is in another repository")
     branch, head = text_at(request, "head", "ref"), text_at(request, "head", "sha")
     newest, count = None, 0
     async for push in api.pages("activity", ref=f"refs/heads/{branch}"):
