@@ -12,10 +12,11 @@ from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.pipeline import GateResult, judge_run
+from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.cases import Status
 from scoregate.core.comparison_rows import Row, RowLabel, label_rows
 from scoregate.core.evaluation import Usage
@@ -281,3 +282,16 @@ def test_the_terminal_lists_both() -> None:
     assert "≈ Accepted regression: demo · accuracy: −0.250" in text
     assert "1 case in quarantine, left out of every gate:" in text
     assert "demo · a flaky one: passed → failed until 2026-12-31, owner bo: the clock" in text
+
+
+def test_the_comment_counts_them_as_changes() -> None:
+    drop, quiet = suite(range(10)), suite(range(0))
+    for result, wanted in (
+        (judged(drop, quiet, accepted=(DROP,)), True),
+        (judged(quiet, quiet, accepted=(DROP,)), False),
+        (judged(quiet, quiet, accepted=(replace(DROP, until="2026-11-22"),)), True),
+        (judged(suite(range(0), flaky(0)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), True),
+        (judged(suite(range(0), flaky(1)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), False),
+    ):
+        assert is_wanted(view_of(result), CommentMode.CHANGES) is wanted
+        assert not is_wanted(view_of(result), CommentMode.FAILURES)
