@@ -216,13 +216,43 @@ def test_a_damaged_file_is_an_error_and_that_of_the_base_counts_for_nothing(worl
     assert "No entry of the base's accepted.toml and quarantine.toml counts" in repaired.output
 
 
-def test_a_push_and_a_merge_group_use_their_own_files(world: World) -> None:
+def test_a_push_uses_its_own_files(world: World) -> None:
     prepare(world)
     write(world, ENTRY)
     world.commit_suite(good=20, fn=BROKEN)
     job = world.push()
     assert job.exit_code == 0, job.output
     assert "1 regression accepted" in job.result["title"]
+
+
+def test_a_merge_group_uses_its_own_files(world: World) -> None:
+    prepare(world)
+    job = world.job(events.merge_group(change(world, ENTRY)))
+    assert job.exit_code == 0, job.output
+    assert "1 regression accepted" in job.result["title"]
+
+
+def test_the_second_stage_of_a_fork_follows_the_base(world: World) -> None:
+    prepare(world, accepted=ENTRY)
+    world.branch()
+    world.commit_suite(good=20, fn=BROKEN)
+    pull = world.open_pull_request(fork=world.fork())
+    first = judge(world, pull)
+    assert first.exit_code == 0, first.output
+    first.upload()
+    second = world.second_stage(first.ran)
+    assert second.exit_code == 0, second.output
+    (comment,) = pull.comments
+    assert "Accepted regression" in comment.body
+
+
+def test_without_the_files_nothing_is_requested_for_them(world: World) -> None:
+    prepare(world)
+    job = judge(world, change(world))
+    assert job.exit_code == 1, job.output
+    assert (job.result["exemptions"], job.result["quarantined"]) == ([], [])
+    paths = [each.path for each in world.github.requests]
+    assert not [path for path in paths if path.endswith(("/labels", "/activity")) or "/git/trees/" in path]
 
 
 def test_the_gate_of_a_finished_run_follows_the_base_too(world: World) -> None:
