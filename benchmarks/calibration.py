@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+import calibration_accepted
 import calibration_auto
 import calibration_cells
 import calibration_family
@@ -29,6 +30,7 @@ Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
+    "accepted": calibration_accepted.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,

@@ -94,11 +94,11 @@ def _draw(source: Generator, *, count: int, n: int, correlation: float, better: 
     kinds = [KINDS[at % len(KINDS)] for at in range(count)]
     qualities = [kind.quality(source, (n,)) for kind in kinds]
     improved = [1 - 0.7 * (1 - quality) if better and at % 2 else quality for at, quality in enumerate(qualities)]
-    base, new = (_scores(source, kinds, side, correlation) for side in (qualities, improved))
+    base, new = (draw_scores(source, kinds, side, correlation) for side in (qualities, improved))
     return base, new
 
 
-def _scores(source: Generator, kinds: Sequence[Kind], qualities: Sequence[Array], correlation: float) -> Array:
+def draw_scores(source: Generator, kinds: Sequence[Kind], qualities: Sequence[Array], correlation: float) -> Array:
     """Return a row of scores for each evaluator; they see the same answers, so that they share some of their luck."""
     common, own = source.standard_normal(len(qualities[0])), source.standard_normal((len(kinds), len(qualities[0])))
     luck = ndtr(sqrt(correlation) * common + sqrt(1 - correlation) * own)

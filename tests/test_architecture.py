@@ -44,6 +44,7 @@ STAGES = {
     "ci.discover",
     "ci.environment",
     "ci.gateway",
+    "ci.exemptions",
     "ci.importers",
     "ci.javascript",
     "ci.launch",

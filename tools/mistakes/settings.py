@@ -12,6 +12,8 @@ def _set(text: str) -> dict[str, str]:
 
 
 _SUITE = {FILE: SUITE}
+_ENTRY = '[[accepted]]\nsuite = "support"\nevaluator = "tone"\nat_most = 0.1\nreason = "new prompt"\nby = "ana"\n'
+_FLAKY = '[[quarantine]]\nsuite = "support"\nowner = "bo"\nreason = "the clock"\nuntil = 2099-12-31\n'
 
 MISTAKES = (
     Mistake("A setting is misspelled.", _set("min_passrate = 0.9\n"), code=2),
@@ -22,6 +24,8 @@ MISTAKES = (
     Mistake("A rule is misspelled in `severity`.", _set('severity = { suite_remain = "warn" }\n'), code=2),
     Mistake("A limit names no suite.", _set('[suites."openning-*"]\nmin_pass_rate = 0.5\n')),
     Mistake("A limit names no scorer.", _set("min_score = { contians = 0.5 }\n")),
+    Mistake("An entry of `accepted.toml` has no last day.", _SUITE | {".scoregate/accepted.toml": _ENTRY}, code=2),
+    Mistake("An entry of `quarantine.toml` names no case.", _SUITE | {".scoregate/quarantine.toml": _FLAKY}, code=2),
     Mistake("`--env-file` doesn't exist.", _SUITE, ("run", "--env-file", ".env"), 2),
     Mistake("The interpreter doesn't exist.", _set('python = "python9"\n'), code=2),
     Mistake("A variable `SCOREGATE_…` is misspelled.", _SUITE, code=2, environ={"SCOREGATE_MIN_PASRATE": "0.9"}),

@@ -111,11 +111,11 @@ Tries = dict[FailingCase, tuple[bool, ...]]
 Runs = tuple[Run | None, ...]
 
 
-async def confirm_failures(comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
-    """Run newly failing cases again; returns the run with the results of these tries."""
+async def confirm_failures(run: Run, comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
+    """Run newly failing cases of a comparison again; returns the run with the results of these tries."""
     cases = list(list_failing_cases(comparison, settings.confirmed_cases))
     if not cases:
-        return comparison.run
+        return run
     tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)
     failing = [case for case in cases if tries[case].count(False) >= FAILURES_TO_CONFIRM]
     base_tries: Tries = {}
@@ -124,8 +124,8 @@ async def confirm_failures(comparison: Comparison, plan: Plan, settings: Setting
         base_tries, base_runs = await _run_again(failing, plan, settings, ports, in_base=True)
     confirmations = (Confirmation(c.label, c.case, tries[c], base_tries.get(c, ())) for c in cases)
     paid = describe_extra_cost((*runs, *base_runs))
-    notices = (*comparison.run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
-    run = replace(comparison.run, confirmations=tuple(confirmations), notices=notices)
+    notices = (*run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
+    run = replace(run, confirmations=tuple(confirmations), notices=notices)
     ports.amend(run)
     return run
 

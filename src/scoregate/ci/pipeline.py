@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
+    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
 
 INTERRUPTED = 130
@@ -69,6 +70,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
     suites = await ports.discover(settings)
     settings = merge_suite_gates(settings, suites.sources)
     async with ports.reporting.announce():
+        exemptions = await ports.reporting.load_exemptions()
         baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
         interpreter = await run_until_stopped(
             ports.stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED
@@ -94,13 +96,14 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         if run.complete and settings.confirmed_cases is not Confirm.OFF:
             from scoregate.ci.extra_runs import confirm_failures
 
-            comparison = judge_run(run, baseline, settings, with_slices=False).comparison
-            run = await confirm_failures(comparison, plan, settings, ports)
+            judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
+            run = await confirm_failures(run, judged.comparison, plan, settings, ports)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
             ports.amend(run)
         run = await ports.settle(run, ports.amend)
-        outcome = await _report(judge_run(run, baseline, settings, ports.reporting.calibrations), ports.reporting)
+        judged = judge_run(run, baseline, settings, ports.reporting.calibrations, exemptions=exemptions)
+        outcome = await _report(judged, ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
@@ -130,12 +133,14 @@ async def gate_finished_run(
         check: returns the run with what is only known once its baseline is.
     """
     async with reporting.announce():
+        exemptions = await reporting.load_exemptions()
         run = await to_thread.run_sync(reporting.apply_reviews, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
         run = check(with_history(run, history, baseline, amend), baseline)
-        return await _report(judge_run(run, baseline, settings, reporting.calibrations), reporting)
+        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions)
+        return await _report(judged, reporting)
 
 
 async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
@@ -183,6 +188,7 @@ def judge_run(
     settings: Settings,
     calibrations: Callable[[], Calibrations] = dict,
     *,
+    exemptions: Exemptions | None = None,
     with_slices: bool = True,
 ) -> GateResult:
     """Compare a run with its baseline and apply the policy; nothing is run.
@@ -192,27 +198,34 @@ def judge_run(
         baseline: what it is compared with.
         settings: hold the policy.
         calibrations: how well judges agree with people; called only if the policy needs it.
+        exemptions: the accepted regressions and quarantined cases.
         with_slices: whether slices are compared, which reads the cases.
     """
     from scoregate.core.comparison import compare
+    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import evaluate_gates
+    from scoregate.core.quarantine import leave_out_quarantine
     from scoregate.core.slice_rows import SliceChoice
     from scoregate.core.slices import collect_slices
 
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
     policy = chosen.policy
-    slices = collect_slices(run, (*policy.slice_fields, *settings.slices)) if with_slices else ()
+    exemptions = exemptions or Exemptions()
+    sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions)
+    slices = collect_slices(sides.run, (*policy.slice_fields, *settings.slices)) if with_slices else ()
     comparison = compare(
-        run,
-        baseline.run,
+        sides.run,
+        sides.base,
         baseline.note,
         unreadable=baseline.unreadable,
-        pool=baseline.pool,
+        pool=sides.pool,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
         slices=SliceChoice(slices, policy.limited_slices),
+        exemptions=exemptions,
     )
+    comparison = replace(comparison, quarantined=sides.cases)
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
+    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
@@ -60,6 +61,7 @@ class Reporting:
         announce: a context that is open from the start to the end of the pipeline.
         build_view: builds what reports print.
         publish: delivers the reports.
+        load_exemptions: loads the accepted regressions and quarantined cases.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
@@ -69,6 +71,7 @@ class Reporting:
     announce: Callable[[], AbstractAsyncContextManager[None]]
     build_view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
+    load_exemptions: Callable[[], Awaitable[Exemptions]]
     preload: Callable[[], None] = lambda: None
 
 

@@ -13,6 +13,7 @@ from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.history import find_history_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
+from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.job import JobContext, make_publish_target, make_report_context
 from scoregate.ci.ports import Reporting
 from scoregate.core.run import Run
@@ -79,6 +80,14 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         announce=check.open if check else nullcontext,
         build_view=partial(_build_view, context),
         publish=partial(_publish, context, check),
+        load_exemptions=partial(
+            load_exemptions,
+            context.root,
+            connection=connection,
+            request=context.subject.request if context.subject else None,
+            base=base,
+            folder=context.folder,
+        ),
         preload=preload_reports,
     )
 

@@ -143,8 +143,9 @@ async def _measure(
     if run.complete and confirms:
         from scoregate.ci.extra_runs import confirm_failures
 
-        comparison = judge_run(run, baseline, settings, with_slices=False).comparison
-        run = await confirm_failures(comparison, plan, settings, ports)
+        exemptions = await ports.reporting.load_exemptions()
+        judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
+        run = await confirm_failures(run, judged.comparison, plan, settings, ports)
     if ports.stop.is_set():
         run = replace(run, complete=False)
         ports.amend(run)

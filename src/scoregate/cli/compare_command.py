@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import latest_run
+from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.report.console_text import TrimmedLines
 from scoregate.ci.report.console_variants import render_variants
@@ -60,7 +61,7 @@ def command(
         if variants:
             _print_variants(folder, settings, difference or DIFFERENCE, output)
         else:
-            print_result(rejudge_run(folder, baseline, settings), None, output)
+            print_result(rejudge_run(folder, baseline, settings, exemptions=read_tree_exemptions(root)), None, output)
     return 0
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import click
 
 from scoregate.ci.archive import latest_run
+from scoregate.ci.exemptions import load_job_exemptions
 from scoregate.cli.options import gate_options, output_options, project_root
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
@@ -32,6 +35,12 @@ def command(run: Path | None, baseline: Path | None, options: OutputOptions, **f
     with open_output(options) as output:
         root = project_root()
         settings = load_suite_settings(root, flags)
-        outcome = rejudge_run(latest_run(run or root / settings.out), baseline, settings, root=root)
+        outcome = rejudge_run(
+            latest_run(run or root / settings.out),
+            baseline,
+            settings,
+            root=root,
+            exemptions=anyio.run(load_job_exemptions, root, settings, os.environ),
+        )
         print_result(outcome, None, output, named="" if run is None else str(run))
     return outcome.verdict.exit_code

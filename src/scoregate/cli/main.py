@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "list the suites that would run, and why each was found",
     "compare": "compare two runs",
     "gate": "apply the gates of the current settings to a finished run",
+    "accept": "accept the regressions of the last run until a date",
     "report": "write a finished run as JUnit, Markdown, JSON, HTML or console text",
     "merge": "merge several runs, then gate and report them as one",
     "publish": "post the comment for a fork's run (from a privileged workflow_run job)",

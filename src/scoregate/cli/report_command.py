@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, recover
+from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.reports import REPORTS
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
@@ -58,7 +59,7 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    outcome = rejudge_run(latest_run(run), baseline, settings, root=root)
+    outcome = rejudge_run(latest_run(run), baseline, settings, root=root, exemptions=read_tree_exemptions(root))
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)

@@ -16,6 +16,7 @@ from scoregate.ci.discovery import with_suite_gates
 from scoregate.ci.pipeline import GateResult, judge_run
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
+from scoregate.core.exemptions import Exemptions
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 
@@ -38,7 +39,14 @@ def load_gate_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     return anyio.run(with_suite_gates, root, load_gate_settings(root, flags))
 
 
-def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: Path | None = None) -> GateResult:
+def rejudge_run(
+    run: Path,
+    baseline: Path | None,
+    settings: Settings,
+    *,
+    root: Path | None = None,
+    exemptions: Exemptions | None = None,
+) -> GateResult:
     """Compare a finished run with a baseline, both with the current reviews, and apply the gates.
 
     Args:
@@ -46,6 +54,7 @@ def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: P
         baseline: the folder of the baseline.
         settings: the gates.
         root: the folder of the project; with it, the default baseline is the one the run was compared with.
+        exemptions: the accepted regressions and quarantined cases.
 
     Raises:
         RecordError: a run can't be read.
@@ -63,5 +72,9 @@ def rejudge_run(run: Path, baseline: Path | None, settings: Settings, *, root: P
     base = base or Baseline(None, note)
     with_reviews = partial(apply_reviews, store=open_store)
     return judge_run(
-        with_reviews(finished), base.with_runs(with_reviews), settings, lambda: read_calibrations(open_store())
+        with_reviews(finished),
+        base.with_runs(with_reviews),
+        settings,
+        lambda: read_calibrations(open_store()),
+        exemptions=exemptions,
     )

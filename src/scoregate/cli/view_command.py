@@ -57,11 +57,12 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """Render the report of a run with the current settings and reviews."""
+    from scoregate.ci.exemptions import read_tree_exemptions
     from scoregate.ci.report import html
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
-    outcome = rejudge_run(run, base, load_suite_settings(root, {}))
+    outcome = rejudge_run(run, base, load_suite_settings(root, {}), exemptions=read_tree_exemptions(root))
     return html.render(build_outcome_view(outcome))
 
 
@@ -77,8 +78,10 @@ def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:
 
 
 def _settings_state(root: Path) -> object:
-    """The current state of the settings' files and of the verdicts."""
+    """The current state of the settings' files, of the exemptions and of the verdicts."""
+    from scoregate.ci.exemptions.files import ACCEPTED_FILE, QUARANTINE_FILE
     from scoregate.web.view_runs import file_stamp
 
-    files = [root / "scoregate.toml", root / "pyproject.toml", *sorted(root.glob(".scoregate/verdicts/**/*.jsonl"))]
+    names = ("scoregate.toml", "pyproject.toml", ACCEPTED_FILE, QUARANTINE_FILE)
+    files = [*(root / name for name in names), *sorted(root.glob(".scoregate/verdicts/**/*.jsonl"))]
     return tuple((path, file_stamp(path)) for path in files)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from scoregate.core.case_names import rename_base_cases, rename_cases
@@ -15,13 +16,15 @@ from scoregate.core.comparison_rows import (
     Row,
     label_rows,
     new_rows,
-    quantity_rows,
     removed_rows,
     score_rows,
 )
+from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
-from scoregate.core.policy import Criteria
+from scoregate.core.policy import Criteria, matches_suite
 from scoregate.core.positions import find_positional_names
+from scoregate.core.quantity_rows import quantity_rows
+from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.setups import describe_setup_change, pair_setups
@@ -179,6 +182,8 @@ class Comparison:
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
         slices: the rows of slices.
         variants: the rankings of the variants of each suite that has any, in the run alone.
+        exemptions: the accepted regressions, and the entries of the quarantine.
+        quarantined: the cases in quarantine, which are left out of both runs.
     """
 
     run: Run
@@ -194,6 +199,8 @@ class Comparison:
     base_unreadable: bool = False
     slices: SliceTable = field(default_factory=SliceTable)
     variants: tuple[VariantRanking, ...] = ()
+    exemptions: Exemptions = field(default_factory=Exemptions)
+    quarantined: tuple[QuarantinedCase, ...] = ()
 
     @property
     def has_implicit_base(self) -> bool:
@@ -231,6 +238,7 @@ def compare(
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
     slices: SliceChoice | None = None,
+    exemptions: Exemptions | None = None,
 ) -> Comparison:
     """Compare a run with its baseline.
 
@@ -243,47 +251,68 @@ def compare(
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
         slices: the slices of the run's suites; None for no rows of slices.
+        exemptions: the accepted regressions; cases in quarantine are already left out.
     """
-    criteria = criteria or Criteria()
+    criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
-    variants = tuple(rank_suites(run.suites, suite_criteria))
+    known = Comparison(
+        run,
+        base_note=note,
+        base_unreadable=unreadable,
+        variants=tuple(rank_suites(run.suites, suite_criteria)),
+        exemptions=exemptions,
+    )
     if base is None:
         rows = tuple(row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
-        table = SliceTable() if slices is None else slices.compare(run, rows, criteria, criteria_of=suite_criteria)
-        return Comparison(run, rows=rows, base_note=note, base_unreadable=unreadable, slices=table, variants=variants)
+        return replace(known, rows=rows, slices=choice.compare(run, rows, criteria, criteria_of=suite_criteria))
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
-    pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
-    base = rename_base_cases(run, base, pairs)
-    baseline_suites = {
-        at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
-        for at, base_at in pairs
-    }
-    quantities = (
-        row for at, suites in baseline_suites.items() for row in quantity_rows(run.suites[at], suites, criteria)
-    )
-    extras = {at: _find_extras(run, base, at, baseline_suites[at][0]) for at, _ in pairs}
-    compared = _compare_scores(run, base, baseline_suites, extras=extras, criteria_of=suite_criteria)
-    rows = tuple(label_rows(list(compared), criteria))
-    return Comparison(
-        run,
-        base,
+    base, baselines = _collect_baselines(run, base, pairs, pool)
+    quantities = (row for at, suites in baselines.items() for row in quantity_rows(run.suites[at], suites, criteria))
+    extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
+    compared = _compare_scores(run, base, baselines, extras=extras, criteria_of=suite_criteria)
+    rows = tuple(label_rows(list(_with_accepted(compared, run, exemptions)), criteria))
+    return replace(
+        known,
+        base=base,
         rows=rows,
         quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
         gone=tuple(suite.label for at, suite in enumerate(base.suites) if at not in {b for _, b in pairs}),
-        base_note=note,
         pairs=pairs,
         pooled=1 + len(pool),
-        base_unreadable=unreadable,
-        slices=SliceTable()
-        if slices is None
-        else slices.compare(run, rows, criteria, baselines=baseline_suites, extras=extras, criteria_of=suite_criteria),
-        variants=variants,
+        slices=choice.compare(run, rows, criteria, baselines=baselines, extras=extras, criteria_of=suite_criteria),
     )
+
+
+def _collect_baselines(
+    run: Run, base: Run, pairs: Iterable[tuple[int, int]], pool: Sequence[Run]
+) -> tuple[Run, dict[int, list[SuiteResult]]]:
+    """The baseline with the names of the run's cases; and each paired suite in all runs of it, the newest first."""
+    pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
+    base = rename_base_cases(run, base, pairs)
+    return base, {
+        at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
+        for at, base_at in pairs
+    }
+
+
+def _with_accepted(rows: Iterable[Row], run: Run, exemptions: Exemptions) -> Iterator[Row]:
+    """The rows with the entries that accept a regression of them; of several entries, the one that accepts most."""
+    entries, suites = exemptions.active_accepted, {suite.label: suite for suite in run.suites}
+    for row in rows:
+        suite = suites.get(row.suite)
+        matching = [each for each in entries if suite is not None and accepts_row(each, suite, row)]
+        yield replace(row, accepted=max(matching, key=lambda each: (each.at_most, each.until))) if matching else row
+
+
+def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool:
+    """Whether an entry accepts a regression of a row."""
+    is_of_scores = not entry.case and fnmatchcase(row.evaluator, entry.evaluator)
+    return is_of_scores and matches_suite(suite, entry.suite)
 
 
 def _without_rare_unscaled(run: Run, criteria_of: CriteriaOf) -> Run:

@@ -9,20 +9,17 @@ from enum import StrEnum
 from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import (
     Pairs,
-    Values,
     case_clusters,
-    log_side,
     pair_scores,
     pair_sides,
-    quantity_side,
     score_side,
 )
 from scoregate.core.policy import Criteria
-from scoregate.core.ratios import compute_total_ratio, shared_means
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import describe_unscaled, find_unscaled
@@ -102,6 +99,7 @@ class Row:
         labels: the number of labels given instead of scores, by label.
         base_labels: the number of labels in the baseline, by label.
         setup_change: how the model or the arguments under test differ from the baseline's; empty if they don't.
+        accepted: the entry that accepts a regression of this row; None without one.
     """
 
     suite: str
@@ -141,6 +139,12 @@ class Row:
     labels: Mapping[str, int] = field(default_factory=dict)
     base_labels: Mapping[str, int] = field(default_factory=dict)
     setup_change: str = ""
+    accepted: AcceptedRegression | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it is worse, by no more than an entry accepts."""
+        return self.label is RowLabel.WORSE and self.accepted is not None and self.accepted.allows(-self.gain)
 
     @property
     def gain(self) -> float:
@@ -151,7 +155,8 @@ class Row:
 def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     """Correct the p-values of all rows of a kind and set the labels that depend on them.
 
-    The correction counts only rows that could reach alpha, see `is_in_family`.
+    The correction counts only rows that could reach alpha, see `is_in_family`. A row with an entry that accepts its
+    regression is a family of its own, whatever its result: an accepted drop must not weaken the gate for others.
 
     Args:
         rows: the rows of a comparison; a label other than `within noise` doesn't change.
@@ -160,11 +165,14 @@ def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995), Journal of the Royal Statistical Society
     B 57:289.
     """
-    family = [at for at, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
-    corrected = correct_by_direction(
-        [_p_or_one(rows[at].p_worse) for at in family], [_p_or_one(rows[at].p_better) for at in family]
-    )
-    q_by_index = dict(zip(family, corrected, strict=True))
+    known = [at for at, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
+    accepted = [at for at in known if rows[at].accepted is not None]
+    q_by_index: dict[int, float] = {}
+    for family in ([at for at in known if rows[at].accepted is None], *([at] for at in accepted)):
+        corrected = correct_by_direction(
+            [_p_or_one(rows[at].p_worse) for at in family], [_p_or_one(rows[at].p_better) for at in family]
+        )
+        q_by_index |= zip(family, corrected, strict=True)
     corrected_rows = (replace(row, q=q_by_index.get(at)) for at, row in enumerate(rows))
     return [replace(row, label=_choose_label(row, criteria)) for row in corrected_rows]
 
@@ -191,13 +199,6 @@ def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
     if row.within is not None and row.within <= (own.margin or 0.0):
         return RowLabel.EQUIVALENT
     return RowLabel.NOISE
-
-
-QUANTITIES: dict[Measure, Values] = {
-    Measure.LATENCY: lambda columns: columns.durations_ms,
-    Measure.COST: lambda columns: columns.costs,
-    Measure.TOKENS: lambda columns: columns.tokens,
-}
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
@@ -316,31 +317,6 @@ class ExtraTrials:
             name,
             more=[each.columns for each in self.new],
         )
-
-
-def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
-    """Rows for latency, cost and tokens if both sides know them; lower is better.
-
-    Args:
-        suite: the suite of the run.
-        baseline_suites: the suite in the runs of the baseline, the newest first.
-        criteria: the level and the smallest effects that count.
-    """
-    for measure, values in QUANTITIES.items():
-        new, baseline = (
-            quantity_side([suite.columns], values),
-            quantity_side([each.columns for each in baseline_suites], values),
-        )
-        pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
-        if not pairs.n:
-            continue
-        mean, base, _ = shared_means(new, baseline)
-        row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
-        row = with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline)
-        if total is not None:
-            row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
-        yield row
 
 
 def with_estimate(

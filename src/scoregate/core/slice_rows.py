@@ -263,6 +263,7 @@ class _Sides:
             lost=lost.reasons,
             higher_is_better=row.higher_is_better,
             checked=row.checked,
+            accepted=row.accepted,
         )
         is_enough = len(pairs.clusters) >= criteria.few
         test_pairs = self._pair_tests(members, clusters) if is_enough else None

@@ -9,6 +9,7 @@ import pytest
 from tests.fakes.github import GitHub, Pull, Repository
 from tests.fakes.github.api import conformity
 from tests.fakes.github.description import HOW_TO_INSTALL, SOURCE
+from tests.fakes.github.model import Activity
 from tests.fakes.github.routes import ROUTES
 
 pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason=f"GitHub's description is missing: run {HOW_TO_INSTALL}")
@@ -61,6 +62,8 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
     """Every operation at least once, and none of them refused."""
     sha, run = repo.branch("main"), repo.workflow_run()
     artifact = run.upload("scores", {"run.json": "{}"})
+    pull.label("bug", "octocat")
+    repo.activities.append(Activity(1, "refs/heads/main", "0" * 40, sha, "branch_creation"))
     blob = post(api, "/git/blobs", {"content": "x"})["sha"]
     tree = post(api, "/git/trees", {"tree": [{"path": "x", "mode": "100644", "type": "blob", "sha": blob}]})["sha"]
     commit = post(api, "/git/commits", {"message": "x", "tree": tree, "parents": [sha]})["sha"]
@@ -77,6 +80,7 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
     for path, body in changes.items():
         assert api.patch(path, json=body).status_code == 200
     addresses = """
+        issues/{pull}/labels issues/{pull}/events collaborators/octocat/permission activity
         pulls pulls/{pull} commits commits/feature compare/main...feature commits/main/check-runs check-runs/{check}
         check-runs/{check}/annotations issues/{pull}/comments issues/comments/{comment} actions/artifacts
         actions/artifacts/{artifact} actions/runs/{run} actions/runs/{run}/artifacts git/ref/heads/data

@@ -48,6 +48,29 @@ class CheckRun:
 
 
 @dataclass
+class LabelEvent:
+    """A label that somebody set or removed."""
+
+    id: int
+    event: str
+    label: str
+    login: str
+    created_at: datetime
+
+
+@dataclass
+class Activity:
+    """A branch that was created, moved or deleted by a push, as GitHub remembers it."""
+
+    id: int
+    ref: str
+    before: str
+    after: str
+    activity_type: str
+    timestamp: datetime = field(default_factory=now)
+
+
+@dataclass
 class Pull:
     """A pull request; its head follows the branch while it is open, its base stays at the commit it had."""
 
@@ -66,6 +89,18 @@ class Pull:
     locked: bool = False
     gone: bool = False
     created_at: datetime = field(default_factory=now)
+    labels: list[str] = field(default_factory=list)
+    events: list[LabelEvent] = field(default_factory=list)
+
+    def label(self, name: str, login: str, *, at: datetime | None = None) -> None:
+        """Somebody sets a label."""
+        self.labels.append(name)
+        self.events.append(LabelEvent(self.repository.github.next_id(), "labeled", name, login, at or now()))
+
+    def unlabel(self, name: str, login: str, *, at: datetime | None = None) -> None:
+        """Somebody removes a label."""
+        self.labels.remove(name)
+        self.events.append(LabelEvent(self.repository.github.next_id(), "unlabeled", name, login, at or now()))
 
     @property
     def head_sha(self) -> str:

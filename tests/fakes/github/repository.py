@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.actions import Artifact, Run
-from tests.fakes.github.model import CheckRun, Comment, Pull, now
+from tests.fakes.github.model import Activity, CheckRun, Comment, Pull, now
 from tests.fakes.github.objects import Entry, Objects
 from tests.fakes.github.receive import receive
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Repository:
-    """A repository; refs are by their whole names ("refs/heads/main"), everything else by id or number."""
+    """A repository; refs are by their whole names ("refs/heads/main"), everything else by id or number.
+
+    `roles` are those of collaborators, by login.
+    """
 
     github: GitHub
     full_name: str
@@ -34,6 +37,8 @@ class Repository:
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     artifacts: dict[int, Artifact] = field(default_factory=dict)
+    activities: list[Activity] = field(default_factory=list)
+    roles: dict[str, str] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:
@@ -78,7 +83,13 @@ class Repository:
 
     def push(self, folder: Path) -> None:
         """Bring the branches of a real git repository here, with every commit under the sha that it has there."""
+        known = dict(self.refs)
         receive(self.objects, self.refs, folder)
+        for ref, sha in self.refs.items():
+            if ref.startswith("refs/heads/") and known.get(ref) != sha:
+                kind = "push" if ref in known else "branch_creation"
+                made = Activity(len(self.activities) + 1, ref, known.get(ref, "0" * 40), sha, kind)
+                self.activities.append(made)
 
     def files(self, at: str) -> dict[str, bytes]:
         """The files at a branch or commit, with their contents."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.github.endpoints import account, checks, comments, commits, git_objects, pulls, refs, workflow
+from tests.fakes.github.endpoints import account, checks, comments, commits, git_objects, labels, pulls, refs, workflow
 from tests.fakes.github.endpoints.find import not_empty
 from tests.fakes.github.exchange import Answer, Call
 
@@ -62,6 +62,10 @@ ROUTES = (
     talk("GET", "/issues/comments/{comment_id}", comments.get_comment),
     say("PATCH", "/issues/comments/{comment_id}", comments.update_comment),
     say("DELETE", "/issues/comments/{comment_id}", comments.delete_comment),
+    talk("GET", "/issues/{issue_number}/labels", labels.list_labels),
+    talk("GET", "/issues/{issue_number}/events", labels.list_events),
+    of("")("GET", "/collaborators/{username}/permission", labels.get_permission),
+    read("GET", "/activity", labels.list_activities),
     check("POST", "/check-runs", checks.create_check_run),
     look("GET", "/check-runs/{check_run_id}", checks.get_check_run),
     check("PATCH", "/check-runs/{check_run_id}", checks.update_check_run),

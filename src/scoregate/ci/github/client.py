@@ -288,7 +288,7 @@ _PERMISSIONS = (
     (re.compile(r"check-runs"), "checks", "write"),
     (re.compile(r"actions/"), "actions", "read"),
     (re.compile(r"git/"), "contents", "write"),
-    (re.compile(r"commits|compare/"), "contents", "read"),
+    (re.compile(r"commits|compare/|/activity(?:\?|$)"), "contents", "read"),
 )
 
 

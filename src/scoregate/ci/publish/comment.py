@@ -103,6 +103,7 @@ _NO_TOKEN = "no comment was written: there is no token; set github-token"
 _CHANGED = {
     ReportState.FAILED,
     ReportState.WORSE,
+    ReportState.ACCEPTED,
     ReportState.BETTER,
     ReportState.NEW,
     ReportState.REMOVED,
@@ -156,4 +157,5 @@ def is_wanted(view: ReportView, mode: CommentMode) -> bool:
     if mode is CommentMode.FAILURES:
         return failed
     changed = any(row.state in _CHANGED for row in view.rows) or bool(view.gone or view.newly_failing)
+    changed = changed or bool(view.shown_exemptions) or any(case.fails for case in view.quarantined)
     return mode is CommentMode.ALWAYS or (mode is CommentMode.CHANGES and (failed or changed))

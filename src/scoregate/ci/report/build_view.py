@@ -22,6 +22,7 @@ from scoregate.ci.report.cases import (
 )
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
+from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
@@ -46,6 +47,13 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
+    view = _build_without_exemptions(comparison, verdict, context)
+    exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
+    title = f"{view.title}{summarize(exemptions, quarantined)}"
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
+
+
+def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
     failing, drops, errors = _build_case_views(comparison, totals, context)
@@ -199,6 +207,7 @@ def _gate_notices(verdict: Verdict) -> Iterator[str]:
 def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Sentences about the run and its baseline, the most important first. They hold untrusted names."""
     run = comparison.run
+    yield from comparison.exemptions.notices
     if not (run.suites or run.scripts or run.filters or run.skipped or run.left_out):
         yield "No suites were found. `scoregate init` creates one."
     yield from _baseline_notices(comparison, context)

@@ -88,6 +88,7 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     yield from _problems(view, rest, full=full, case_lines=case_lines)
     if view.drops:
         yield from (*list_drops(view, full=full), Text())
+    yield from _exemption_lines(view, most=_ALL if full else _GATES)
     for notice in view.notices:
         yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
     for change in view.policy_changes[: _ALL if full else _GATES]:
@@ -181,6 +182,29 @@ def _frame_lines(trace: str) -> Iterator[RenderableType]:
     for frame in find_user_frames(trace):
         text = Text(f"at {safe_text(frame.describe(os.getcwd()))}", style="dim")  # noqa: PTH109
         yield Padding(text, _INDENT, expand=False)
+
+
+def _exemption_lines(view: ReportView, *, most: int) -> Iterator[RenderableType]:
+    """A line for each entry that needs attention, and for each case in quarantine."""
+    for each in view.shown_exemptions[:most]:
+        where = format_place(each.suite, each.evaluator)
+        case = f" · {safe_text(each.case, 120)}" if each.case is not None else ""
+        text = Text().append(each.title, "bold").append(f": {where}{case}: {safe_text(each.text)}")
+        yield hanging_indent(mark(each.sign), text.append(f" ({safe_text(each.place)})", "dim"))
+    if (hidden := len(view.shown_exemptions) - most) > 0:
+        yield Text(f"… {number_format.count(hidden, 'more exemption')}", style="dim")
+    if not view.quarantined:
+        return
+    count = number_format.count(len(view.quarantined), "case")
+    yield Text(f"{count} in quarantine, left out of every gate:", style="bold")
+    for flaky in view.quarantined[:most]:
+        change = f"{flaky.base_status} → {flaky.status}" if view.base else flaky.status
+        stable = ", stable in both runs" if flaky.stable else ""
+        terms = f"until {flaky.until}, owner {safe_text(flaky.owner, 120)}: {safe_text(flaky.reason)}"
+        line = Text(f"{format_place(flaky.suite, None)} · {safe_text(flaky.name)}: {change}{stable}  ")
+        yield hanging_indent(mark(flaky.sign), line.append(terms, "dim"))
+    if (hidden := len(view.quarantined) - most) > 0:
+        yield Text(f"… {number_format.count(hidden, 'more case')}", style="dim")
 
 
 def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[RenderableType]:

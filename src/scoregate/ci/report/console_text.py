@@ -22,6 +22,7 @@ MARKS = {
     ReportState.WORSE: ("↓", "red"),
     ReportState.UNMEASURABLE: ("!", "bold yellow"),
     ReportState.UNCERTAIN: ("?", "yellow"),
+    ReportState.ACCEPTED: ("≈", "yellow"),
     ReportState.NOT_COMPARABLE: ("!", "yellow"),
     ReportState.REMOVED: ("-", "yellow"),
     ReportState.NEW: ("+", "cyan"),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
+from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.junit_xml import (
     DECLARATION,
     GATES,
@@ -15,6 +16,7 @@ from scoregate.ci.report.junit_xml import (
     Counts,
     UniqueNames,
     build_finding,
+    build_quarantined_case,
     open_report,
     open_suite,
     render_cases,
@@ -73,7 +75,17 @@ _PROBLEMS = 32 * 1024
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the report in chunks of some hundred cases. The cases are read once, in any order."""
-    suites = [Counts(suite.trials, suite.failed, suite.errored, suite.time_s) for suite in view.suites]
+    quarantined = {suite.label: list_quarantined(suite, view) for suite in view.suites}
+    suites = [
+        Counts(
+            suite.trials + len(quarantined[suite.label]),
+            suite.failed,
+            suite.errored,
+            suite.time_s,
+            skipped=sum(case.fails for case in quarantined[suite.label]),
+        )
+        for suite in view.suites
+    ]
     conclusions = [finding.conclusion for finding in view.findings]
     gates = Counts(
         len(conclusions) + len(view.warnings),
@@ -89,6 +101,8 @@ def render(view: ReportView) -> Iterator[str]:
         file = None if suite.file is None else one_line(suite.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
         yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
+        if quarantined[suite.label]:
+            yield render_cases([build_quarantined_case(case, suite) for case in quarantined[suite.label]])
         if suite.problems:
             yield render_system_err(excerpt("\n".join(suite.problems), _PROBLEMS))
         yield _CLOSING
@@ -97,6 +111,11 @@ def render(view: ReportView) -> Iterator[str]:
     counted = [build_finding(finding, names) for finding in view.findings]
     yield render_cases(counted + [build_finding(finding, names, warns=True) for finding in view.warnings])
     yield _CLOSING + "</testsuites>\n"
+
+
+def list_quarantined(suite: SuiteView, view: ReportView) -> list[QuarantinedView]:
+    """The cases of a suite that ran in quarantine."""
+    return [case for case in view.quarantined if case.suite == suite.label and case.ran]
 
 
 def _suite_cases(

@@ -15,6 +15,7 @@ from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
+from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseError, CaseResult, Status
@@ -259,6 +260,15 @@ def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) 
         test.add_error_info(message, text, "Unmeasurable")
     pairs = {"value": finding.value, "limit": finding.limit, "origin": finding.origin}
     return BuiltCase(test, properties=tuple((key, one_line(value, 500)) for key, value in pairs.items()))
+
+
+def build_quarantined_case(case: QuarantinedView, suite: SuiteView) -> BuiltCase:
+    """Build the test case of a case in quarantine: skipped if it fails, since readers count failures as they like."""
+    test = TestCase(display_name(case.name, 300), display_name(suite.label, 300))
+    terms = f"until {case.until}, owner {case.owner}: {case.reason}"
+    if case.fails:
+        test.add_skipped_info(one_line(f"in quarantine {terms}", _MESSAGE), one_line(f"{case.status} in this run", 200))
+    return BuiltCase(test, properties=[("quarantine", one_line(terms, _MESSAGE))])
 
 
 def _failed_evaluations(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:

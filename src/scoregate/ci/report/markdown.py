@@ -158,6 +158,7 @@ _ICONS = {
     ReportState.WORSE: "🔻",
     ReportState.UNMEASURABLE: "⚠️",
     ReportState.UNCERTAIN: "🟡",
+    ReportState.ACCEPTED: "🔸",
     ReportState.NOT_COMPARABLE: "⚠️",
     ReportState.REMOVED: "➖",
     ReportState.NEW: "🆕",

@@ -62,6 +62,8 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "notices": list(view.notices),
         "models": list(view.models),
         "model_calls": calls_data(view.model_calls),
+        "exemptions": [asdict(each) | {"state": str(each.state)} for each in view.exemptions],
+        "quarantined": [asdict(each) for each in view.quarantined],
         "variants": [variant_data(table) for table in view.variants],
         "history": [asdict(each.past) | {"took": each.past.took._asdict()} for each in view.history],
     }

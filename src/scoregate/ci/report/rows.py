@@ -10,6 +10,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.baseline_rules import describe_few
 from scoregate.core.gate.finding import Conclusion, Finding
@@ -29,6 +30,7 @@ class ReportState(StrEnum):
     WORSE = "worse"
     UNMEASURABLE = "unmeasurable"
     UNCERTAIN = "uncertain"
+    ACCEPTED = "accepted"
     NOT_COMPARABLE = "not comparable"
     REMOVED = "removed"
     NEW = "new"
@@ -180,7 +182,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
     shared = {finding.conclusion for finding in findings if finding.evaluator is None}
     if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return ReportState.FAILED
-    state = _STATES.get(row.label, ReportState.HELD)
+    state = ReportState.ACCEPTED if row.is_accepted else _STATES.get(row.label, ReportState.HELD)
     uncertain = any(
         finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule in _DROP_RULES
     )
@@ -212,18 +214,27 @@ def _row_note(row: Row) -> str:
     return ", ".join(note for note in notes if note)
 
 
+def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
+    """The limit and the last day; the list of entries has the reason."""
+    if row.is_accepted:
+        return f"accepted up to {entry.at_most:.3f} until {entry.until}"
+    return f"more than the accepted {entry.at_most:.3f}"
+
+
 def _explain_label(row: Row) -> str:
     if row.reason:
         return row.reason
-    p = row.p if row.q is None else row.q
+    p, corrected = row.p if row.q is None else row.q, "corrected " if row.accepted is None else ""
     match row.label:
         case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
             weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable
-            return f"corrected {number_format.p_value(p)}{', the true drop is probably smaller' if weak else ''}"
+            accepted = f", {_describe_acceptance(row, row.accepted)}" if row.accepted and row.gain < 0 else ""
+            smaller = ", the true drop is probably smaller" if weak else ""
+            return f"{corrected}{number_format.p_value(p)}{smaller}{accepted}"
         case RowLabel.NOISE if row.detectable is not None:
             excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            significance = f"corrected {number_format.p_value(p)}, " if excludes_zero and p is not None else ""
+            significance = f"{corrected}{number_format.p_value(p)}, " if excludes_zero and p is not None else ""
             return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
         case RowLabel.TOO_FEW:
             return describe_few(row)

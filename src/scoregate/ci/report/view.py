@@ -8,6 +8,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
+from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
@@ -62,6 +63,8 @@ class ReportView:
     known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted.
+    `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
+    quarantine, which nothing else in the view counts.
     """
 
     context: ReportContext
@@ -99,6 +102,8 @@ class ReportView:
     slices_left_out: tuple[LeftOut, ...] = ()
     variants: tuple[VariantTable, ...] = ()
     model_calls: CallsTable = CallsTable()
+    exemptions: tuple[ExemptionView, ...] = ()
+    quarantined: tuple[QuarantinedView, ...] = ()
 
     @property
     def has_newly_failing(self) -> bool:
@@ -115,6 +120,11 @@ class ReportView:
         pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
         note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
         return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
+
+    @property
+    def shown_exemptions(self) -> tuple[ExemptionView, ...]:
+        """The entries that reports for people show."""
+        return tuple(each for each in self.exemptions if each.needs_attention)
 
     @property
     def worst_slices(self) -> tuple[SliceView, ...]:

@@ -7,10 +7,12 @@ from dataclasses import replace
 from math import ceil, exp
 
 from scoregate.core.cases import Columns
-from scoregate.core.comparison_rows import QUANTITIES, Measure, Row, RowLabel
+from scoregate.core.comparison_rows import Measure, Row, RowLabel
+from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
+from scoregate.core.quantity_rows import QUANTITIES
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.setups import describe_model_change, describe_unknown_model
 
@@ -29,7 +31,7 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
-        exceeds = -row.gain > limit
+        exceeds = -row.gain > limit and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
         for finding in _check_row("drop", row, context, exceeds=exceeds, limit=text, origin=origin):
             is_noise = finding.conclusion is Conclusion.PASSED and row.label is not RowLabel.TOO_FEW
@@ -50,7 +52,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
-        exceeds = -row.gain > limit
+        exceeds = -row.gain > limit and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
         found = _check_row("slice drop", row, context, exceeds=exceeds, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
@@ -85,7 +87,8 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        exceeds = -row.gain >= (context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0)
+        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        exceeds = -row.gain >= smallest and not row.is_accepted
         yield from _check_row("regression", row, context, exceeds=exceeds, limit="no regression", origin=origin)
 
 
@@ -108,6 +111,8 @@ def _check_row(
         origin: where the limit is set.
     """
     conclusion, value = Conclusion.PASSED, describe_change(row)
+    if row.accepted is not None and row.label is RowLabel.WORSE:
+        value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
     elif row.delta is None or row.lost_too_many:
@@ -143,8 +148,16 @@ def describe_change(row: Row) -> str:
     """
     bounds = "" if row.low is None or row.high is None else f" [{_format_signed(row.low)}, {_format_signed(row.high)}]"
     p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    corrected = "" if row.q is None else "corrected "
+    is_corrected = row.q is not None and row.accepted is None  # an accepted row is a family of its own
+    corrected = "corrected " if is_corrected else ""
     return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+
+
+def describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
+    """What an entry says about a row that is worse."""
+    if row.is_accepted:
+        return f"a drop of up to {entry.at_most:.3f} is accepted {entry.terms}"
+    return f"more than the {entry.at_most:.3f} that is accepted until {entry.until}"
 
 
 def _format_signed(value: float) -> str:

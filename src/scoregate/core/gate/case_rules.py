@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from scoregate.core.cases import Columns, Status
+from scoregate.core.comparison import Comparison
 from scoregate.core.distributions import binomial_half_cdf
+from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.policy import matches_suite
 from scoregate.core.run import ConfirmationOutcome, SuiteResult
 
 CRITICAL = "critical"
@@ -37,14 +40,22 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
             outcome = confirmation.outcome
             failures, count = confirmation.tries.count(False), len(confirmation.tries)
             tries = f"{outcome}: failed {failures} of {count} further tries"
+        entry = find_accepted_case(comparison, suite, case)
+        accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
             "critical case",
-            _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{case} newly fails ({tries}; {_describe_base_trials(case, base)})",
+            Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
+            f"{case} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
             "no critical case newly fails",
             context.limits.find_origin("fail_on_critical"),
             suite.label,
         )
+
+
+def find_accepted_case(comparison: Comparison, suite: SuiteResult, case: str) -> AcceptedRegression | None:
+    """The entry that accepts that a critical case fails."""
+    entries = comparison.exemptions.active_accepted
+    return next((e for e in entries if e.case and matches_suite(suite, e.suite) and matches_case(e.case, [case])), None)
 
 
 def _describe_base_trials(case: str, base: SuiteResult | None) -> str:

@@ -38,10 +38,16 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
     if suite.errors and not suite.evaluations:
         return  # an error is the reason, and no setting relaxes the rule that reports it
     if not len(suite.columns):
-        yield _unmeasurable(suite, "cases ran", f"0 cases{_place(suite)}", "at least 1 case")
+        value = "every case of the suite is quarantined" if _has_quarantine(context) else f"0 cases{_place(suite)}"
+        yield _unmeasurable(suite, "cases ran", value, "at least 1 case")
     elif not suite.evaluations:
         rule = "evaluations pending" if suite.pending else "cases were evaluated"
         yield _unmeasurable(suite, rule, _describe_no_evaluations(suite), "at least 1 score or label")
+
+
+def _has_quarantine(context: SuiteContext) -> bool:
+    """Whether cases of the suite ran in quarantine."""
+    return any(case.suite == context.suite.label and case.statuses for case in context.comparison.quarantined)
 
 
 def _place(suite: SuiteResult) -> str:
@@ -190,6 +196,9 @@ def check_assertions(context: SuiteContext) -> Iterator[Finding]:
     if not suite.assertion_failed:
         return
     errored = columns.count(Status.ERRORED)
+    quarantined = (case for case in context.comparison.quarantined if case.suite == suite.label and case.fails)
+    if not errored and not columns.count(Status.FAILED) and any(quarantined):
+        return  # only cases in quarantine fail
     has_results = columns.labels or any(suite.mean(name) is not None for name in suite.evaluators)
     is_waiting = suite.pending and errored < len(columns)
     if len(columns) and not (has_results or is_waiting):

@@ -37,6 +37,7 @@ _SIGNS = {
     "new": "new",
     "removed": "gone",
     "uncertain": "warn",
+    "accepted": "warn",
     "held": "same",
     "scored": "same",
     "unscored": "same",
