@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunHead, RunWriter, latest_run, read_head, read_run, run_folder
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, move_line, parse_cases
+from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_cases
 from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
-from scoregate.ci.merge_suites import SuiteParts, SuiteSources, merge_suite
+from scoregate.ci.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
 from scoregate.ci.pipeline import judge_run
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.resume import suite_key

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from scoregate.core.cases import Columns
+from scoregate.ci.archive.cases import dump_case
+from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.records import record
 from scoregate.core.reducer import add_undeclared
@@ -122,3 +123,21 @@ def _merge_evaluators(suites: Iterable[SuiteResult], columns: Columns) -> dict[s
     }
     kept = {name: info for name, info in known.items() if name in own or name not in parents}
     return add_undeclared(kept, columns)
+
+
+def move_line(line: bytes, case: CaseResult, suite: int) -> bytes:
+    """The line of a case, with its end, and with the index of another suite.
+
+    To dump the case again takes as long as to parse it (measured).
+
+    Args:
+        line: the line, without its end.
+        case: the case that was parsed from it; a line that scoregate did not write so is dumped again.
+        suite: the new index.
+    """
+    prefix = b'{"suite":%d,' % case.suite
+    # The key is there once: neither in a value nor written with an escape.
+    is_plain = line.startswith(prefix) and line.count(b'"suite":') == 1 and b"\\u00" not in line
+    if is_plain and line.endswith(b"}"):
+        return b'{"suite":%d,' % suite + line[len(prefix) :] + b"\n"
+    return dump_case(replace(case, suite=suite)) + b"\n"

@@ -30,7 +30,6 @@ from scoregate.ci.launch import (
     ReadResultFile,
     launch_all,
 )
-from scoregate.ci.model_gateway import ModelGateway
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.ci.process import OpenChild, open_child
@@ -48,6 +47,7 @@ from scoregate.core.score_rules import ScoreRules
 
 if TYPE_CHECKING:  # only runs with a gateway count calls
     from scoregate.ci.gateway_counts import CallCounter
+    from scoregate.ci.model_gateway import ModelGateway
 
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25

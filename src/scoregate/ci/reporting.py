@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.artifact import find_artifact_baseline
 from scoregate.ci.baseline.data_branch import find_branch_baseline
 from scoregate.ci.baseline.file import find_file_baseline
-from scoregate.ci.baseline.history import find_history_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.job import JobContext, make_publish_target, make_report_context
 from scoregate.ci.ports import Reporting
+from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.run import Run
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             partial(find_previous_baseline, context.root, is_usable=is_developers_run),
             partial(find_artifact_baseline, connection=connection, base=base),
             partial(find_branch_baseline, connection=connection, base=base),
-            partial(find_history_baseline, context.root, environ=context.environ, connection=connection, base=base),
+            partial(_find_history_baseline, context),
             partial(check_base_exists, context.root, base=base),
         ),
         apply_reviews=partial(apply_stored_reviews, context.root),
@@ -89,6 +90,17 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             folder=context.folder,
         ),
         preload=preload_reports,
+    )
+
+
+async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:
+    if settings.baseline_kind is not BaselineKind.HISTORY:
+        return None
+    from scoregate.ci.baseline.history import find_history_baseline
+
+    connection, base = context.connection, context.base
+    return await find_history_baseline(
+        context.root, settings, environ=context.environ, connection=connection, base=base
     )
 
 

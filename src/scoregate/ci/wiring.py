@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -28,7 +28,6 @@ from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
-from scoregate.ci.model_gateway import ModelGateway, open_model_gateway
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import with_tree_policy
 from scoregate.ci.ports import Ports
@@ -40,11 +39,14 @@ from scoregate.ci.recording import Observer, Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
 from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
+
+if TYPE_CHECKING:
+    from scoregate.ci.model_gateway import ModelGateway
 
 PrintLine: TypeAlias = Callable[[str], None]
 _MOST_FAILURES = 3
@@ -81,7 +83,7 @@ async def open_ports(
     variables = read_env_file(root, settings, environ)
     async with (
         _open_protected_job(root, environ, settings, variables, stop) as protection,
-        open_model_gateway(protection.context, variables, _make_private_folder(scratch)) as gateway,
+        _open_gateway(protection.context, variables, scratch) as gateway,
     ):
         context = protection.context
         identity = new_identity(context.environ)
@@ -158,11 +160,20 @@ def _make_recorder(
     )
 
 
-def _make_private_folder(scratch: Path) -> Path:
-    """A folder in `scratch` that suites can't read."""
+@asynccontextmanager
+async def _open_gateway(
+    context: JobContext, variables: Mapping[str, str], scratch: Path
+) -> AsyncIterator[ModelGateway | None]:
+    """The model gateway, with a folder that suites can't read; None if the settings use none."""
+    if context.settings.gateway.mode is GatewayMode.OFF:
+        yield None
+        return
+    from scoregate.ci.model_gateway import open_model_gateway
+
     folder = scratch / "gateway"
     folder.mkdir(mode=0o700)
-    return folder
+    async with open_model_gateway(context, variables, folder) as gateway:
+        yield gateway
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

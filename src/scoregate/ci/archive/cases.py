@@ -51,22 +51,6 @@ def dump_case(case: CaseResult) -> bytes:
         return _json(_replace_surrogates(line))
 
 
-def move_line(line: bytes, case: CaseResult, suite: int) -> bytes:
-    """The line of a case with the index of another suite. To dump it again takes as long as to parse it (measured).
-
-    Args:
-        line: the line, with its end.
-        case: the case that was parsed from it; a line that scoregate did not write so is dumped again.
-        suite: the new index.
-    """
-    prefix = b'{"suite":%d,' % case.suite
-    # The key is there once: neither in a value nor written with an escape.
-    is_plain = line.startswith(prefix) and line.count(b'"suite":') == 1 and b"\\u00" not in line
-    if is_plain and line.endswith(b"}\n"):
-        return b'{"suite":%d,' % suite + line[len(prefix) :]
-    return dump_case(replace(case, suite=suite)) + b"\n"
-
-
 def _json(value: object) -> bytes:
     return to_json(value, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
 

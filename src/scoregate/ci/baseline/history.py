@@ -26,7 +26,7 @@ from scoregate.ci.history.bases import list_bases, read_base
 from scoregate.ci.history.location import open_history, shared_address
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.stores import VARIABLE, HistoryStore
-from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.core.run import Run
 from scoregate.errors import RecordError, ScoregateError
 
@@ -38,8 +38,8 @@ async def find_history_baseline(
     environ: Mapping[str, str],
     connection: Connection | None,
     base: BaseCommit | None,
-) -> Baseline | None:
-    """The run of the base's commit, else of its nearest ancestor, else the newest; None if the settings exclude it.
+) -> Baseline:
+    """The run of the base's commit, else of its nearest ancestor, else the newest.
 
     On a developer's machine, the base is the commit that is checked out.
 
@@ -50,8 +50,6 @@ async def find_history_baseline(
         connection: the job's GitHub; None outside of jobs.
         base: the commit that the job's changes are tested on top of.
     """
-    if settings.baseline_kind is not BaselineKind.HISTORY:
-        return None
     if not shared_address(environ):
         return Baseline(None, f"the history can't be read: {VARIABLE} is not set", unreadable=True)
     try:

@@ -385,8 +385,7 @@ def _check_cache(cache: str) -> str:
     if word in _CACHE_MODES or "/" in word:
         return cache
     typed = word.strip().casefold()
-    close = get_close_matches(typed, _CACHE_MODES, n=1, cutoff=0.8)
-    if mode := _SYNONYMS.get(typed) or next(iter(close), None):
+    if mode := _SYNONYMS.get(typed) or next(iter(get_close_matches(typed, _CACHE_MODES, n=1, cutoff=0.8)), None):
         raise ValueError(f"did you mean {mode}? A folder of this name is written ./{word}")
     return cache
 

@@ -190,7 +190,7 @@ def _critical_limits_without_case(context: RunContext) -> Iterator[Finding]:
     tags = {tag for suite in suites for tags in suite.columns.tags.values() for tag in tags}
     base_suites = () if comparison.base is None else comparison.base.suites
     in_base = any(CRITICAL in tags for suite in base_suites for tags in suite.columns.tags.values())
-    if not suites or CRITICAL in tags or in_base:
+    if not suites or CRITICAL in tags or in_base or comparison.quarantined:  # those may have had the tag
         return
     known = f"; the tags are {', '.join(sorted(tags)[:_MOST_NAMES])}" if tags else ""
     value = f"fail_on_critical: no case has the tag {CRITICAL!r}{known}"
