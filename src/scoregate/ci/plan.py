@@ -114,6 +114,8 @@ class SkippedSource:
         notable: reports show it without `--verbose`, too.
         suite_ids: suites that are missing from the run for this reason.
         left_out: suites that a filter left out.
+        in_doubt: it may hold a suite that was not found.
+        needs: the variables that are not set, which is the reason.
     """
 
     path: str
@@ -121,6 +123,8 @@ class SkippedSource:
     notable: bool = False
     suite_ids: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    in_doubt: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @record
