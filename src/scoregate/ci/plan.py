@@ -187,6 +187,7 @@ class Plan:
         broken: the sources that can't be launched.
         notices: the notices for the report.
         skipped: the ids of suites that are missing for another reason than a filter.
+        unset: the paths of sources that are not run because their variables are not set.
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.
     """
@@ -197,6 +198,7 @@ class Plan:
     broken: tuple[SuiteSource, ...] = ()
     notices: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
 
@@ -244,6 +246,7 @@ def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Inte
         tuple(ordered),
         broken=tuple(source for source in suites.sources if source.error is not None),
         skipped=tuple(suite for each in suites.skipped for suite in each.suite_ids),
+        unset=tuple(each.path for each in suites.skipped if each.needs),
         left_out=tuple(left_out),
         narrowed=suites.narrowed or settings.narrowed or bool(settings.selection.description),
     )
