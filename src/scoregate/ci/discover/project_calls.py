@@ -11,7 +11,7 @@ from pathlib import Path
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
 from scoregate.ci.discover.entry_points import EntryPoint, find_entry_point
 from scoregate.ci.discover.names import STAR, Objects, collect_names, join_path
-from scoregate.ci.discover.project_modules import Located, ModuleText, ProjectModules
+from scoregate.ci.discover.project_modules import Located, ProjectModules
 
 _MOST_PARSED_BYTES = 8 * 1024 * 1024
 _MOST_STEPS = 2_000  # of one search
@@ -178,15 +178,15 @@ class ProjectCalls:
         return self._scopes[file]
 
     def _parse(self, file: str) -> ast.Module | None:
-        text: ModuleText | None = self.modules.read(file)
-        if text is None or self._parsed_bytes + len(text.content) > _MOST_PARSED_BYTES:
+        content = self.modules.read_content(file)
+        if content is None or self._parsed_bytes + len(content) > _MOST_PARSED_BYTES:
             self.modules.is_incomplete = True
             return None
-        self._parsed_bytes += len(text.content)
+        self._parsed_bytes += len(content)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(text.content)
+                return ast.parse(content)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.modules.is_incomplete = True
             return None

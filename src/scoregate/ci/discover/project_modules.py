@@ -17,7 +17,7 @@ from scoregate.core.records import record
 # A file that starts a suite has one of these words: a package, or the attribute of a client.
 WORDS = (b"scoregate", b"autoblocks", b"offline_tests")
 _INIT = f"__init__{PYTHON}"
-_MOST_MODULES = 3_000
+_MOST_MODULES = 10_000  # besides the files that discovery reads anyway
 _MOST_BYTES = 1024 * 1024
 _MOST_ENTRIES = 20_000  # of a folder
 _IMPORT = re.compile(
@@ -42,7 +42,6 @@ class Located:
 class ModuleText:
     """A module that is read but not parsed; `imports` are the dotted paths that it may import."""
 
-    content: bytes
     has_words: bool
     imports: tuple[str, ...]
 
@@ -60,6 +59,7 @@ class ProjectModules:
     _located: dict[tuple[str, str], Located | None] = field(default_factory=dict)
     _texts: dict[str, ModuleText] = field(default_factory=dict)
     _mentions: dict[str, bool] = field(default_factory=dict)
+    _read: int = 0
 
     def locate(self, file: str, path: str) -> Located | None:
         """What a dotted path in a file is; None if it is not in the project.
@@ -112,14 +112,30 @@ class ProjectModules:
             self._folders[folder] = found
         return self._folders[folder]
 
+    def add(self, file: str, text: ModuleText) -> None:
+        """Add a file that is already read."""
+        self._texts[file] = text
+
     def read(self, file: str) -> ModuleText | None:
         """The text of a module; None if it can't be read."""
         if file not in self._texts:
-            if len(self._texts) >= _MOST_MODULES or (content := _read(self.root / file)) is None:
+            content = self.read_content(file) if self._read < _MOST_MODULES else None
+            self._read += 1
+            if content is None:
                 self.is_incomplete = True
                 return None
             self._texts[file] = read_text(content)
         return self._texts[file]
+
+    def read_content(self, file: str) -> bytes | None:
+        """The content of a module; None if it can't be read, is no file, or is too large."""
+        try:
+            with open(self.root / file, "rb", opener=open_nonblocking) as opened:
+                status = os.fstat(opened.fileno())
+                is_readable = stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES
+                return opened.read(_MOST_BYTES) if is_readable else None
+        except OSError:
+            return None
 
     def imported_files(self, file: str, imports: Iterable[str]) -> Iterator[str]:
         """The modules that a file imports."""
@@ -127,10 +143,10 @@ class ProjectModules:
             if (located := self.locate(file, path)) is not None:
                 yield from located.files
 
-    def mentions_sdk(self, file: str, text: ModuleText | None = None) -> bool:
+    def mentions_sdk(self, file: str) -> bool:
         """Whether a file has one of the words, or imports a module that does, directly or through others."""
         if file not in self._mentions:
-            known = text or self.read(file)
+            known = self.read(file)
             # One search for each import: what the first of them does not lead to is then known for all files.
             self._mentions[file] = (
                 known is None
@@ -171,7 +187,7 @@ def read_text(content: bytes) -> ModuleText:
             imports |= dict.fromkeys(module if name == STAR else f"{start}{name}" for name in listed if name)
         else:
             imports |= dict.fromkeys(filter(None, map(_first_word, modules.split(",")) if modules else (dynamic,)))
-    return ModuleText(content, any(word in content for word in WORDS), tuple(imports))
+    return ModuleText(any(word in content for word in WORDS), tuple(imports))
 
 
 def _first_word(text: str) -> str:
@@ -181,13 +197,3 @@ def _first_word(text: str) -> str:
 
 def _join(folder: str, name: str) -> str:
     return name if folder in ("", os.curdir) else f"{folder}/{name}"
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        with open(path, "rb", opener=open_nonblocking) as opened:
-            status = os.fstat(opened.fileno())
-            is_readable = stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES
-            return opened.read(_MOST_BYTES) if is_readable else None
-    except OSError:
-        return None

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,7 +23,7 @@ from scoregate.ci.discover.files import (
 )
 from scoregate.ci.discover.packages import locate_import_folders, locate_module
 from scoregate.ci.discover.project_calls import ProjectCalls
-from scoregate.ci.discover.project_modules import read_text
+from scoregate.ci.discover.project_modules import ModuleText, read_text
 from scoregate.ci.discover.scripts import NO_SUITE, read_script
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
@@ -66,33 +66,41 @@ def _inspect_files(
     likely = list[Candidate]()
     files = tuple(files)
     project = ProjectCalls.of(root, (file.path for file in files))
-    imported = set[str]()
+    texts: dict[Candidate, ModuleText] = {}
     for file in files:
         content = _read_content(root, file)
-        if not isinstance(content, bytes):
+        if isinstance(content, bytes):
+            texts[file] = read_text(content)
+            project.modules.add(file.path, texts[file])
+        else:
             results.append(content)
-            continue
-        text = read_text(content)
-        imported |= {each for each in project.modules.imported_files(file.path, text.imports) if each != file.path}
+    for file in texts:
         # Most files of a large project start no suite. They are not parsed, which takes a hundred times as long.
-        if file.named or project.modules.mentions_sdk(file.path, text):
+        if file.named or project.modules.mentions_sdk(file.path):
             likely.append(file)
         else:
             results.append(SkippedSource(file.path, NO_SUITE))
     originals, links = _separate_links(root, likely)
     inspected = [_inspect_file(root, file, project) for file in originals]
-    results += (
-        replace(
-            each,
-            notable=each.notable or (each.in_doubt and _is_named_as_suite(each.path) and each.path not in imported),
-        )
-        if isinstance(each, SkippedSource)
-        else each
-        for each in inspected
-    )
+    results += _with_notable_doubts(inspected, texts, project)
     results.sort(key=lambda each: each.path)
     sources = [each for each in results if isinstance(each, SuiteSource)]
     return sources, [each for each in results if isinstance(each, SkippedSource)], links
+
+
+def _with_notable_doubts(
+    inspected: Iterable[SuiteSource | SkippedSource], texts: Mapping[Candidate, ModuleText], project: ProjectCalls
+) -> Iterator[SuiteSource | SkippedSource]:
+    """The same, where files that are named like suites and may have some are notable. Modules of other files aren't."""
+    imported: set[str] | None = None
+    for each in inspected:
+        if isinstance(each, SkippedSource) and each.in_doubt and _is_named_as_suite(each.path):
+            if imported is None:
+                found = ((file.path, project.modules.imported_files(file.path, texts[file].imports)) for file in texts)
+                imported = {module for path, modules in found for module in modules if module != path}
+            yield replace(each, notable=each.path not in imported)
+        else:
+            yield each
 
 
 def _read_content(root: Path, file: Candidate) -> bytes | SkippedSource | SuiteSource:
