@@ -20,7 +20,7 @@ from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import find_identity
 from scoregate.core.text import matches_filters
-from scoregate.errors import UsageError
+from scoregate.errors import StoreError, UsageError
 
 FindSuites: TypeAlias = Callable[[ProjectFiles, Settings], Awaitable[DiscoveredSuites]]
 SOURCES: tuple[FindSuites, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
@@ -95,7 +95,7 @@ async def plan_base_suites(tree: Path, settings: Settings, plan: Plan, *, enviro
     """
     try:
         suites = await find_suites(ProjectFiles(tree), settings)
-    except UsageError as error:
+    except (StoreError, UsageError) as error:
         suites = DiscoveredSuites((SuiteSource("the base's suites", SourceKind.PYTHON, error=error.message),))
     here = {launch.source.path for launch in plan.launches}
     stopped = {*plan.unset, *(source.path for source in plan.broken)}
