@@ -127,6 +127,14 @@ async def test_a_name_that_a_module_passes_on_keeps_its_id(tmp_path: Path) -> No
         assert (source.path, source.suite_ids, source.expected) == (ONE, ("one",), ("one",)), name
 
 
+async def test_a_package_of_a_workspace_is_followed(repository: Repository) -> None:
+    kit = {"packages/kit/src/kit/__init__.py": "from .core import run", "packages/kit/src/kit/core.py": COMMON}
+    found = await find(repository.root, {**kit, "services/x/evals/one.py": "from kit import run\nrun('one', print)"})
+    assert [source.path for source in found.sources] == ["services/x/evals/one.py"]
+    named = await find(repository.root, {}, paths=["services/x/evals/one.py"])
+    assert [source.path for source in named.sources] == ["services/x/evals/one.py"]
+
+
 async def test_tests_that_call_a_helper_are_run_by_pytest(tmp_path: Path) -> None:
     test = "from common import run\ndef test_it():\n    run('one', print)"
     (source,) = (await find(tmp_path, {"evals/common.py": COMMON, "evals/test_one.py": test})).sources

@@ -6,7 +6,6 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
 from scoregate.ci.discover.entry_points import EntryPoint, find_entry_point
@@ -47,11 +46,6 @@ class ProjectCalls:
     _names: dict[str, dict[str, str]] = field(default_factory=dict)
     _scopes: dict[str, Scopes | None] = field(default_factory=dict)
     _found: dict[tuple[str, tuple[str, ...]], EntryPoint | None] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, root: Path, candidates: Iterable[str] = ()) -> ProjectCalls:
-        """The calls in a project."""
-        return cls(ProjectModules(root), frozenset(candidates))
 
     def resolve(self, file: str, path: str) -> str:
         """The entry point that a dotted path leads to through imports of other modules; else the path itself."""

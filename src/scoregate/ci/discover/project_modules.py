@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -50,10 +50,12 @@ class ModuleText:
 class ProjectModules:
     """The modules of the project in `root`. Each is read once, and only if a file leads to it.
 
-    `is_incomplete`: a limit was reached, or a module could not be read.
+    `packages` are the folders with top-level packages, by name. `is_incomplete`: a limit was reached, or a module could
+    not be read.
     """
 
     root: Path
+    packages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     is_incomplete: bool = False
     _folders: dict[str, dict[str, bool]] = field(default_factory=dict)
     _located: dict[tuple[str, str], Located | None] = field(default_factory=dict)
@@ -64,7 +66,8 @@ class ProjectModules:
     def locate(self, file: str, path: str) -> Located | None:
         """What a dotted path in a file is; None if it is not in the project.
 
-        An absolute import is searched in the file's folder, in those above it, and in the folder `src` of each.
+        An absolute import is searched in the file's folder, in those above it, in the folder `src` of each, and among
+        the packages of the project.
         """
         if is_of_sdk(path):
             return None
@@ -80,7 +83,10 @@ class ProjectModules:
         above = [PurePosixPath(folder), *PurePosixPath(folder).parents]
         if level:
             return self._find(str(above[level - 1]), parts, is_package=True) if level <= len(above) else None
-        found = (self._find(str(each / inner), parts) for each in above for inner in (".", "src"))
+        if not parts:
+            return None
+        near = (str(each / inner) for each in above for inner in (".", "src"))
+        found = (self._find(each, parts) for each in (*near, *self.packages.get(parts[0], ())))
         return next((each for each in found if each is not None), None)
 
     def _find(self, folder: str, parts: tuple[str, ...], *, is_package: bool = False) -> Located | None:

@@ -6,10 +6,11 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio.to_thread
 
@@ -23,7 +24,7 @@ from scoregate.ci.discover.files import (
 )
 from scoregate.ci.discover.packages import locate_import_folders, locate_module
 from scoregate.ci.discover.project_calls import ProjectCalls
-from scoregate.ci.discover.project_modules import ModuleText, read_text
+from scoregate.ci.discover.project_modules import ModuleText, ProjectModules, read_text
 from scoregate.ci.discover.scripts import NO_SUITE, read_script
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
@@ -51,7 +52,8 @@ async def find_scripts(files: ProjectFiles, settings: Settings) -> DiscoveredSui
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
     candidates = await find_candidates(files, settings.paths, origin=settings.origin("paths"))
-    sources, skipped, links = await anyio.to_thread.run_sync(_inspect_files, files.root, candidates)
+    packages = (await files.list_all()).find_packages() if candidates else {}
+    sources, skipped, links = await anyio.to_thread.run_sync(_inspect_files, files.root, candidates, packages)
     _check_named_files(skipped, {file.path for file in candidates if file.named})
     notices = (f"{each.path} was skipped: {each.why}" for each in skipped if each.notable)
     skipped = sorted((*skipped, *links), key=lambda each: each.path)
@@ -59,13 +61,13 @@ async def find_scripts(files: ProjectFiles, settings: Settings) -> DiscoveredSui
 
 
 def _inspect_files(
-    root: Path, files: Iterable[Candidate]
+    root: Path, files: Iterable[Candidate], packages: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> tuple[list[SuiteSource], list[SkippedSource], list[SkippedSource]]:
     """The files that start suites, the skipped ones, and the links to others."""
     results = list[SkippedSource | SuiteSource]()
     likely = list[Candidate]()
     files = tuple(files)
-    project = ProjectCalls.of(root, (file.path for file in files))
+    project = ProjectCalls(ProjectModules(root, packages), frozenset(file.path for file in files))
     texts: dict[Candidate, ModuleText] = {}
     for file in files:
         content = _read_content(root, file)
