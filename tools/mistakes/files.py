@@ -32,6 +32,10 @@ MISTAKES = (
         "The call of `evaluate` is in a function that nothing calls.",
         {FILE: SUITE.replace("evaluate(\n", "def main():\n  evaluate(\n")},
     ),
+    Mistake(
+        "The suite is started by a function of an installed package.",
+        {FILE: "import scoregate\nfrom company_evals import start\n\nstart(scoregate)\n"},
+    ),
     Mistake("The script ends before the suite starts.", edit("\n\nevaluate(", "\n\nraise SystemExit\nevaluate(")),
     Mistake(
         "The script is killed, for example because memory is short.",

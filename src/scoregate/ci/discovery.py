@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from scoregate.ci import git
 from scoregate.ci.discover.files import DEFAULT_FOLDER, FileList, ProjectFiles
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.testset_files import find_test_sets
-from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
+from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.protection import missing_isolation
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import find_identity
 from scoregate.core.text import matches_filters
-from scoregate.errors import UsageError
+from scoregate.errors import StoreError, UsageError
 
 FindSuites: TypeAlias = Callable[[ProjectFiles, Settings], Awaitable[DiscoveredSuites]]
 SOURCES: tuple[FindSuites, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
@@ -62,6 +62,59 @@ def find_ignored_suites(files: FileList) -> tuple[SkippedSource, ...]:
         return ()
     is_there = any(name.endswith(".py") for name in files.list_below(DEFAULT_FOLDER))
     return (SkippedSource(start, "git ignores it; name it to run it: scoregate run evals"),) if is_there else ()
+
+
+_CHOICES = ("commands", "config", "configs", "suite")
+
+
+def choose_base_suites(settings: Settings, of_base: Settings) -> Settings:
+    """The settings by which the base's suites are found: what files choose is chosen by the base's file.
+
+    Args:
+        settings: the settings of the change.
+        of_base: the settings of the base.
+    """
+    chosen: dict[str, Any] = {name: getattr(of_base, name) for name in _CHOICES if not settings.is_for_run(name)}
+    chosen["paths"] = () if of_base.is_for_run("paths") else of_base.paths
+    chosen["suites"] = {**of_base.suites, **settings.suites}
+    return settings.model_copy(update=chosen)
+
+
+async def plan_base_suites(tree: Path, settings: Settings, plan: Plan, *, environ: Mapping[str, str]) -> Plan:
+    """The plan of the suites in the base's tree, as if they were in the project's own.
+
+    It has none that the change has but can't run. A suite whose variables are not set fails if only the base has it. If
+    paths were named for this run, the plan has the suites of these files, and those whose files are gone if one of the
+    named files is new: it may have been renamed.
+
+    Args:
+        tree: the project in the base's tree.
+        settings: the settings by which they are found.
+        plan: the plan of the change.
+        environ: the environment, with the variables that some suites need.
+    """
+    try:
+        suites = await find_suites(ProjectFiles(tree), settings)
+    except (StoreError, UsageError) as error:
+        suites = DiscoveredSuites((SuiteSource("the base's suites", SourceKind.PYTHON, error=error.message),))
+    here = {launch.source.path for launch in plan.launches}
+    stopped = {*plan.unset, *(source.path for source in plan.broken)}
+    suites = DiscoveredSuites(tuple(source for source in suites.sources if source.path not in stopped))
+    suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=False)
+    files = (launch.source.path for launch in plan.launches if launch.kind is not SourceKind.COMMAND)
+    has_new = any(not (tree / path).exists() for path in files)
+    sources = tuple(
+        source
+        for source in suites.sources
+        # What the change has too runs by its plan; if the base's version can't be run, its end shows that.
+        if (source.error is None if source.path in here else _may_be_missing(source, settings, plan, has_new=has_new))
+    )
+    return make_plan(replace(suites, sources=sources), settings, interpreter=plan.interpreter, root=plan.root)
+
+
+def _may_be_missing(source: SuiteSource, settings: Settings, plan: Plan, *, has_new: bool) -> bool:
+    """Whether a source that only the base's discovery finds belongs to the baseline."""
+    return not settings.is_for_run("paths") or (has_new and not (plan.root / source.path).exists())
 
 
 async def find_suites(files: ProjectFiles, settings: Settings) -> DiscoveredSuites:
@@ -146,7 +199,7 @@ def check_required_env(
         )
         return replace(suites, sources=sources)
     skipped = tuple(
-        SkippedSource(source.path, _missing_message(source, names), suite_ids=source.suite_ids or ())
+        SkippedSource(source.path, _missing_message(source, names), suite_ids=source.suite_ids or (), needs=names)
         for source, names in missing.items()
     )
     return replace(

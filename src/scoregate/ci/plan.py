@@ -115,6 +115,8 @@ class SkippedSource:
         notable: reports show it without `--verbose`, too.
         suite_ids: suites that are missing from the run for this reason.
         left_out: suites that a filter left out.
+        in_doubt: it may hold a suite that was not found.
+        needs: the variables that are not set, which is the reason.
     """
 
     path: str
@@ -122,6 +124,8 @@ class SkippedSource:
     notable: bool = False
     suite_ids: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    in_doubt: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @record
@@ -184,6 +188,7 @@ class Plan:
         broken: the sources that can't be launched.
         notices: the notices for the report.
         skipped: the ids of suites that are missing for another reason than a filter.
+        unset: the paths of sources that are not run because their variables are not set.
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.
         shard: the shard that it is restricted to; None for all.
@@ -195,6 +200,7 @@ class Plan:
     broken: tuple[SuiteSource, ...] = ()
     notices: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
     shard: RunShard | None = None
@@ -243,6 +249,7 @@ def make_plan(suites: DiscoveredSuites, settings: Settings, *, interpreter: Inte
         tuple(ordered),
         broken=tuple(source for source in suites.sources if source.error is not None),
         skipped=tuple(suite for each in suites.skipped for suite in each.suite_ids),
+        unset=tuple(each.path for each in suites.skipped if each.needs),
         left_out=tuple(left_out),
         narrowed=suites.narrowed or settings.narrowed or bool(settings.selection.description),
     )

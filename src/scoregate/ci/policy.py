@@ -118,6 +118,22 @@ def with_tree_policy(
         environ: the environment.
         sources: the suites of the tree.
     """
+    tree_settings = load_tree_settings(tree, settings, environ)
+    if tree_settings is None:
+        return replace(run, policy={}, settings=None)
+    return replace(
+        run, policy=asdict(merge_suite_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
+    )
+
+
+def load_tree_settings(tree: Path, settings: Settings, environ: Mapping[str, str]) -> Settings | None:
+    """The settings of another tree with the same flags; None if they can't be read.
+
+    Args:
+        tree: the other tree.
+        settings: the settings of the project, which hold the flags.
+        environ: the environment.
+    """
     flags: dict[str, Any] = {}
     # The settings from the command line. Of tables, only the entries from there.
     for (name, *keys), place in settings.origins.items():
@@ -125,9 +141,6 @@ def with_tree_policy(
         if place.startswith("--"):
             flags[name] = {**flags.get(name, {}), keys[0]: value[keys[0]]} if keys else value
     try:
-        tree_settings = load_settings(tree, environ, flags=flags)
+        return load_settings(tree, environ, flags=flags)
     except SettingsError:
-        return replace(run, policy={}, settings=None)
-    return replace(
-        run, policy=asdict(merge_suite_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
-    )
+        return None

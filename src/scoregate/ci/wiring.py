@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,13 +16,14 @@ from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.rerun import (
     ImportFolders,
+    add_base_suites,
     find_import_folders,
     link_node_packages,
     move_plan,
     open_base_tree,
 )
 from scoregate.ci.discover.testset_files import find_in_tree
-from scoregate.ci.discovery import FindSuites, discover, find_suites
+from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
@@ -29,7 +31,7 @@ from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.plan import Plan
-from scoregate.ci.policy import with_tree_policy
+from scoregate.ci.policy import load_tree_settings, with_tree_policy
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import OpenChild, open_child, visible_environment
@@ -112,7 +114,7 @@ async def open_ports(
             add_baseline_outputs=partial(with_baseline_outputs, scratch, identity, keeps=context.connection is None),
             resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
             record=recorder.record,
-            rerun=partial(_rerun_baseline, recorder, imports, context.base),
+            rerun=partial(_rerun_baseline, recorder, imports, context.base, find),
             read_previous_run=partial(_read_previous_run, context),
             amend=partial(amend_run, context.out / RUN_FOLDER),
             settle=protection.settle,
@@ -232,19 +234,32 @@ def make_venv_spec(
     )
 
 
+async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:
+    """The plan with the suites that only the base has: a suite that is gone must be in the baseline."""
+    of_base = load_tree_settings(tree, settings, environ) or settings
+    base = await plan_base_suites(tree, choose_base_suites(settings, of_base), plan, environ=environ)
+    return add_base_suites(plan, base)
+
+
 async def _rerun_baseline(
     recorder: Recorder,
     imports: Callable[[Interpreter], Awaitable[ImportFolders]],
     job_base: BaseCommit | None,
+    find: FindSuites,
     plan: Plan,
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
 ) -> Baseline:
-    """Run a plan in the base's tree."""
+    """Run a plan in the base's tree, with the suites that only the base has."""
     try:
         async with open_base_tree(plan.root, settings, job_base) as tree:
+            if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
+                plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
+            else:
+                plan = replace(plan, broken=())
             base = move_plan(plan, tree.path, imports=await imports(plan.interpreter))
+            base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
             link_node_packages(base, plan)
             run = await recorder.record(base, settings, base.notices, folder=folder)
             sources = find_in_tree(tree.path, (launch.source for launch in base.launches))

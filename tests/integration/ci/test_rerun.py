@@ -13,13 +13,15 @@ from tests.integration.ci.conftest import Repository
 
 from scoregate.ci.baseline.rerun import (
     ImportFolders,
+    add_base_suites,
     find_import_folders,
     link_node_packages,
     move_plan,
     open_base_tree,
 )
+from scoregate.ci.discovery import choose_base_suites, plan_base_suites
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource, make_plan
+from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 from scoregate.ci.settings import Settings
 from scoregate.errors import GitError
 
@@ -219,3 +221,30 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
         (launch,) = move_plan(script, base.path, imports=imports).launches
         done = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
     assert done.stdout == b"base\n"
+
+
+async def test_the_suites_of_the_base_are_planned_without_those_that_can_not_run(tmp_path: Path) -> None:
+    root, tree = tmp_path / "root", tmp_path / "tree"
+    for name in ("same", "gone", "unset", "broken", "needing"):
+        path = tree / "evals" / f"eval_{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"import scoregate\nscoregate.evaluate('{name}')\n", encoding="utf-8")
+    needs = Settings.model_validate({"suites": {"needing": {"needs": ["MODEL_KEY"]}}})
+    python = Interpreter(("python",), "")
+    sources = (
+        SuiteSource("evals/eval_same.py", SourceKind.PYTEST),
+        SuiteSource("evals/eval_broken.py", SourceKind.PYTHON, error="broken"),
+    )
+    skipped = SkippedSource("evals/eval_unset.py", "MODEL_KEY is not set", needs=("MODEL_KEY",))
+    here = make_plan(DiscoveredSuites(sources, (skipped,)), Settings(), interpreter=python, root=root)
+    base = await plan_base_suites(tree, choose_base_suites(Settings(), needs), here, environ={})
+    whole = add_base_suites(here, base)
+    assert [(launch.name, launch.kind) for launch in whole.launches] == [
+        ("evals/eval_same.py", SourceKind.PYTHON),
+        ("evals/eval_gone.py", SourceKind.PYTHON),
+    ]
+    assert whole.launches[0].argv == ("python", "evals/eval_same.py")
+    assert [source.path for source in whole.broken] == ["evals/eval_needing.py"]
+    named = Settings(paths=("evals/eval_same.py",), origins={("paths",): "the command line"})
+    narrow = await plan_base_suites(tree, choose_base_suites(named, Settings()), here, environ={})
+    assert [launch.name for launch in narrow.launches] == ["evals/eval_same.py"]

@@ -140,13 +140,14 @@ def test_a_base_is_run_with_the_agent_that_it_has(nightly: Project) -> None:
     assert tried["tries"].count(False) >= 3
 
 
-def test_a_config_that_the_base_has_not_is_new(nightly: Project) -> None:
+def test_a_config_with_another_name_is_new_and_the_old_one_gone(nightly: Project) -> None:
     (nightly.root / FILE).rename(nightly.root / FILE.replace("nightly", "daily"))
     text = (nightly.root / FILE.replace("nightly", "daily")).read_text(encoding="utf-8")
     nightly.write(FILE.replace("nightly", "daily"), text.replace('"nightly-regression"', '"daily-regression"'))
     configure(nightly, name="daily-regression")
     done = nightly.scoregate("run", "--baseline", "rerun:HEAD")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output
+    assert "nightly-regression is gone" in done.output
     assert "is new: the base" in json.dumps(json.loads((done.out / "base" / "run.json").read_text()))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.discover.python_files import ScriptInfo, read_script
+from scoregate.ci.discover.scripts import ScriptInfo, read_script
 from scoregate.ci.plan import SourceKind
 
 IMPORTS = "from scoregate.testing.run import run_test_suite\n"
@@ -34,6 +34,16 @@ def read(source: str, *, imports: str = IMPORTS) -> ScriptInfo:
         ("import scoregate as s", "s.evaluate('x', data=[], task=print)"),
         ("from scoregate.evals import evaluate", "evaluate('x', data=[], task=print)"),
         ("from scoregate import *", "evaluate('x', data=[], task=print)"),
+        ("from scoregate import evaluate\nfrom os.path import *", "evaluate('x', data=[], task=print)"),
+        ("from scoregate import evaluate\nfrom scoregate.scorers import *", "evaluate('x', data=[], task=print)"),
+        ("from scoregate import evaluate\nfrom app import *", "evaluate('x', data=[], task=print)"),
+        ("from scoregate.testing.run import run_test_suite\nfrom .app import *", "run_test_suite('x')"),
+        ("from deepeval import evaluate\nfrom scoregate import *", "evaluate('x', data=[], task=print)"),
+        ("import importlib", "importlib.import_module('scoregate').evaluate('x', data=[], task=print)"),
+        ("from importlib import import_module as load", "sg = load('scoregate.evals')\nsg.evaluate('x', task=print)"),
+        ("", "__import__('scoregate').evaluate('x', data=[], task=print)"),
+        ("import scoregate", "getattr(scoregate, 'evaluate')('x', data=[], task=print)"),
+        ("import scoregate", "sdk = scoregate\nsdk.evaluate('x', data=[], task=print)"),
         ("from scoregate.testing.run import RunManager", "RunManager('x', message='m')"),
         ("from scoregate.testing.run import RunManager", "RunManager(test_id='x').start()"),
         ("from scoregate.testing.run import run_test_suite", "go = run_test_suite\ngo('x')"),
@@ -84,8 +94,6 @@ def test_the_second_version_of_that_sdk_is_left_out_and_told() -> None:
     "source",
     [
         "from autoblocks.tracer import AutoblocksTracer\nAutoblocksTracer()",
-        "from .scoregate.testing.run import run_test_suite\nrun_test_suite(id='x')",
-        "from . import run_test_suite\nrun_test_suite(id='x')",
         "def run_test_suite(id): ...\nrun_test_suite(id='x')",
         "from scoregate.testing.models import BaseTestCase\nBaseTestCase()",
         "from scoregate.testing.run import run_test_suite\n__all__ = ['run_test_suite']",
@@ -99,6 +107,30 @@ def test_what_starts_no_suite_is_none(source: str) -> None:
     reading = read(source, imports="")
     assert (reading.kind, reading.error) == (None, False)
     assert reading.why == "starts no suite of scoregate"
+
+
+def test_a_call_of_what_is_not_known_leaves_it_in_doubt() -> None:
+    unknown = (
+        "from .scoregate.testing.run import run_test_suite\nrun_test_suite(id='x')",
+        "from . import run_test_suite\nrun_test_suite(id='x')",
+        "import scoregate\nfrom company import evals\nevals.run('x')",
+        "import scoregate\nimport importlib\nimportlib.import_module(scoregate.NAME)",
+        "import scoregate\nexec(open('x').read())",
+        "import scoregate\ndef main(jobs):\n    for job in jobs:\n        job()\nmain(scoregate.JOBS)",
+        "import scoregate\nJOBS = [print]\nif __name__ == '__main__':\n    JOBS[0](scoregate)",
+    )
+    for source in unknown:
+        reading = read(source, imports="")
+        assert (reading.kind, reading.in_doubt) == (None, True), source
+        assert reading.why.startswith("no suite is found in it, but line "), source
+    known = (
+        "import scoregate\nimport os, sys\nsys.path.insert(0, os.getcwd())\nCASES = []\nCASES.append(1)\nprint(CASES)",
+        "from openai import OpenAI\nfrom scoregate.scorers import contains\nclient = OpenAI()\nSCORER = contains()",
+        "import pytest\nimport scoregate\nfrom company import case\n@case(1)\ndef answer(): return 1",
+        "from company import run\nimport scoregate\ndef go(): run()",
+    )
+    for source in known:
+        assert not read(source, imports="").in_doubt, source
 
 
 @pytest.mark.parametrize(

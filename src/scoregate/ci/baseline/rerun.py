@@ -23,6 +23,7 @@ from scoregate.core.records import record
 from scoregate.errors import GitError
 
 _PACKAGES = "node_modules"
+_SCRIPTS = (SourceKind.PYTHON, SourceKind.PYTEST)
 _FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
 
 
@@ -159,6 +160,21 @@ def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -
             environment["PYTHONPATH"] = path
         launches.append(replace(launch, argv=(program, *launch.argv[1:]), cwd=cwd, environment=environment))
     return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices))
+
+
+def add_base_suites(plan: Plan, base: Plan) -> Plan:
+    """The plan with the launches that only the base has. Scripts are run in the way in which the base runs them.
+
+    Args:
+        plan: the plan of the change.
+        base: the plan of the base's suites, as if they were in the tree of the change.
+    """
+    launches = {launch.name: launch for launch in plan.launches}
+    for other in base.launches:
+        launch = launches.setdefault(other.name, other)
+        if launch.kind in _SCRIPTS and other.kind in _SCRIPTS:
+            launches[other.name] = replace(launch, argv=other.argv, kind=other.kind, source=other.source)
+    return replace(plan, launches=tuple(launches.values()), broken=base.broken)
 
 
 def link_node_packages(base: Plan, plan: Plan) -> None:

@@ -3,131 +3,30 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scoregate.core.records import record
-
-
-@record
-class EntryPoint:
-    """Functions that start a suite.
-
-    Args:
-        module: they can be imported from it.
-        names: their names, each with the name of its parameter for the suite's id.
-        foreign: they belong to another SDK, which reports over HTTP.
-        closed: the reason why such suites can't be run; empty if they can.
-        deep: they can be imported from modules below it, too.
-    """
-
-    module: str
-    names: Mapping[str, str]
-    foreign: bool = False
-    closed: str = ""
-    deep: bool = True
-
-    def has(self, path: str) -> bool:
-        """Whether one of the functions is at a dotted path."""
-        module, _, name = path.rpartition(".")
-        return name in self.names and (module == self.module or (self.deep and module.startswith(f"{self.module}.")))
-
-
-PARTIAL = "functools.partial"
-_NAMES = {"run_test_suite": "id", "RunManager": "test_id"}
-_V2 = "it uses version 2 of Autoblocks' SDK, which reports only to its own platform"
-ENTRY_POINTS = (
-    EntryPoint("scoregate", {"evaluate": "name"}, deep=False),
-    EntryPoint("scoregate.evals", {"evaluate": "name"}, deep=False),
-    EntryPoint("scoregate.testing", _NAMES),
-    EntryPoint("autoblocks.testing.v2", _NAMES, foreign=True, closed=_V2),
-    EntryPoint("autoblocks.testing", _NAMES, foreign=True),
+from scoregate.ci.discover.entry_points import (
+    PARTIAL,
+    EntryPoint,
+    find_entry_point,
+    find_member_entry_point,
+    id_parameter,
 )
-
-
-# Methods of a client that start a suite, as `client.offline_tests.run(…)`, whatever the client's name is.
-_OFFLINE, _EVALUATION = "offline_tests", "evaluation"
-_CLIENT_METHODS = {
-    _OFFLINE: EntryPoint(_OFFLINE, {"run": "test_config"}),
-    _EVALUATION: EntryPoint(_EVALUATION, {"run": "eval_run_name"}),
-}
-_CREATE = "create"
-# Methods of tests and test sets that start a suite, as `test_set.execute(endpoint)`; its id is not in the call.
-_ENTITY_METHODS = EntryPoint("scoregate.entities", {"execute": "", "rescore": ""})
-
-
-def collect_names(tree: ast.AST) -> dict[str, str]:
-    """The dotted path of every name that an import binds, or that is an alias of an entry point, anywhere in the file.
-
-    `run = run_test_suite` and `run = partial(run_test_suite, …)` make such aliases.
-    """
-    names = {name: path for node in ast.walk(tree) for name, path in _imported_names(node)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            function = node.value
-            if isinstance(function, ast.Call) and function.args and dotted_path(function.func, names) == PARTIAL:
-                function = function.args[0]
-            path = dotted_path(function, names)
-            if path is not None and find_entry_point(path) is not None:
-                names |= {target.id: path for target in node.targets if isinstance(target, ast.Name)}
-    return names
-
-
-def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        for alias in node.names:
-            if alias.name == "*":
-                yield from (
-                    (name, f"{node.module}.{name}") for entry_point in ENTRY_POINTS for name in entry_point.names
-                )
-            else:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def dotted_path(node: ast.expr, names: Mapping[str, str]) -> str | None:
-    """The dotted path of an expression; None if it does not begin with an imported name."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Attribute) and (left := dotted_path(node.value, names)) is not None:
-        return f"{left}.{node.attr}"
-    return None
-
-
-def find_entry_point(path: str | None) -> EntryPoint | None:
-    """The entry point at a dotted path."""
-    return None if path is None else next((each for each in ENTRY_POINTS if each.has(path)), None)
-
-
-def find_member_entry_point(call: ast.Call, names: Mapping[str, str]) -> EntryPoint | None:
-    """The entry point if a call is one, as a method of a client, a test or a test set."""
-    if not isinstance(call.func, ast.Attribute):
-        return None
-    if call.func.attr in _ENTITY_METHODS.names:
-        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        # The first argument of these methods is an endpoint. A text is not one: `cursor.execute("SELECT 1")`.
-        takes_endpoint = bool(arguments) and not isinstance(arguments[0], ast.Constant | ast.JoinedStr)
-        return _ENTITY_METHODS if takes_endpoint and _imports_package(names, _ENTITY_METHODS.module) else None
-    owner = call.func.value
-    if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == _CREATE:
-        owner = owner.func.value
-    entry_point = _CLIENT_METHODS.get(owner.attr) if isinstance(owner, ast.Attribute) else None
-    # In files that import judgeval, a client belongs to that SDK, which can't report to scoregate.
-    if entry_point is None or call.func.attr not in entry_point.names or _imports_package(names, "judgeval"):
-        return None
-    return entry_point if entry_point.module == _OFFLINE or _imports_package(names, "scoregate") else None
-
-
-def _imports_package(names: Mapping[str, str], package: str) -> bool:
-    return any(path == package or path.startswith(f"{package}.") for path in names.values())
-
-
-def id_parameter(entry_point: EntryPoint, path: str) -> str:
-    """The parameter of an entry point for the id of its suite."""
-    return entry_point.names[path.rpartition(".")[2]]
-
+from scoregate.ci.discover.names import (
+    ExportedNames,
+    Objects,
+    Resolve,
+    collect_names,
+    collect_objects,
+    dotted_path,
+    find_paths,
+    is_of_sdk,
+    list_imports,
+)
+from scoregate.core.records import record
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Code in these may not run, or may run with other values; the condition itself counts as conditional, too.
@@ -153,38 +52,62 @@ _CONDITIONAL = (
 class SuiteCall:
     """A call that starts a suite, with its line from 1; `suite_id` is None if it is not a literal.
 
-    `conditional`: only the run decides whether it is reached.
+    `conditional`: only the run decides whether it is reached. `through`: the object of the project that starts it.
     """
 
     line: int
     entry_point: EntryPoint
     suite_id: str | None = None
     conditional: bool = False
+    through: str = ""
 
 
 @dataclass(slots=True)
 class Scope:
     """The body of a function, or all that is at module level.
 
-    `mentions` are the names in it, `calls` the names that it calls in every run to its end.
+    Args:
+        uses: the calls in it that start suites.
+        mentions: the names in it.
+        calls: the names that it calls in every run to its end.
+        references: the dotted paths in it, each with its first line.
+        invoked: those of them that it calls, hands to a call, or uses as a decorator.
+        imports: the dotted paths that it imports, each with its first line.
+        opaque: calls of what is neither defined in the file nor part of Python or of an SDK: line, name, dotted path.
     """
 
     uses: list[SuiteCall] = field(default_factory=list)
     mentions: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
+    references: dict[str, int] = field(default_factory=dict)
+    invoked: dict[str, int] = field(default_factory=dict)
+    imports: dict[str, int] = field(default_factory=dict)
+    opaque: list[tuple[int, str, str | None]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Scopes:
-    """The scopes of a file: module level, functions by name, and the tests that pytest calls.
+    """The scopes of a file.
 
-    `plain_tests` are the tests without decorators and fixtures, which are never skipped.
+    Args:
+        module: module level.
+        main: the part of it that is not executed if the file is imported.
+        functions: the functions and methods by name; constructors also by the name of their class.
+        values: the values of names at module level, for other files; their own calls belong to `module`.
+        tests: the tests that pytest calls.
+        plain_tests: the tests without decorators and fixtures, which are never skipped.
+        names: the dotted paths of imported names.
+        objects: the paths that the values of other names come from.
     """
 
     module: Scope = field(default_factory=Scope)
+    main: Scope = field(default_factory=Scope)
     functions: dict[str, list[Scope]] = field(default_factory=dict)
+    values: dict[str, list[Scope]] = field(default_factory=dict)
     tests: list[Scope] = field(default_factory=list)
     plain_tests: list[Scope] = field(default_factory=list)
+    names: Mapping[str, str] = field(default_factory=dict)
+    objects: Objects = field(default_factory=dict)
 
     def reached(self, *starts: Scope) -> Iterator[Scope]:
         """These scopes and every function that they mention, directly or through others."""
@@ -212,22 +135,30 @@ class Scopes:
     def everywhere(self) -> Iterator[Scope]:
         """All scopes."""
         yield self.module
+        yield self.main
         for scopes in self.functions.values():
             yield from scopes
 
 
-def read_scopes(tree: ast.Module) -> Scopes:
-    """Read a syntax tree."""
-    reader = _Reader(collect_names(tree))
+def read_scopes(tree: ast.Module, resolve: Resolve | None = None, exported: ExportedNames = lambda _: {}) -> Scopes:
+    """Read a syntax tree; `resolve` and `exported` are those of `collect_names`."""
+    names = collect_names(tree, resolve, exported)
+    reader = _Reader(Scopes(names=names, objects=collect_objects(tree, names)))
     reader.visit(tree)
     return reader.scopes
 
 
+# These run code that only a run knows; other functions of Python run what is among their arguments, or nothing.
+_DYNAMIC = {"exec", "eval", "__import__", "importlib.import_module", "runpy.run_path", "runpy.run_module"}
+_PLAIN = set(dir(builtins)) - _DYNAMIC
+_PLAIN_METHODS = {name for kind in (list, dict, set, str) for name in dir(kind)}
+
+
 class _Reader(ast.NodeVisitor):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-        self.scopes = Scopes()
-        self.scope = self.scopes.module
+    def __init__(self, scopes: Scopes) -> None:
+        self.names = scopes.names
+        self.scopes = scopes
+        self.scope = scopes.module
         self.owner: ast.ClassDef | None = None
         self.conditional = False
 
@@ -238,9 +169,10 @@ class _Reader(ast.NodeVisitor):
         test = node.test if isinstance(node, ast.If) else None
         is_main = isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
         if isinstance(node, ast.If) and not before and is_main:
-            self.conditional = False
+            outer = self.scope
+            self.conditional, self.scope = False, self.scopes.main if outer is self.scopes.module else outer
             self._visit_all(*node.body)
-            self.conditional = True
+            self.conditional, self.scope = True, outer
             self._visit_all(*node.orelse)
         else:
             super().visit(node)
@@ -266,21 +198,75 @@ class _Reader(ast.NodeVisitor):
         elif called != PARTIAL:
             callbacks = (find_entry_point(dotted_path(each, self.names)) for each in node.args)
             self.scope.uses.extend(SuiteCall(node.lineno, each) for each in callbacks if each is not None)
+            self._note_opaque_call(node, called)
+            self._note_invoked(node.func, *node.args, *(each.value for each in node.keywords))
         self.generic_visit(node)
+
+    def _note_invoked(self, *nodes: ast.expr) -> None:
+        for node in nodes:
+            for path in find_paths(node, self.names, self.scopes.objects):
+                self.scope.invoked.setdefault(path, node.lineno)
+
+    def _note_opaque_call(self, node: ast.Call, path: str | None) -> None:
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if path is None:
+            path = next(iter(find_paths(function, self.names, self.scopes.objects)), None)
+            is_plain = name in (_PLAIN_METHODS if isinstance(function, ast.Attribute) else _PLAIN)
+        else:
+            is_plain = path not in _DYNAMIC and path.partition(".")[0] in sys.stdlib_module_names
+        # A constructor is part of nearly every module; only what is done with its object starts something.
+        if not is_plain and not name[:1].isupper() and not (path is not None and is_of_sdk(path)):
+            self.scope.opaque.append((node.lineno, name, path))
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for path in list_imports(node):
+            self.scope.imports.setdefault(path, node.lineno)
+
+    visit_ImportFrom = visit_Import  # noqa: N815
 
     def visit_Name(self, node: ast.Name) -> None:
         self.scope.mentions.add(node.id)
+        self._add_references(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self.scope.mentions.add(node.attr)
+        # `subprocess.run` is not the function `run` of this file.
+        if not (isinstance(node.value, ast.Name) and self.names.get(node.value.id, "") in sys.stdlib_module_names):
+            self.scope.mentions.add(node.attr)
+        self._add_references(node)
         self.visit(node.value)
+
+    def _add_references(self, node: ast.Name | ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load):
+            for path in find_paths(node, self.names, self.scopes.objects):
+                if not is_of_sdk(path):
+                    self.scope.references.setdefault(path, node.lineno)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if self.scope is not self.scopes.module or self.owner is not None:
+            self.generic_visit(node)
+            return
+        value = self.scope = Scope()
+        self.generic_visit(node)
+        module = self.scope = self.scopes.module
+        module.uses += value.uses
+        module.opaque += value.opaque
+        module.mentions |= value.mentions
+        module.calls |= value.calls
+        module.references = {**value.references, **module.references}
+        module.invoked = {**value.invoked, **module.invoked}
+        value.uses, value.opaque = [], []
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.scopes.values.setdefault(target.id, []).append(value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self._visit_all(node.target, node.value)
 
     def visit_FunctionDef(self, node: _Function) -> None:
         arguments = node.args
-        self._visit_all(*node.decorator_list, *arguments.defaults, *arguments.kw_defaults)
+        self._visit_decorators(node)
+        self._visit_all(*arguments.defaults, *arguments.kw_defaults)
         is_test = node.name.startswith("test") and self.scope is self.scopes.module
         if node.name.startswith("test") and self.owner is not None:
             bases = (dotted_path(base, self.names) or "" for base in self.owner.bases)
@@ -305,10 +291,17 @@ class _Reader(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self._visit_all(*node.decorator_list, *node.bases, *node.keywords)
+        self._visit_decorators(node)
+        self._visit_all(*node.bases, *node.keywords)
         owner, self.owner = self.owner, node
         self._visit_all(*node.body)
         self.owner = owner
+
+    def _visit_decorators(self, node: _Function | ast.ClassDef) -> None:
+        known = len(self.scope.opaque)
+        self._visit_all(*node.decorator_list)
+        self._note_invoked(*node.decorator_list)
+        del self.scope.opaque[known:]  # decorators of other packages don't call what they decorate
 
     def _visit_all(self, *nodes: ast.AST | None) -> None:
         for node in nodes:

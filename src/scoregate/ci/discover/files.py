@@ -17,6 +17,8 @@ DEFAULT_FOLDER = "evals"
 PATTERNS = ("eval_*.py", "*_eval.py", "*.eval.py")
 PYTHON, TOML = ".py", ".toml"
 _VENDORED = {"node_modules", "site-packages", "__pycache__"}
+_INIT = "/__init__.py"
+_MOST_PLACES = 10  # of packages with the same name
 _BUILT = {"build", "dist"}
 
 
@@ -68,6 +70,19 @@ class FileList:
     def __iter__(self) -> Iterator[str]:
         """All files; outside of a repository, those of `_walk_files`."""
         return _walk_files(self.root, self.root) if self.of_git is None else iter(self.of_git)
+
+    def find_packages(self) -> dict[str, list[str]]:
+        """The folders that hold top-level packages, by the name of the package; none outside of a repository.
+
+        In a workspace, they are installed from there.
+        """
+        folders = {name[: -len(_INIT)] for name in self.of_git or () if name.endswith(_INIT) and not is_vendored(name)}
+        found: dict[str, list[str]] = {}
+        for folder in sorted(folders):
+            parent, _, name = folder.rpartition("/")
+            if parent not in folders and len(places := found.setdefault(name, [])) < _MOST_PLACES:
+                places.append(parent)
+        return found
 
     def list_below(self, folder: str) -> Iterable[str]:
         """The files below a folder: those of git, or all if git has none there, as in an ignored folder."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from scoregate.ci.discover.ast_scan import collect_names, dotted_path
+from scoregate.ci.discover.names import collect_names, dotted_path
 from scoregate.core.identity import bounded_name
 
 _MARK = "pytest.mark.scoregate"

@@ -16,7 +16,7 @@ from scoregate.ci.discover.framework_files import (
     folder_of,
     relative,
 )
-from scoregate.ci.discover.python_files import read_script
+from scoregate.ci.discover.scripts import read_script
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.settings import Command
 

@@ -238,6 +238,10 @@ class Settings(LimitFields):
         origin = self.origin(*path)
         return origin.startswith((OWN_FILE, SHARED_FILE)) and not origin.endswith(OF_BASE)
 
+    def is_for_run(self, name: str) -> bool:
+        """Whether a flag, an input or a variable sets it, for this one run."""
+        return self.origin(name) != "default" and not self.is_from_file(name)
+
     @property
     def filters(self) -> tuple[str, ...]:
         """Globs; a suite's id must match one of them to be in this run. Without any, all are."""

@@ -1,0 +1,209 @@
+"""Suites that a file starts through modules of its project."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.integration.ci.conftest import Repository
+
+from scoregate.ci.discover import project_calls, project_modules
+from scoregate.ci.discover.files import ProjectFiles
+from scoregate.ci.discovery import find_suites
+from scoregate.ci.plan import DiscoveredSuites, SourceKind
+from scoregate.ci.settings import load_settings
+
+pytestmark = pytest.mark.anyio
+COMMON = "from scoregate import evaluate\ndef run(name, task):\n    return evaluate(name, data=[], task=task)\n"
+ONE = "evals/eval_one.py"
+
+
+async def find(root: Path, files: dict[str, str], **flags: list[str]) -> DiscoveredSuites:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(dedent(text), encoding="utf-8")
+    return await find_suites(ProjectFiles(root), load_settings(root, {}, flags=flags))
+
+
+STARTED = {
+    "function": {"evals/common.py": COMMON, ONE: "from common import run\nrun('one', print)"},
+    "module": {"evals/common.py": COMMON, ONE: "import common as c\nif __name__ == '__main__':\n    c.run('a', print)"},
+    "own function": {"evals/common.py": COMMON, ONE: "import common\ndef main():\n    common.run('a', print)\nmain()"},
+    "loop": {"evals/common.py": COMMON, ONE: "import common\nfor name in ('a', 'b'):\n    common.run(name, print)"},
+    "root": {"common.py": COMMON, ONE: "from common import run\nrun('one', print)"},
+    "source folder": {"src/bot/evals.py": COMMON, ONE: "from bot.evals import run\nrun('one', print)"},
+    "service": {"x/src/bot/kit.py": COMMON, "x/evals/one.py": "from bot import kit\nkit.run('one', print)"},
+    "package": {"kit/__init__.py": "from .core import run", "kit/core.py": COMMON, ONE: "import kit\nkit.run('a', 1)"},
+    "relative": {
+        "evals/__init__.py": "", "evals/common.py": COMMON, ONE: "from .common import run\nrun('one', print)",
+    },
+    "relative module": {
+        "evals/__init__.py": "", "evals/common.py": COMMON, ONE: "from . import common\ncommon.run('a', print)",
+    },
+    "two levels": {
+        "evals/kit/deep.py": COMMON,
+        "evals/kit/__init__.py": "from . import deep\ndef go(name):\n    deep.run(name, print)",
+        ONE: "from kit import go\ngo('one')",
+    },
+    "method": {
+        "evals/common.py": "import scoregate\nclass Runner:\n    def start(self):\n        scoregate.evaluate('x')",
+        ONE: "from common import Runner\nrunner = Runner()\nrunner.start()",
+    },
+    "base class": {
+        "evals/common.py": "import scoregate\nclass Base:\n    def start(self):\n        scoregate.evaluate('x')",
+        ONE: "from common import Base\nclass Mine(Base):\n    name = 'mine'\nMine().start()",
+    },
+    "inherited base class": {
+        "evals/base.py": "import scoregate\nclass Base:\n    def start(self):\n        scoregate.evaluate('x')",
+        "evals/common.py": "from base import Base\nclass Runner(Base):\n    pass\nrunner = Runner()",
+        ONE: "from common import runner\nrunner.start()",
+    },
+    "context manager": {
+        "evals/common.py": "import scoregate\nclass Runner:\n    def __enter__(self):\n        scoregate.evaluate('x')",
+        ONE: "import common\nwith common.Runner() as runner:\n    pass",
+    },
+    "decorator": {
+        "evals/common.py": """
+            from scoregate import evaluate
+            def suite(name):
+                def start(task):
+                    evaluate(name, data=[], task=task)
+                    return task
+                return start
+        """,
+        ONE: "from common import suite\n@suite('one')\ndef answer(text):\n    return text",
+    },
+    "partial": {
+        "common.py": f"from functools import partial\n{COMMON}quick = partial(run, task=print)\n",
+        ONE: "from common import quick\nquick('one')",
+    },
+    "argument": {"evals/common.py": COMMON, ONE: "import asyncio, common\nasyncio.run(common.run('one', print))"},
+    "callback": {"evals/common.py": COMMON, ONE: "import fire\nfrom common import run\nfire.Fire(run)"},
+    "unknown call": {"evals/common.py": COMMON, ONE: "from common import run\nfor job in [run]:\n    job('a', print)"},
+    "star": {"evals/common.py": COMMON, ONE: "from common import *\nrun('one', print)"},
+    "two stars": {
+        "evals/common.py": COMMON, "evals/kit.py": "from common import *", ONE: "from kit import *\nrun('one', print)",
+    },
+    "dynamic import": {
+        "evals/common.py": COMMON, ONE: "import importlib\nimportlib.import_module('common').run('one', print)",
+    },
+    "lines in parentheses": {"evals/common.py": COMMON, ONE: "from common import (\n    run,\n)\nrun('one', print)"},
+    "executed import": {"suites/all.py": "import scoregate\nscoregate.evaluate('a')", ONE: "import suites.all"},
+    "run_test_suite": {
+        "evals/common.py": "from scoregate.testing import run_test_suite\ndef go():\n    run_test_suite(id='x')",
+        ONE: "from common import go\ngo()",
+    },
+}  # fmt: skip
+
+
+async def test_a_call_that_leads_to_a_suite_is_one(tmp_path: Path) -> None:
+    for name, files in STARTED.items():
+        found = await find(tmp_path / name, files)
+        assert len(found.sources) == 1, (name, found)
+        (source,) = found.sources
+        assert (source.path, source.kind) == (list(files)[-1], SourceKind.PYTHON), name
+        assert (source.suite_ids, source.expected, found.notices) == (None, (), ()), name
+        assert " through " in source.why, name
+
+
+async def test_a_name_that_a_module_passes_on_keeps_its_id(tmp_path: Path) -> None:
+    reexports = {
+        "import": {"common.py": "from scoregate import evaluate", ONE: "from common import evaluate as e\ne('one')"},
+        "star": {"evals/common.py": "from scoregate import *", ONE: "from common import *\nevaluate('one')"},
+        "stars": {
+            "evals/a.py": "from b import *", "evals/b.py": "from scoregate import evaluate",
+            ONE: "from a import *\nevaluate('one')",
+        },
+        "circle": {
+            "evals/a.py": "from b import *\nfrom scoregate import evaluate", "evals/b.py": "from a import *",
+            ONE: "from b import evaluate\nevaluate('one')",
+        },
+    }  # fmt: skip
+    for name, files in reexports.items():
+        (source,) = (await find(tmp_path / name, files)).sources
+        assert (source.path, source.suite_ids, source.expected) == (ONE, ("one",), ("one",)), name
+
+
+async def test_a_package_of_a_workspace_is_followed(repository: Repository) -> None:
+    kit = {"packages/kit/src/kit/__init__.py": "from .core import run", "packages/kit/src/kit/core.py": COMMON}
+    found = await find(repository.root, {**kit, "services/x/evals/one.py": "from kit import run\nrun('one', print)"})
+    assert [source.path for source in found.sources] == ["services/x/evals/one.py"]
+    named = await find(repository.root, {}, paths=["services/x/evals/one.py"])
+    assert [source.path for source in named.sources] == ["services/x/evals/one.py"]
+
+
+async def test_tests_that_call_a_helper_are_run_by_pytest(tmp_path: Path) -> None:
+    test = "from common import run\ndef test_it():\n    run('one', print)"
+    (source,) = (await find(tmp_path, {"evals/common.py": COMMON, "evals/test_one.py": test})).sources
+    assert (source.path, source.kind, source.suite_ids) == ("evals/test_one.py", SourceKind.PYTEST, None)
+
+
+async def test_helper_modules_are_neither_run_nor_noise(tmp_path: Path) -> None:
+    helpers = {
+        "evals/eval_utils.py": "from functools import partial\nfrom common import run\nquick = partial(run, task=print)"
+        "\ndef go():\n    run('x', print)\nJOBS = {'a': run}",
+        "evals/common.py": COMMON,
+        "evals/eval_data.py": "import scoregate\nfrom other import load\nCASES = load()",
+        "evals/eval_git.py": "import tools\nVERSION = tools.version()",
+        "evals/tools.py": "import subprocess\nfrom common import run\ndef version():\n    subprocess.run(['git'])",
+        "evals/one.py": "from scoregate import evaluate\nfrom eval_data import CASES\nevaluate('one', data=CASES)",
+    }
+    found = await find(tmp_path, helpers)
+    assert [source.path for source in found.sources] == ["evals/one.py"]
+    assert found.notices == ()
+    assert not any(each.notable for each in found.skipped)
+
+
+async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp_path: Path) -> None:
+    files = {
+        ONE: "import scoregate, sys\nfrom company import evals\nevals.start(sys.argv)",
+        "evals/eval_two.py": "import scoregate\nimport broken\nbroken.run('two')",
+        "evals/broken.py": "import scoregate\ndef run(:\n",
+        "evals/tool.py": "import scoregate\nfrom company import evals\nevals.start()",
+        "evals/eval_other.py": "from company import evals\nevals.start()",
+    }
+    found = await find(tmp_path, files)
+    one, two = (notice for notice in found.notices if "no suite is found" in notice)
+    assert one == (
+        f"{ONE} was skipped: no suite is found in it, but line 3 calls company.evals.start, which may start one; "
+        "call evaluate in this file, or give it a name that is not a suite's if it starts none"
+    )
+    assert "not all modules that it imports can be read" in two
+    why = {each.path: each.why for each in found.skipped}
+    assert "which may start one" in why["evals/tool.py"]
+    assert why["evals/eval_other.py"] == "starts no suite of scoregate"
+
+
+async def test_modules_are_followed_within_limits(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository.root
+    (root / "evals").mkdir()
+    os.mkfifo(root / "evals" / "pipe.py")
+    chain = {f"evals/m{at}.py": f"from m{at + 1} import run" for at in range(300)}
+    start = f"import scoregate\nfrom m0 import run\nrun({'.x' * 0}'one', print)\n"
+    found = await find(
+        root, {**chain, "evals/m300.py": COMMON, ONE: "import pipe\nfrom m0 import run\nrun('a', print)"}
+    )
+    assert [source.path for source in found.sources] == [ONE]
+    monkeypatch.setattr(project_modules, "_MOST_MODULES", 100)
+    monkeypatch.setattr(project_calls, "_MOST_PARSED_BYTES", 0)
+    found = await find(root, {ONE: start})
+    assert (found.sources, len(found.notices)) == ((), 1)
+
+
+async def test_a_thousand_files_are_inspected_in_a_moment(repository: Repository) -> None:
+    files = {"evals/common.py": COMMON, "src/app/__init__.py": ""}
+    for at in range(200):
+        files[f"src/app/m{at}.py"] = f"import os\nfrom app import m{(at + 1) % 200}\ndef f():\n    return {at}\n" * 5
+    for at in range(1000):
+        files[f"evals/eval_{at}.py"] = (
+            f"from common import run\nfrom app import m{at % 200}\nrun('{at}', m{at % 200}.f)\n"
+        )
+    for name, text in files.items():
+        repository.write(name, text)
+    start = time.process_time()
+    found = await find(repository.root, {})
+    assert len(found.sources) == 1000
+    assert time.process_time() - start < 5
