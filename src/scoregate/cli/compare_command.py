@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import latest_run
+from scoregate.ci.baseline.previous import find_earlier_run
 from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.report.console_text import TrimmedLines
@@ -24,7 +25,12 @@ from scoregate.errors import UsageError
 
 @click.command("compare")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="RUN", help="Baseline run to compare with.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Baseline run to compare with; default: the run of all suites before RUN.",
+)
 @click.option(
     "--variants",
     is_flag=True,
@@ -48,10 +54,6 @@ def command(
         raise UsageError(
             "--variants and --baseline exclude each other", advice="--variants compares the variants of RUN alone."
         )
-    if not variants and baseline is None:
-        raise UsageError(
-            "no run to compare with", advice="Name one with --baseline RUN, or use --variants for the variants of RUN."
-        )
     if difference is not None and not variants:
         raise UsageError("--difference needs --variants", advice="`scoregate power --drop D` is for two runs.")
     with open_output(options) as output:
@@ -61,6 +63,12 @@ def command(
         if variants:
             _print_variants(folder, settings, difference or DIFFERENCE, output)
         else:
+            baseline = baseline or find_earlier_run(root / settings.out, folder)
+            if baseline is None:
+                raise UsageError(
+                    "there is no earlier run to compare with",
+                    advice="Name one with --baseline RUN, or use --variants for the variants of RUN.",
+                )
             print_result(rejudge_run(folder, baseline, settings, exemptions=read_tree_exemptions(root)), None, output)
     return 0
 

@@ -81,7 +81,7 @@ def test_wrong_use_is_explained(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
     project.scoregate("run", "--baseline", "none")
     expected = {
-        (): "no run to compare with",
+        (): "there is no earlier run to compare with",
         ("--variants",): "has no variants with scores",
         ("--variants", "--baseline", "scoregate-out"): "--variants and --baseline exclude each other",
         ("--baseline", "scoregate-out", "--difference", "0.1"): "--difference needs --variants",
@@ -89,3 +89,11 @@ def test_wrong_use_is_explained(project: Project) -> None:
     for options, message in expected.items():
         ended = project.scoregate("compare", *options)
         assert (ended.exit_code, message in ended.output) == (2, True), ended.output
+
+
+def test_a_run_is_compared_with_the_one_before_it(project: Project) -> None:
+    project.write("evals/eval_demo.py", suite(good=2, bad=1))
+    project.scoregate("run", "--baseline", "none")
+    project.scoregate("run")
+    ended = project.scoregate("compare")
+    assert (ended.exit_code, "0 newly failing" in ended.output) == (0, True), ended.output

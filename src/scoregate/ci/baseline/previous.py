@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from scoregate.ci.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHead, read_head, read_run
+from scoregate.ci.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHead, read_head, read_run, run_folder
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import describe_run
@@ -62,6 +62,21 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
                 run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
             )
     return Baseline(None, "there is no previous complete run")
+
+
+def find_earlier_run(out: Path, run: Path) -> Path | None:
+    """The folder of the newest run of all suites in an output folder that is older than a run; None without one.
+
+    Args:
+        out: the output folder.
+        run: the folder of the run, or the folder above it.
+
+    Raises:
+        RecordError: the run can't be read.
+    """
+    newest = read_head(run_folder(run) / RUN_FILE)
+    older = [each for each in _read_heads(out) if each[0].is_unselected and each[0].started < newest.started]
+    return max(older, key=lambda each: each[0].started)[1] if older else None
 
 
 def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
