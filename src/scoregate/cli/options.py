@@ -88,7 +88,9 @@ out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Outpu
 
 running_options: Callable[[Any], Any] = combine_options(
     click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite."),
-    click.option("--repeats", metavar="N|auto", help="Repeat every case N times; auto: repeat undecided cases."),
+    click.option(
+        "--repeats", metavar="N|auto", help="Repeat cases N times, unless their suite sets it; auto: undecided cases."
+    ),
     click.option("--timeout", type=float, metavar="S", help="Time limit for each script, in seconds."),
     click.option("--env-file", type=click.Path(), metavar="FILE", help="File with variables for suites, such as .env."),
     click.option("-m", "--message", metavar="TEXT", help="Title of the run."),

@@ -195,7 +195,7 @@ def test_what_changed_among_the_cases_is_said() -> None:
     notice, *_ = view_of(make_run(run), make_base(base)).notices
     assert notice == (
         "demo: 1 case added, 1 case removed, 1 case changed in definition since the baseline. "
-        "Only cases of both runs are compared."
+        "Only cases of both runs are compared, changed ones with their old version."
     )
 
 

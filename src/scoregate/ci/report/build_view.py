@@ -248,6 +248,9 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
         yield f"{text} The next run on {context.base_branch} creates one." if context.base_branch else text
 
 
+_REDEFINED = "changed in definition"
+
+
 def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Waiting reviews, scores without a scale and changed cases. Every compared row of a suite has the same changes."""
     changes: dict[str, str] = {}
@@ -257,7 +260,7 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
         counts = {
             "added": row.added,
             "removed": 0 if comparison.run.selection else row.removed,
-            "changed in definition": row.changed,
+            _REDEFINED: row.changed,
         }
         if any(counts.values()):
             parts = (f"{number_format.count(count, 'case')} {change}" for change, count in counts.items() if count)
@@ -277,7 +280,8 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
             names = _shorten_list(unscaled)
             yield f"{suite.label}: scores of {names} are outside [0, 1]. Set `scale` or `ignore` in [evaluators]."
         if suite_change := changes.get(suite.label):
-            yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared."
+            old = ", changed ones with their old version" if _REDEFINED in suite_change else ""
+            yield f"{suite.label}: {suite_change} since the baseline. Only cases of both runs are compared{old}."
 
 
 def _shorten_list(names: Sequence[str]) -> str:
