@@ -164,7 +164,10 @@ def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: 
         return text.casefold() if ignore_case else text
 
     passed = bool(normalize(output) == normalize(wanted))
-    return pass_or_fail(passed, f"expected {to_text(wanted):.{_LONGEST}}")
+    reason = f"expected {to_text(wanted):.{_LONGEST}}"
+    if not passed and to_text(output) == to_text(wanted):  # such as the text "2" from a CSV file, and the number 2
+        reason = f"{reason} as {type(wanted).__name__}, not as {type(output).__name__}"
+    return pass_or_fail(passed, reason)
 
 
 def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: str, check: str) -> Evaluation:

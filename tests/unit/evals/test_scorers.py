@@ -39,6 +39,7 @@ YES_NO: list[tuple[Check, Any, Any, str | None]] = [
     (equals("b"), "a", "a", "expected b"),
     (equals(), {"a": [1]}, {"a": [1]}, None),
     (equals(), 1, True, None),
+    (equals(), 2, "2", "expected 2 as str, not as int"),
     (contains(), "from 9 to 17", "9", None),
     (contains(), "from 9 to 17", 17, None),
     (contains(), "from 9 to 17", "18", "missing: 18"),
