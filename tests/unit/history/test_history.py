@@ -9,6 +9,7 @@ import os
 import sqlite3
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,20 @@ ALL = RunFilter()
 HOSTILE = "x'; DROP TABLE runs; -- \x1b[31m\u202e%_\0:since"
 
 
+_OPENED: list[EmbeddedHistory] = []
+
+
 def open_store(folder: Path) -> EmbeddedHistory:
-    return EmbeddedHistory(embedded_path(folder))
+    """A history that is closed at the end of the test."""
+    _OPENED.append(EmbeddedHistory(embedded_path(folder)))
+    return _OPENED[-1]
+
+
+@pytest.fixture(autouse=True)
+def close_stores() -> Iterator[None]:
+    yield
+    while _OPENED:
+        _OPENED.pop().close()
 
 
 def test_trends_mark_changes_of_judges_and_models(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ ALL = RunFilter()
 
 
 def make_page(folder: Path, project: str = "acme/bot") -> str:
-    store = EmbeddedHistory(folder / "h" / "history.sqlite")
-    import_folders(store, list_run_folders(folder / "runs"), RunSource(project))
-    costs = (load_costs(store, "model", ALL), load_costs(store, "month", ALL))
-    data = HistoryData(project, START + 400 * DAY, load_trends(store, ALL), load_flaky(store, ALL), *costs)
+    with closing(EmbeddedHistory(folder / "h" / "history.sqlite")) as store:
+        import_folders(store, list_run_folders(folder / "runs"), RunSource(project))
+        costs = (load_costs(store, "model", ALL), load_costs(store, "month", ALL))
+        data = HistoryData(project, START + 400 * DAY, load_trends(store, ALL), load_flaky(store, ALL), *costs)
     return "".join(render_trends(data))
 
 

@@ -34,9 +34,8 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
         exceeds = -row.gain > limit and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
         for finding in _check_row("drop", row, context, exceeds=exceeds, limit=text, origin=origin):
-            is_noise = finding.conclusion is Conclusion.PASSED and row.label is not RowLabel.TOO_FEW
-            value, is_uncertain = finding.value, exceeds and is_noise
-            if is_uncertain:
+            value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
+            if is_uncertain and row.label is not RowLabel.TOO_FEW:
                 value += f": above the limit, within noise{_describe_deciding_cases(row)}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain)
 
@@ -59,9 +58,8 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             found = iter((finding,))
         for finding in found:
-            is_noise = finding.conclusion is Conclusion.PASSED and row.label is not RowLabel.TOO_FEW
-            is_uncertain = exceeds and is_noise
-            noise = ": above the limit, within noise" if is_uncertain else ""
+            is_uncertain = exceeds and finding.conclusion is Conclusion.PASSED
+            noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
             value = f"{each.name}: {finding.value}{noise}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
 
