@@ -116,8 +116,8 @@ class ModelGateway:
 @asynccontextmanager
 async def open_model_gateway(
     context: JobContext, variables: Mapping[str, str], scratch: Path
-) -> AsyncIterator[ModelGateway | None]:
-    """The gateway of a run until the block ends; None if the settings use none.
+) -> AsyncIterator[ModelGateway]:
+    """The gateway of a run until the block ends.
 
     The job of a fork's pull request has no keys. If cassettes are kept with runs, it replays those of the base: what
     the change doesn't affect is measured.
@@ -131,9 +131,6 @@ async def open_model_gateway(
         SettingsError: the settings of the gateway don't fit together.
         MissingExtra: a package of the gateway is not installed.
     """
-    if context.settings.gateway.mode is GatewayMode.OFF:
-        yield None
-        return
     environ = {**variables, **context.environ}
     if context.subject is not None and context.subject.request is not None:
         check_addresses(context.settings, context.environ)

@@ -91,7 +91,7 @@ def make_row(item: Any, place: str) -> Row:
             evaluators of its own.
     """
     found = _read_fields(item)
-    if type(item).__module__.partition(".")[0] == "pydantic_evals" and getattr(item, "evaluators", None):
+    if is_of_pydantic_evals(item) and getattr(item, "evaluators", None):
         raise ValueError("it has evaluators of its own, which are not run: give them as scorers of all cases")
     if found is None:
         return Row(item, {INPUT: item}, place)
@@ -100,6 +100,11 @@ def make_row(item: Any, place: str) -> Row:
     if unnamed := [name for name in found if not isinstance(name, str)]:
         raise ValueError(f"the names of its fields must be texts, not {unnamed[0]!r:.60}")
     return Row(item, found, place)
+
+
+def is_of_pydantic_evals(value: object) -> bool:
+    """Whether a class of pydantic_evals, or a class derived from one, made an object. The package is not imported."""
+    return any(base.__module__.partition(".")[0] == "pydantic_evals" for base in type(value).__mro__)
 
 
 def _read_fields(item: Any) -> dict[Any, Any] | None:

@@ -39,7 +39,7 @@ class ScoreReader:
         if isinstance(result, Mapping) and _is_explained_score(result):
             return self._read_object(SimpleNamespace(**result))
         if isinstance(result, Mapping):
-            return Scores({str(name): self._read_named(name, value) for name, value in result.items()})
+            return Scores({str(name): self._read_value(name, value) for name, value in result.items()})
         if isinstance(result, list | tuple) and not hasattr(result, "score") and not isinstance(result, Pending):
             return self._read_list(result)
         return result if isinstance(result, Pending) else self._read_one(result)
@@ -51,7 +51,7 @@ class ScoreReader:
             raise TypeError(f"a list of scores must have objects with different names, not {results!r:.100}")
         return Scores({str(name): self._read_one(each) for name, each in zip(names, results, strict=True)})
 
-    def _read_named(self, name: Any, result: Any) -> Evaluation | Label | None:
+    def _read_value(self, name: Any, result: Any) -> Evaluation | Label | None:
         try:
             return self._read_one(result)
         except (TypeError, ValueError) as error:
