@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from scoregate.core.records import record
@@ -52,9 +52,9 @@ class ModelCalls:
     p95_ms: float | None = None
 
 
-@record
+@dataclass(slots=True)
 class CallTotals:
-    """The sums of the counts of calls, named as in `ModelCalls`."""
+    """The counts of calls, or their sums, named as in `ModelCalls`."""
 
     calls: int = 0
     input_tokens: int = 0

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Usage
+from scoregate.core.model_calls import CallTotals
 from scoregate.core.usage import sum_usage
 
 TOKEN_PREFIX = "sk-scoregate-"
@@ -46,20 +47,9 @@ class CallGroup(NamedTuple):
 
 
 @dataclass(slots=True)
-class CallCounts:
+class CallCounts(CallTotals):
     """Counts of a group of calls. Durations are in seconds, for at most 10,000 calls."""
 
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-    cached: int = 0
-    replayed: int = 0
-    retried: int = 0
-    refused: int = 0
-    failed: int = 0
-    waited_s: float = 0.0
     durations_s: list[float] = field(default_factory=list)
 
     def add_duration(self, duration_s: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, field
 from typing import Any, TypeAlias
 
 from scoregate.ci.report import number_format
@@ -95,7 +95,7 @@ class CallsTable:
     """
 
     rows: tuple[CallsRow, ...] = ()
-    totals: CallTotals = CallTotals()
+    totals: CallTotals = field(default_factory=CallTotals)
     base: CallTotals | None = None
     rare: tuple[tuple[str, str], ...] = ()
 
