@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,7 +30,7 @@ from scoregate.ci.history.queries import (
     load_flaky,
     load_trend,
 )
-from scoregate.ci.history.rows import RunSource
+from scoregate.ci.history.rows import RunSource, read_rows
 from scoregate.ci.history.tables import TABLES
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import Fingerprint
@@ -149,7 +150,7 @@ def test_killed_writers_lose_and_duplicate_nothing(tmp_path: Path, cluster: Clus
             time.sleep(source.random() * 0.3)
             writer.send_signal(signal.SIGKILL)
     errors = [writer.communicate(timeout=120)[1] for writer in writers]
-    assert [writer.returncode for writer in writers[6:]] == [0, 0], errors
+    assert [writer.returncode for writer in writers[6:]] == [0, 0], "\n".join(errors)
     counts = cluster.execute(
         address.rpartition("/")[2],
         "SELECT (SELECT COUNT(*) FROM runs), (SELECT COUNT(*) FROM trials), (SELECT COUNT(*) FROM scores),"
@@ -157,6 +158,17 @@ def test_killed_writers_lose_and_duplicate_nothing(tmp_path: Path, cluster: Clus
         " (SELECT COUNT(*) FROM series), (SELECT COUNT(*) FROM cases)",
     )
     assert counts == [(48, 48 * 200, 48 * 400, 48 * 400, 96, 200)]
+
+
+def test_writers_that_start_a_month_together_find_one_partition(tmp_path: Path, address: str) -> None:
+    stores = [PostgresHistory(address, migrates=True) for _ in range(8)]
+    for number in range(3):
+        write_run(tmp_path / str(number), number * 31, {"exact": [1.0]})
+        runs = [read_rows(tmp_path / str(number), SOURCE)]
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(PostgresHistory.add_runs, stores, [runs] * 8)) == 1
+    for store in stores:
+        store.close()
 
 
 def test_a_server_that_restarts_is_tried_again(tmp_path: Path, cluster: Cluster, address: str) -> None:

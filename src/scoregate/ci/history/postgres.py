@@ -43,8 +43,9 @@ _MOST_TRIES = 3
 _LIMITS = ("statement_timeout = '120s'", "lock_timeout = '60s'", "idle_in_transaction_session_timeout = '60s'")
 # Before its statistics are made, PostgreSQL looks up a million rows one by one: minutes instead of a second (measured).
 _FOR_SCANS = ("enable_nestloop = off", "work_mem = '64MB'")
-# Lost connections, a server that stops or starts, deadlocks. Writing is idempotent, so it is tried again.
-_TRANSIENT = ("08", "40", "57P")
+# Lost connections, a server that stops or starts, deadlocks, a lock that came too late. Writing is idempotent, so it
+# is tried again.
+_TRANSIENT = ("08", "40", "55P03", "57P")
 _ARRAYS = {INT: "bigint[]", NUMBER: "float8[]", TEXT_COLUMN: "text[]", FLAG: "smallint[]", BYTES: "bytea[]"}
 # Rows of these tables hold no text from outside, so they need no escapes.
 _PLAIN = ("trials", "scores")

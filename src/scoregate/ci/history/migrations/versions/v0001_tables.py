@@ -67,7 +67,8 @@ CREATE INDEX ON bases (project, key, finished);
 ALTER TABLE bases ALTER COLUMN content SET STORAGE EXTERNAL;
 """
 # It has the rights of its owner, so that a user who only writes needs no right to create tables. A partition is made
-# apart and then attached, which blocks no reader or writer of the others.
+# apart and then attached, which blocks no reader or writer of the others. Only the lock of a table makes PostgreSQL
+# notice the partition of a writer that was faster; after an advisory lock it still finds none.
 _ADD_MONTH = """
 CREATE FUNCTION scoregate_add_month(month integer) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -81,7 +82,7 @@ BEGIN
     FOREACH parent IN ARRAY ARRAY['trials', 'scores'] LOOP
         part := format('%s_%s', parent, month);
         IF to_regclass(part) IS NULL THEN
-            PERFORM pg_advisory_xact_lock(5062618204);
+            EXECUTE format('LOCK TABLE %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
             IF to_regclass(part) IS NULL THEN
                 EXECUTE format('CREATE TABLE %I (LIKE %I)', part, parent);
                 EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES IN (%s)', parent, part, month);
