@@ -42,9 +42,9 @@ def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
 def jobs_of(page: str) -> dict[str, Any]:
     """The jobs of the workflow on a page."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    jobs: dict[str, Any] = yaml.safe_load(block)["jobs"]
-    return jobs
+    blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (jobs,) = (loaded["jobs"] for loaded in map(yaml.safe_load, blocks) if "jobs" in loaded)
+    return dict(jobs)
 
 
 def test_the_quick_start_of_the_readme_as_it_stands(workflow: Workflow) -> None:

@@ -49,22 +49,26 @@ class Workflow(World):
             if step["uses"].startswith(OURS):
                 result = self.step(event, inputs, run, env=env)
                 known |= {f"steps.{step.get('id')}.outputs.{name}": value for name, value in result.outputs.items()}
-            elif step["uses"].startswith(UPLOAD):
+            elif step["uses"].startswith(UPLOAD) and inputs["path"]:
                 self._upload(run, inputs)
             elif step["uses"].startswith(DOWNLOAD):
                 self._download(run, inputs)
         return result
 
     def _upload(self, run: Run, inputs: Mapping[str, Any]) -> None:
-        folder = self.project.root / inputs["path"]
-        run.upload(inputs["name"], folder, overwrite=bool(inputs.get("overwrite")))
-        shutil.rmtree(folder.parent)
+        path = self.project.root / inputs["path"]
+        content = {path.name: path.read_bytes()} if path.is_file() else path
+        run.upload(inputs["name"], content, overwrite=bool(inputs.get("overwrite")))
+        shutil.rmtree(path.parent)
 
     def _download(self, run: Run, inputs: Mapping[str, Any]) -> None:
+        folder = self.project.root / inputs["path"]
         for artifact in run.artifacts:
-            if fnmatchcase(artifact.name, inputs["pattern"]):
-                archive = zipfile.ZipFile(io.BytesIO(artifact.content))
-                archive.extractall(self.project.root / inputs["path"] / artifact.name)
+            archive = zipfile.ZipFile(io.BytesIO(artifact.content))
+            if artifact.name == inputs.get("name"):
+                archive.extractall(folder)
+            elif fnmatchcase(artifact.name, inputs.get("pattern", "")):
+                archive.extractall(folder / artifact.name)
 
     def _context(self, event: events.Event, run: Run) -> dict[str, str]:
         told = event.environment(self.folder, run)
