@@ -86,6 +86,7 @@ def tokens(number: float) -> str:
 
 def cost(dollars: float) -> str:
     """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
+    dollars = round(dollars, 12)  # sums in another order differ in their last digits
     if 0 < dollars < 0.01:
         text = f"{dollars:.2g}"
         return f"${float(text):.6f}".rstrip("0") if dollars >= 0.00001 else "<$0.00001"
