@@ -17,7 +17,6 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 from scoregate.core.call_headers import ADDRESS_VARIABLE, CASE, COUNTED, describe_origin
 from scoregate.core.usage import find_origin
@@ -91,8 +90,8 @@ def _patch_http_client(client: Any) -> None:
     @wraps(end)
     def end_named(connection: Any, *args: Any, **options: Any) -> Any:
         def is_for_gateway(address: str) -> bool:
-            parts = urlsplit(address)
-            return bool((parts.hostname, parts.port) == (connection.host, connection.port))
+            host = f"[{connection.host}]" if ":" in connection.host else connection.host
+            return address.partition("//")[2] == f"{host}:{connection.port}"
 
         headers = _find_headers(is_for_gateway)
         sent = b"\n".join(getattr(connection, "_buffer", ())).lower() if headers else b""

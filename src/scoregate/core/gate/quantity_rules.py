@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, isnan
+from typing import TypeAlias
 
 from scoregate.core.cases import Columns, percentiles, unpriced_models
 from scoregate.core.comparison_rows import Measure
@@ -16,6 +17,7 @@ from scoregate.core.quantity_rows import QUANTITIES
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.text import format_dollars
 
 # Sums of floats that were added up in another order differ in their last digits.
 _DIGITS = 12
@@ -34,13 +36,14 @@ def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
 
 
-_DOLLARS = ("${:,.2f}", "${:,.4f}", "${:,.6f}")
-_TOKENS = ("{:,.0f}",)
-_MS = ("{:,.0f} ms", "{:,.2f} ms")
+_DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)
+_TOKENS = ("{:,.0f}".format,)
+_MS = ("{:,.0f} ms".format, "{:,.2f} ms".format)
+_Format: TypeAlias = Callable[[float], str]
 
 
 def _check_limit(
-    context: SuiteContext, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[str]
+    context: SuiteContext, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[_Format]
 ) -> Iterator[Finding]:
     if limit is None:
         return
@@ -65,11 +68,11 @@ def _check_limit(
     yield Finding(rule, conclusion, text, f"≤ {limit_text}", origin, suite.label, bound=limit)
 
 
-def _format_amounts(known: float, most: float, limit: float, forms: Sequence[str]) -> tuple[str, str, str]:
+def _format_amounts(known: float, most: float, limit: float, forms: Sequence[_Format]) -> tuple[str, str, str]:
     """Both amounts and the limit, with enough digits to show the limit and each difference to it."""
-    texts = [(form.format(known), form.format(most), form.format(limit)) for form in forms]
+    texts = [(form(known), form(most), form(limit)) for form in forms]
     for *amounts, shown in texts:
-        number = float(shown.strip("$ ms").replace(",", ""))
+        number = float(shown.strip("<$ ms").replace(",", ""))
         if abs(number - limit) <= _ROUNDING * limit and (shown not in amounts or known == most == limit):
             return amounts[0], amounts[1], shown
     return texts[-1] if limit else texts[0]
