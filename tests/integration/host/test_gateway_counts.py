@@ -176,7 +176,7 @@ def test_calls_that_may_be_of_any_suite_make_their_limits_unmeasurable(project: 
     assert ran.result["totals"]["tokens"] == 930
     value = "unknown, up to 930 with calls of sh that name none of its suites"
     assert findings_of(ran)["first", "tokens"] == ("unmeasurable", value)
-    assert "sh: 6 calls of models ($0.0023) count for no suite" in ran.output
+    assert "Of no suite: 6 calls of models ($0.0023) by sh." in ran.output
     project.write("scoregate.toml", SETTINGS + limits.format(1000))  # whichever suite made them
     ran = run(project, provider, "--baseline", "base")
     assert findings_of(ran)["first", "tokens"][0] == "passed"

@@ -245,9 +245,9 @@ def _usage_notices(run: Run) -> Iterator[str]:
         if script.usage is not None:
             calls = number_format.count(script.usage.calls, "call")
             cost = "" if script.usage.cost is None else f" ({number_format.cost(script.usage.cost)})"
-            reason = f"without the header {SUITE} they may be of any of its suites"
-            why = reason if any(suite.script == script.name for suite in run.suites) else "it ran no suite"
-            yield f"{script.name}: {calls} of models{cost} count for no suite: {why}."
+            is_shared = any(suite.script == script.name for suite in run.suites)
+            why = f"Without the header {SUITE} they may be of any of its suites." if is_shared else "It ran no suite."
+            yield f"Of no suite: {calls} of models{cost} by {script.name}. {why}"
 
 
 def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
