@@ -7,38 +7,19 @@ import http.client
 import json
 import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
 import httpx2
 import pytest
 import requests
+from tests.fakes.header_echo import serve_headers
 
 from scoregate.core.call_headers import ADDRESS_VARIABLE
 from scoregate.core.usage import METER, UsageMeter, collect_usage
 from scoregate.engine import client_headers
-
-Headers = dict[str, str]
-
-
-class Recorder(BaseHTTPRequestHandler):
-    """Answers a request with the headers that name its origin."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        named = {name.lower(): value for name, value in self.headers.items() if name.lower().startswith("x-score")}
-        body = json.dumps(named).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
 
 
 @pytest.fixture
@@ -49,16 +30,11 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setattr(library.AsyncClient, "send", library.AsyncClient.send)
     monkeypatch.setattr(http.client.HTTPConnection, "endheaders", http.client.HTTPConnection.endheaders)
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Recorder) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        found = f"http://127.0.0.1:{server.server_address[1]}"
+    with serve_headers() as found:
         monkeypatch.setenv(ADDRESS_VARIABLE, found)
         client_headers.name_calls.cache_clear()
         client_headers.name_calls()
         yield found
-        server.shutdown()
-        thread.join()
     client_headers.name_calls.cache_clear()
 
 
