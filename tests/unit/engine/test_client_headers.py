@@ -58,7 +58,7 @@ CLIENTS = {
 }
 NAMED = {
     "x-scoregate-suite": "1-0.jsonl",
-    "x-scoregate-case": "caf%C3%A9%20au%20lait",
+    "x-scoregate-case": "%C3%A4%20b",
     "x-scoregate-repeat": "2",
     "x-scoregate-evaluator": "judge",
 }
@@ -66,7 +66,7 @@ NAMED = {
 
 @pytest.fixture
 def case() -> Iterator[None]:
-    token = METER.set(UsageMeter(2, "café au lait", "judge", suite="1-0.jsonl"))
+    token = METER.set(UsageMeter(2, "ä b", "judge", suite="1-0.jsonl"))
     yield
     METER.reset(token)
 
@@ -109,7 +109,7 @@ from scoregate.engine.environment import name_calls_at_gateway
 name_calls_at_gateway()
 name_calls_at_gateway()
 assert not sys.modules.keys() & {{"httpx", "httpx2"}}
-METER.set(UsageMeter(2, "café au lait", "judge", suite="1-0.jsonl"))
+METER.set(UsageMeter(2, "ä b", "judge", suite="1-0.jsonl"))
 import httpx, httpx2, urllib.request, json
 url = sys.argv[1] + "/v1"
 named = {NAMED!r}
