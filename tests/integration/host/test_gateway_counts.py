@@ -152,17 +152,23 @@ def test_calls_without_a_case_are_compared_by_the_totals_of_the_suite(project: P
 
 
 def test_suites_of_one_file_have_their_own_costs(project: Project, provider: Provider) -> None:
-    """Both have the same cases, and run at the same time in the second half."""
+    """Two run at the same time, and one after them; all have the same cases, and a client without asyncio."""
     project.write("scoregate.toml", SETTINGS + '[suites."first"]\nmax_tokens = 480\n')
-    both = """
-evaluate("first", data=data, task=short_task, scorers=[graded])
-evaluate("second", data=data, task=task, scorers=[graded])
+    suites = """
+import threading
+tasks = {"first": short_task, "second": task}
+runs = [threading.Thread(target=evaluate, args=(name,), kwargs=dict(data=data, task=each, scorers=[graded]))
+        for name, each in tasks.items()]
+for each in runs: each.start()
+for each in runs: each.join()
+evaluate("third", data=data, task=short_task, scorers=[graded])
 """
-    write_python(project, cases=9, suites=both)
+    write_python(project, cases=9, suites=suites)
     ran = run(project, provider, "--baseline", "none")
     assert ran.exit_code == 0, ran.output
-    assert tokens_of(ran) == {"first": 9 * 50, "second": 9 * 140}
-    assert {case["usage"]["input_tokens"] for case in cases_of(ran) if case["suite"] == 0} == {10}
+    assert tokens_of(ran) == {"first": 9 * 50, "second": 9 * 140, "third": 9 * 50}
+    suite = [each["label"] for each in ran.result["suites"]].index("second")
+    assert {case["usage"]["input_tokens"] for case in cases_of(ran) if case["suite"] == suite} == {100}
 
 
 def test_calls_that_may_be_of_any_suite_make_their_limits_unmeasurable(project: Project, provider: Provider) -> None:
