@@ -63,6 +63,7 @@ GLUE = {
     "ci.job",
     "ci.merge_runs",
     "ci.gateway_counts",
+    "ci.usage_adder",
     "ci.model_gateway",
     "ci.merge_shards",
     "ci.merge_suites",

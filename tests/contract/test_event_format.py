@@ -24,7 +24,7 @@ from scoregate.core.events import (
 from scoregate.core.json_io import dump_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
-OLDER = [LOG.with_name(f"events-v1-before-{name}.jsonl") for name in ("boolean", "scale", "tests_failed")]
+OLDER = [LOG.with_name(f"events-v1-before-{name}.jsonl") for name in ("boolean", "calls", "scale", "tests_failed")]
 CHOICES = (Choice(1, "good"), Choice(0.5))
 EVENTS: list[Event] = [
     SuiteStarted(

@@ -18,11 +18,12 @@ from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.pairing import find_undecided_cases
 from scoregate.core.records import record
 from scoregate.core.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
+from scoregate.core.run_costs import sum_costs
 
 
 def describe_extra_cost(runs: Iterable[Run | None]) -> str:
     """The cost as text; empty if no price is known or nothing was paid."""
-    costs = [suite.cost for run in runs if run is not None for suite in run.suites if suite.cost is not None]
+    costs = [cost for run in runs if run is not None and (cost := sum_costs(run)) is not None]
     return f"cost {number_format.cost(sum(costs))} beyond the run's own figures" if sum(costs) else ""
 
 

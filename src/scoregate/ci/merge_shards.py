@@ -31,6 +31,7 @@ from scoregate.core.partition import MOST_SHARDS
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, Run, RunShard, Script, SuiteResult
 from scoregate.core.suite_labels import label_suites
+from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 
 _MOST_PROBLEMS = 20
@@ -260,7 +261,9 @@ def _merge_scripts(shards: Sequence[ReadShard]) -> Iterator[Script]:
             by_name[script.name].append((script.name in failures, script))
     for name in sorted(by_name):
         worst = max(by_name[name], key=lambda each: (each[0], bool(each[1].exit_code)))[1]
-        yield replace(worst, duration_s=sum(script.duration_s for _, script in by_name[name]))
+        scripts = [script for _, script in by_name[name]]
+        usage = sum_usage(script.usage for script in scripts if script.usage is not None)
+        yield replace(worst, duration_s=sum(script.duration_s for script in scripts), usage=usage)
 
 
 def _report_problems(shards: Sequence[ReadShard], missing: Sequence[int], of: int) -> Iterator[Script]:

@@ -15,7 +15,16 @@ from urllib.parse import urlsplit
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
 from scoregate.ci.job import JobContext
-from scoregate.ci.launch import EmitEvent, EventsReceived, Failed, Finished, LaunchEvent, MakeEnvironment, Notice
+from scoregate.ci.launch import (
+    EmitEvent,
+    EventsReceived,
+    Failed,
+    Finished,
+    LaunchEvent,
+    MakeEnvironment,
+    Notice,
+    UsageCounted,
+)
 from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
@@ -28,7 +37,8 @@ from scoregate.models.settings import ModelSettings, load_model_settings
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway import Gateway, GatewayOptions, GatewayProvider
     from scoregate.ci.gateway.sessions import SuiteSession
-    from scoregate.ci.gateway_counts import CallCounter, UsageAdder
+    from scoregate.ci.gateway_counts import CallCounter
+    from scoregate.ci.usage_adder import UsageAdder
 
 CASSETTES_FOLDER = "cassettes"
 _DEFAULT_FOLDER = ".scoregate/cassettes"
@@ -75,17 +85,23 @@ class ModelGateway:
 
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
         """
-        from scoregate.ci.gateway_counts import UsageAdder
+        from scoregate.ci.usage_adder import UsageAdder
 
         with self.gateway.open_session(launch.name) as session:
             yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
 
     def _emit(self, session: SuiteSession, adder: UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
-            event = replace(event, events=[adder.add_usage(each) for each in event.events])
+            event = replace(event, events=[adder.add_usage(event.log, each) for each in event.events])
         elif isinstance(event, Finished):
-            for problem in self._describe_problems(event.script.name, session):
+            script = event.script
+            for problem in self._describe_problems(script.name, session):
                 emit(problem)
+            assigned, unassigned = adder.assign_rest()
+            for (log, suite), usage in assigned.items():
+                emit(UsageCounted(script.name, log, suite, usage))
+            if unassigned is not None:
+                event = Finished(replace(script, usage=unassigned))
         emit(event)
 
     def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:

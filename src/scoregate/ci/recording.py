@@ -28,6 +28,7 @@ from scoregate.ci.launch import (
     Notice,
     Progress,
     ReadResultFile,
+    UsageCounted,
     launch_all,
 )
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
@@ -38,10 +39,11 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
+from scoregate.core.event_numbers import drop_invalid_numbers
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
 from scoregate.core.records import record
-from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, drop_invalid_numbers, tally_suite
+from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
 
@@ -106,6 +108,11 @@ class RunRecorder:
         self.finished.clear()
         if isinstance(event, EventsReceived):
             self._record_events(event)
+        elif isinstance(event, UsageCounted):
+            suite = self.reducer.suites.get((_key(event.script, event.log), event.suite))
+            if suite is not None:  # a suite without a selected case is not in the run
+                suite.counted = event.usage
+                self._suite_events += 1
         elif isinstance(event, Progress):
             self._progress[event.script, event.tally.log] = event.tally
         elif isinstance(event, Finished):

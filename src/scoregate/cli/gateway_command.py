@@ -151,7 +151,8 @@ def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]
 def _print_calls(rows: tuple[ModelCalls, ...]) -> None:
     """Print the counts of each model, to standard error."""
     for row in rows:
-        parts = [f"{row.calls:,} calls", f"{row.input_tokens + row.output_tokens:,} tokens", f"${row.cost:.4f}"]
+        tokens, cost = row.input_tokens + row.output_tokens, round(row.cost, 12)
+        parts = [f"{row.calls:,} call{'' if row.calls == 1 else 's'}", f"{tokens:,} tokens", f"${cost:.4f}"]
         parts += [
             f"{count:,} {name}"
             for name in ("cached", "replayed", "retried", "failed", "unpriced")

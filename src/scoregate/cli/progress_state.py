@@ -156,7 +156,9 @@ def format_means(tally: Tally, width: int = 60) -> Iterator[str]:
 def format_costs(tally: Tally) -> Iterator[str]:
     """The cost so far, if it is known."""
     if tally.cost:
-        yield f"${tally.cost:.2f}"
+        from scoregate.ci.report import number_format
+
+        yield number_format.cost(tally.cost)
 
 
 _LONGEST_LINE = 2_000

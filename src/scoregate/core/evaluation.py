@@ -114,6 +114,8 @@ class Usage:
         model: the name of the model; several are joined by commas.
         answer: the id of the stored answer; the same answer has the same id each time it is used.
         cached: whether the answer was read from a store, without a call.
+        calls: the number of calls, with those that were answered from a store.
+        stored: of a sum, how many of them were answered from a store.
 
     Raises:
         TypeError: a field has the wrong type.
@@ -129,9 +131,11 @@ class Usage:
     model: str | None = None
     answer: str | None = None
     cached: bool = False
+    calls: int = 1
+    stored: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("input_tokens", "output_tokens", "cached_tokens"):
+        for name in ("input_tokens", "output_tokens", "cached_tokens", "calls", "stored"):
             if type(count := getattr(self, name)) is not int:
                 _require_type(count, Integral, f"Usage.{name}")
                 object.__setattr__(self, name, int(count))

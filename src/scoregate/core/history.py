@@ -24,6 +24,7 @@ from scoregate.core.run import (
     SuiteMetrics,
     SuiteResult,
 )
+from scoregate.core.run_costs import sum_costs
 
 _DIGITS = 6
 _SIGNIFICANT = 30
@@ -39,7 +40,6 @@ def history_after(run: Run) -> History:
     key = _replacement_key(run)
     kept = [at for at, past in enumerate(old.runs) if _replacement_key(past) != key and past.id != run.id]
     kept = kept[1 - MOST_RUNS :]
-    costs = [suite.cost for suite in run.suites if suite.cost is not None]
     past_run = PastRun(
         id=run.id[:MAX_TEXT_LENGTH],
         finished=run.finished,
@@ -48,7 +48,7 @@ def history_after(run: Run) -> History:
         message=_shorten(run.message),
         dirty=run.dirty,
         complete=run.complete,
-        took=_suite_metrics([suite.columns for suite in run.suites], sum(costs) if costs else None),
+        took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
     measured = {suite.label: suite for suite in run.suites if len(suite.columns)}
     suites = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import fsum, isfinite, isnan
-from typing import Any, TypeAlias, assert_never
+from math import fsum, isnan
+from typing import TypeAlias, assert_never
 
 from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
 from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
@@ -28,6 +28,7 @@ from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
+from scoregate.core.usage import sum_usage
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
 # The hash alone for the first trial of a case: a million tuples would take 70 MB.
@@ -55,6 +56,7 @@ class SuiteReducer:
         repeated: the first trial with an event after its end.
         unfinished: the number of trials that never finished.
         rules: how scores are read.
+        counted: the usage that the gateway counted for the suite, besides that of its events.
     """
 
     index: int
@@ -71,6 +73,7 @@ class SuiteReducer:
     repeated: CaseKey | None = None
     unfinished: int = 0
     rules: ScoreRules = field(default_factory=ScoreRules)
+    counted: Usage | None = None
     _declared: dict[str, EvaluatorInfo] = field(default_factory=dict)
 
     @property
@@ -154,13 +157,18 @@ class SuiteReducer:
             complete=finished is not None and not is_missing_trials,
             assertion_failed=finished is not None and finished.assertion_failed,
             duration_s=finished.duration_s if finished else None,
-            usage=finished.usage if finished else None,
+            usage=self.sum_usage(),
             sdk=started.sdk if started else None,
             setup=started.setup if started else None,
             part=started.part if started else None,
             columns=self.columns,
             read=read,
         )
+
+    def sum_usage(self) -> Usage | None:
+        """The usage of model calls that belong to no case."""
+        known = (self.finished.usage if self.finished else None, self.counted)
+        return sum_usage(usage for usage in known if usage is not None)
 
     def _evaluators(self) -> dict[str, EvaluatorInfo]:
         known = add_undeclared(self._declared, self.columns)
@@ -338,7 +346,7 @@ def tally_suite(suite: SuiteReducer, log: str) -> Tally:
     """The progress of a suite from its finished trials."""
     columns, finished = suite.columns, suite.finished
     scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
-    suite_usage = None if finished is None else finished.usage
+    suite_usage = suite.sum_usage()
     suite_cost = 0.0 if suite_usage is None else suite_usage.cost or 0.0
     return Tally(
         log,
@@ -352,44 +360,3 @@ def tally_suite(suite: SuiteReducer, log: str) -> Tally:
         finished=finished is not None,
         duration_s=finished.duration_s if finished else None,
     )
-
-
-# From here on, floats don't represent every integer.
-MOST_COUNTED = 2**53
-_TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
-_DURATIONS = ("duration_ms", "duration_s")
-
-
-def drop_invalid_numbers(event: Event) -> tuple[Event, tuple[str, ...]]:
-    """Remove an impossible usage or duration from an event.
-
-    Returns:
-        The event, unchanged if its numbers are valid; and a message for each field that is removed.
-    """
-    if isinstance(event, CaseStarted | CaseFinished) or (isinstance(event, Scored) and event.usage is None):
-        return event, ()  # most events; looking for fields that they lack is slow
-    problems = {}
-    usage: Usage | None = getattr(event, "usage", None)
-    if usage is not None and (why := describe_invalid_usage(usage)):
-        problems["usage"] = f"its usage is left out: {why}"
-    for name in _DURATIONS:
-        duration = getattr(event, name, None)
-        if duration is not None and not (isfinite(duration) and duration >= 0):
-            problems[name] = f"its duration is left out: {name} = {duration:g}"
-    if not problems:
-        return event, ()
-    case = getattr(event, "case", None)
-    place = f"suite {event.suite!r:.100}" + (f", case {case!r:.100}" if case else "")
-    absent: dict[str, Any] = dict.fromkeys(problems)
-    return replace(event, **absent), tuple(f"{place}: {problem}" for problem in problems.values())
-
-
-def describe_invalid_usage(usage: Usage) -> str:
-    """Describe the first impossible amount; empty if all amounts are valid."""
-    for name in _TOKENS:
-        if not 0 <= (count := getattr(usage, name)) < MOST_COUNTED:
-            text = str(count) if abs(count) < MOST_COUNTED else f"a number of {len(bin(abs(count))) - 2:,} bits"
-            return f"{name} = {text} is no possible count"
-    if usage.cost is not None and not (isfinite(usage.cost) and usage.cost >= 0):
-        return f"cost = {usage.cost:g} is no possible cost"
-    return ""

@@ -60,8 +60,7 @@ def is_decided(tries: Sequence[bool]) -> bool:
 
 
 MOST_RUNS, MOST_SERIES = 20, 500
-MAX_HISTORY_BYTES = 256 * 1024
-MAX_TEXT_LENGTH = 200
+MAX_HISTORY_BYTES, MAX_TEXT_LENGTH = 256 * 1024, 200
 
 
 class Score(NamedTuple):
@@ -230,9 +229,8 @@ class SuiteResult:
     def tokens(self) -> float | None:
         """The input and output tokens of all model calls; None if unknown."""
         usage = self.usage
-        return _sum_known(
-            [*self.columns.tokens, *([] if usage is None else [usage.input_tokens + usage.output_tokens])]
-        )
+        own = [] if usage is None else [usage.input_tokens + usage.output_tokens]
+        return _sum_known([*self.columns.tokens, *own])
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
@@ -260,6 +258,7 @@ class Script:
         error: the error of the launch.
         expected: the ids of the suites that its source starts, if known.
         tests_failed: the exit code only says that tests failed, as the result files do.
+        usage: the usage of calls at the gateway that may be of any of its suites; None without any.
     """
 
     name: str
@@ -270,6 +269,7 @@ class Script:
     error: ErrorInfo | None = None
     expected: tuple[str, ...] = ()
     tests_failed: bool = False
+    usage: Usage | None = None
 
 
 @record

@@ -1,4 +1,4 @@
-"""Untrusted texts and numbers: truncation, sorting and validation."""
+"""Texts and numbers: truncation, sorting and validation of untrusted ones, and amounts of money."""
 
 from __future__ import annotations
 
@@ -90,3 +90,12 @@ def is_whole_number(value: object, least: int) -> TypeGuard[int]:
 def is_positive_number(value: object) -> TypeGuard[float]:
     """Whether the value is a number above 0, including infinity, and no bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def format_dollars(dollars: float) -> str:
+    """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
+    dollars = round(dollars, 12)  # sums in another order differ in their last digits
+    if 0 < dollars < 0.01:
+        text = f"{dollars:.2g}"
+        return f"${float(text):.6f}".rstrip("0") if dollars >= 0.00001 else "<$0.00001"
+    return f"${dollars:,.2f}"

@@ -27,15 +27,16 @@ class UsageMeter:
         repeat: the number of the trial, from 0.
         case: the hash of the case; empty if unknown.
         evaluator: the evaluator that is called; empty for the function under test.
+        suite: the event log of the suite, or its id; empty if unknown.
         used: whether a model was called.
         memo: in the meter of a suite, a value that is computed once for all calls.
         calls: the calls of models, if a scorer asks for the trace; otherwise None, and nothing is kept.
     """
 
-    __slots__ = ("_counts", "calls", "case", "evaluator", "memo", "repeat", "used")
+    __slots__ = ("_counts", "calls", "case", "evaluator", "memo", "repeat", "suite", "used")
 
-    def __init__(self, repeat: int = 0, case: str = "", evaluator: str = "") -> None:
-        self.repeat, self.case, self.evaluator = repeat, case, evaluator
+    def __init__(self, repeat: int = 0, case: str = "", evaluator: str = "", *, suite: str = "") -> None:
+        self.repeat, self.case, self.evaluator, self.suite = repeat, case, evaluator, suite
         self.used = False
         self.memo: object = None
         self.calls: list[ModelCall] | None = None
@@ -162,6 +163,17 @@ def suite_meter() -> UsageMeter | None:
     return meters[-1] if meters else None
 
 
+def find_origin() -> UsageMeter | None:
+    """The meter of what makes a call of a model; None if that is not certain.
+
+    In a thread that the user's code started it is the meter of the suite, if only one runs in this process.
+    """
+    if (meter := METER.get()) is not None:
+        return meter
+    meters = tuple(_suite_meters)
+    return meters[0] if len(meters) == 1 else None
+
+
 def current_meter() -> UsageMeter:
     """The meter of the current call of the user's code.
 
@@ -207,9 +219,11 @@ def sum_usage(usages: Iterable[Usage]) -> Usage | None:
         output_tokens=sum(usage.output_tokens for usage in parts),
         cached_tokens=sum(usage.cached_tokens for usage in parts),
         cost=sum(costs) if costs else None,
-        model=", ".join(sorted({usage.model for usage in parts if usage.model})) or None,
+        model=", ".join(sorted({name for usage in parts if usage.model for name in usage.model.split(", ")})) or None,
         answer=blake2b(" ".join(answers).encode(), digest_size=8).hexdigest() if has_answer else None,
         cached=all(usage.cached for usage in parts),
+        calls=sum(usage.calls for usage in parts),
+        stored=sum(usage.stored or (usage.calls if usage.cached else 0) for usage in parts),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic_core import from_json
 
+from scoregate.core.call_headers import ADDRESS_VARIABLE
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
@@ -200,3 +201,11 @@ def _parse_count(name: str, environ: Mapping[str, str]) -> int | None:
     if text and not (text.isascii() and text.isdigit() and int(text)):
         raise UsageError(f"{name} must be a whole number of at least 1, not {text!r}")
     return int(text) if text else None
+
+
+def name_calls_at_gateway() -> None:
+    """Make clients of HTTP libraries name the case of their calls, if the run has a gateway."""
+    if os.environ.get(ADDRESS_VARIABLE):
+        from scoregate.engine.client_headers import name_calls
+
+        name_calls()

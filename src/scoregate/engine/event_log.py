@@ -44,6 +44,9 @@ class EventLog:
         folder: the folder that the host watches; None for a temporary file of this process.
         unattributed: counts the model usage that belongs to no case; the variants of a suite share it.
         on_case_finished: called after every finished trial.
+
+    Attributes:
+        name: the name of the file; empty for a temporary one.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class EventLog:
         self.is_stop_reported = self.timed_out = False
         self._seq = 0
         self._lock = threading.Lock()
+        self.name = ""
         if folder is None:
             import tempfile
 
@@ -66,6 +70,7 @@ class EventLog:
             self._file: BinaryIO = temporary
         else:
             self._file = _create_file(folder)
+            self.name = Path(self._file.name).name
         self._fd = self._file.fileno()
         weakref.finalize(self, self._file.close)
 

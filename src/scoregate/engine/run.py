@@ -19,7 +19,7 @@ from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import TASK, Suite
 from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
-from scoregate.engine.environment import events_folder, read_parts, run_message
+from scoregate.engine.environment import events_folder, name_calls_at_gateway, read_parts, run_message
 from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
@@ -137,7 +137,8 @@ async def run_suite(
     Returns:
         A log for each variant, not yet finished: call `finish_suite` for each.
     """
-    unattributed, deadline = UsageMeter(), PausableDeadline(suite.limits.scoring_s)
+    name_calls_at_gateway()
+    unattributed, deadline = UsageMeter(suite=suite.id), PausableDeadline(suite.limits.scoring_s)
     advance = None if progress is None else progress.advance
     suite, part = _take_part(suite)
     logs = [

@@ -173,7 +173,7 @@ class ScorerPool:
             if (trial := self.channel.take()) is None:
                 continue
             self.channel.notify_space()
-            enter_trial(trial, meter := UsageMeter(trial.repeat, trial.case.hash, self.scorer.info.id))
+            enter_trial(trial, meter := trial.make_meter(self.scorer.info.id))
             try:
                 result = await await_result(self._call(trial))
             except EXIT_EXCEPTIONS:
@@ -246,7 +246,7 @@ class ScorerPool:
         calls = 0
         started = now = perf_counter()
         while slots and now - started < _BATCH_S and (trial := self.channel.take()) is not None:
-            enter_trial(trial, meter := UsageMeter(trial.repeat, trial.case.hash, self.scorer.info.id))
+            enter_trial(trial, meter := trial.make_meter(self.scorer.info.id))
             try:
                 result = self._call(trial)
             except KeyboardInterrupt:

@@ -40,11 +40,15 @@ class Trial:
         self.repeat = repeat
         self.log = log
         self.params = params
-        self.meter = UsageMeter(repeat, case.hash)
+        self.meter = UsageMeter(repeat, case.hash, suite=log.name)
         self.output: Any = None
         self.hook_results: Any = None
         self.pending_scorers = 0
         self.unscored: tuple[str, ...] = ()
+
+    def make_meter(self, evaluator: str) -> UsageMeter:
+        """A meter for the model usage of an evaluator."""
+        return UsageMeter(self.repeat, self.case.hash, evaluator, suite=self.log.name)
 
     @property
     def key(self) -> dict[str, Any]:
@@ -141,7 +145,7 @@ def _emit_parts(trial: Trial, evaluator: str, parts: Scores, meter: UsageMeter) 
     The others name its answer, so that scores of one stored answer are known as such.
     """
     usage, unused = meter.usage, UsageMeter(trial.repeat)
-    answer = None if usage is None else Usage(model=usage.model, answer=usage.answer, cached=usage.cached)
+    answer = None if usage is None else Usage(model=usage.model, answer=usage.answer, cached=usage.cached, calls=0)
     is_counted = False
     for name, part in parts.items():
         if part is None:

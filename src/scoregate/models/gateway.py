@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from urllib.parse import quote
 
+from scoregate.core.call_headers import ADDRESS_VARIABLE, COUNTED, describe_origin
 from scoregate.core.usage import current_meter
-
-# Set for suites by the host that runs a gateway.
-ADDRESS_VARIABLE = "SCOREGATE_GATEWAY_URL"
 
 
 def find_gateway_provider(address: str) -> str | None:
@@ -27,13 +24,7 @@ def origin_headers(address: str) -> dict[str, str]:
     """
     if find_gateway_provider(address) is None:
         return {}
-    meter = current_meter()
-    headers = {"x-scoregate-counted": "1", "x-scoregate-repeat": str(meter.repeat)}
-    if meter.case:
-        headers["x-scoregate-case"] = quote(meter.case)
-    if meter.evaluator:
-        headers["x-scoregate-evaluator"] = quote(meter.evaluator)
-    return headers
+    return {COUNTED: "1", **describe_origin(current_meter())}
 
 
 def stored_answer(headers: Mapping[str, str]) -> str | None:

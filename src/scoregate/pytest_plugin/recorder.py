@@ -14,7 +14,7 @@ import pytest
 
 from scoregate.core.json_io import dump
 from scoregate.core.usage import METER, UsageMeter, collect_usage
-from scoregate.engine.environment import read_selection
+from scoregate.engine.environment import name_calls_at_gateway, read_selection
 from scoregate.errors import ScoregateError
 from scoregate.pytest_plugin.collected import (
     PLACE,
@@ -79,6 +79,7 @@ class Recorder:
     def pytest_runtestloop(self) -> None:
         """Start the suites, which are known before the first test runs unless workers run them."""
         self._is_running = True
+        name_calls_at_gateway()
         if self._output is None:
             self._logs.start(self._plan)
 
@@ -86,7 +87,7 @@ class Recorder:
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
         """Start a trial; a plug-in that runs tests again starts one for each attempt."""
         if (place := item.stash.get(PLACE, None)) is not None:
-            item.stash[_TRIAL] = Trial(item, place, UsageMeter(place.repeat))
+            item.stash[_TRIAL] = Trial(item, place, UsageMeter(place.repeat, place.case, suite=place.suite))
         return (yield)
 
     @pytest.hookimpl(wrapper=True)

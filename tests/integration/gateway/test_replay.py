@@ -184,18 +184,18 @@ def test_outputs_are_from_stored_answers_until_one_is_new(start_gateway: StartGa
     """Calls that name no case: what was made from them is known only if all of them were stored."""
     options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
     client = start_gateway(**options)
-    assert client.session.stored_answers() is None
+    assert client.session.stored_answers("") is None
     for text in ("one", "two"):
         client.post(data=question(text))
-    asked = client.session.stored_answers()
+    asked = client.session.stored_answers("")
     assert asked is not None
     assert not asked.cached
     again = client.other("again")
     for text in ("two", "one"):
         again.post(data=question(text))
-    stored = again.session.stored_answers()
+    stored = again.session.stored_answers("")
     assert stored is not None
     assert stored.cached
     assert stored.answer == asked.answer  # in any order
     again.post(data=question("a stream", stream=True))
-    assert again.session.stored_answers() is None
+    assert again.session.stored_answers("") is None

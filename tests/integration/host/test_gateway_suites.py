@@ -209,6 +209,15 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     # Neither latency nor cost of stored answers is compared.
     assert [row["n"] for row in ran.result["quantities"] if row["n"]] == []
     assert {row["replayed"] for row in ran.result["model_calls"]} == {2, 3, 4}
+    # They use no tokens and no money, and their time is not shown.
+    assert {name: (spend["tokens"], spend["cost"]) for name, spend in suites_of(ran).items()} == {
+        "smoke": (0, 0),
+        "titles": (0, 0),
+        "runner": (0, 0),
+    }
+    assert re.search(r"smoke +3 of 3 \(100.0%\) +0 +\$0.00\n", ran.output)
+    limited = run(project, None, "--baseline", "recorded", "--max-tokens", "1")
+    assert limited.exit_code == 0, limited.output
     assert "calls of models: 11 calls, $0.00, 11 replayed" in ran.output
     assert "(−$" not in ran.comment.partition("Calls of models")[2]
 

@@ -53,7 +53,8 @@ def test_a_forks_job_replays_what_its_change_does_not_affect(world: World, opena
     assert KEY.encode() not in b"".join(base.written.values())
     assert len(openai_server.asked()) == 12
     (suite,) = base.run["suites"]
-    assert suite["usage"]["input_tokens"] == calls["input_tokens"] > 0
+    assert suite["usage"] is None  # each call names its case
+    assert calls["input_tokens"] > 0
 
     world.branch()
     world.project.write("README.md", "a change that no suite depends on")

@@ -127,7 +127,14 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         unfinished=2,
     )
     script = Script(
-        "a.py", ("python", "a.py"), -9, timed_out=True, duration_s=2.0, error=ErrorInfo("K", "killed"), expected=("s",)
+        "a.py",
+        ("python", "a.py"),
+        -9,
+        timed_out=True,
+        duration_s=2.0,
+        error=ErrorInfo("K", "killed"),
+        expected=("s",),
+        usage=Usage(3, calls=2, stored=1),
     )
     run = a_run(
         message="hi\n",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from scoregate.ci.gateway.sessions import CallOrigin, Sessions, SuiteSession
-from scoregate.ci.launch import EventsReceived, LaunchEvent
+from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, UsageCounted
 from scoregate.ci.model_gateway import ModelGateway
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseOutput, Errored, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.core.run import Script
 
 
 class OneSession:
@@ -29,11 +31,30 @@ class OneSession:
 
 def usages(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> list[Usage | None]:
     """The usage of each event, where calls arrive between them."""
-    found: list[Usage | None] = []
+    return list(counted(gateway, *steps).events)
+
+
+@dataclass
+class Counted:
+    """The usage of each event; and at the end that of suites, and of the script."""
+
+    events: list[Usage | None] = field(default_factory=list)
+    suites: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    script: Usage | None = None
+
+
+def counted(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> Counted:
+    """The usage that is counted where calls arrive between events, up to the end of the launch."""
+    found = Counted()
 
     def collect(event: LaunchEvent) -> None:
-        assert isinstance(event, EventsReceived)
-        found.extend(getattr(each, "usage", None) for each in event.events)
+        if isinstance(event, EventsReceived):
+            found.events.extend(getattr(each, "usage", None) for each in event.events)
+        elif isinstance(event, UsageCounted):
+            found.suites[event.log, event.suite] = event.usage
+        else:
+            assert isinstance(event, Finished)
+            found.script = event.script.usage
 
     made: Any = gateway
     launch: Any = SimpleNamespace(name="run")
@@ -42,16 +63,23 @@ def usages(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> lis
             if isinstance(step, tuple):
                 gateway.session.add_usage(*step)
             else:
-                emit(EventsReceived("run", "log", [step]))
+                emit(EventsReceived("run", f"{step.suite}.jsonl", [step]))
+        emit(Finished(Script("run", exit_code=0)))
     return found
 
 
-def called(case: str = "", evaluator: str = "", *, tokens: int = 10, **fields: Any) -> tuple[CallOrigin, Usage]:
-    return CallOrigin(case, 0, evaluator), Usage(tokens, model="m", **fields)
+def called(
+    case: str = "", evaluator: str = "", *, suite: str = "", tokens: int = 10, **fields: Any
+) -> tuple[CallOrigin, Usage]:
+    return CallOrigin(case, 0, evaluator, suite), Usage(tokens, model="m", **fields)
+
+
+def tokens_of(usage: Usage | None) -> int | None:
+    return None if usage is None else usage.input_tokens
 
 
 def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
-    output, score, end = usages(
+    found = counted(
         OneSession(),
         called("a"),
         called("a", "judge", tokens=3),
@@ -60,15 +88,53 @@ def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
         Scored(suite="s", case="a", evaluator="judge", score=1),
         SuiteFinished(suite="s"),
     )
-    assert [each and each.input_tokens for each in (output, score, end)] == [10, 3, 5]
+    assert list(map(tokens_of, found.events)) == [10, 3, None]
+    assert tokens_of(found.suites["s.jsonl", "s"]) == 5  # of no event
+    assert found.script is None
 
 
-def test_a_suite_that_ends_leaves_the_calls_of_cases_to_the_suites_that_run() -> None:
-    first = [SuiteStarted(suite="one"), SuiteStarted(suite="two"), called("b"), called(tokens=1)]
-    *_, end, output, last = usages(
-        OneSession(), *first, SuiteFinished(suite="one"), CaseOutput(suite="two", case="b"), SuiteFinished(suite="two")
-    )
-    assert [each and each.input_tokens for each in (end, output, last)] == [1, 10, None]
+def test_calls_of_a_single_suite_belong_to_it_whenever_they_are_made() -> None:
+    steps = (SuiteStarted(suite="s"), called(), SuiteFinished(suite="s"), called("b", tokens=1), called(tokens=2))
+    assert tokens_of(counted(OneSession(), *steps).suites["s.jsonl", "s"]) == 13
+
+
+def test_of_several_suites_a_call_belongs_to_the_one_that_it_names() -> None:
+    """The events of the first suite are read late, when the calls of the second have arrived."""
+    calls = [called("a", suite="two", tokens=1), called("a", suite="one.jsonl", tokens=2), called(suite="two")]
+    steps = [*calls, *(CaseOutput(suite=name, case="a") for name in ("one", "two")), SuiteFinished(suite="one")]
+    found = counted(OneSession(), *steps)
+    assert list(map(tokens_of, found.events)) == [2, 1, None]
+    assert {key: tokens_of(usage) for key, usage in found.suites.items()} == {("two.jsonl", "two"): 10}
+    assert found.script is None
+
+
+def test_of_several_suites_a_call_that_names_none_belongs_to_the_script() -> None:
+    started = [SuiteStarted(suite="one"), SuiteStarted(suite="two")]
+    calls = [called(tokens=1), called("x", tokens=2), called(suite="three", tokens=4)]
+    found = counted(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
+    assert (found.events, found.suites) == ([None] * 4, {})
+    assert found.script is not None
+    assert (found.script.input_tokens, found.script.calls) == (7, 3)
+    assert tokens_of(counted(OneSession(), called()).script) == 10  # without any suite, too
+
+
+def test_an_evaluator_with_several_scores_is_named_without_their_names() -> None:
+    scores = [Scored(suite="s", case="a", evaluator=f"judge.v1.{name}", score=1) for name in ("polite", "short")]
+    found = counted(OneSession(), called("a", "judge.v1"), *scores)
+    assert list(map(tokens_of, found.events)) == [10, None]
+
+
+def test_stored_answers_mark_the_outputs_of_their_own_suite() -> None:
+    stored = {"answer": "x", "cached": True, "tokens": 0}
+    calls = [called(suite="one", **stored), called(suite="two", answer="y")]
+    outputs = [CaseOutput(suite=name, case="a") for name in ("one", "two")]
+    one, two = usages(OneSession(), *calls, *outputs)
+    assert one is not None
+    assert (one.cached, one.calls) == (True, 0)  # the mark is no call
+    assert two is not None
+    assert not two.cached
+    own, neither = usages(OneSession(), *calls, called(), *outputs)  # a call of any suite that was not stored
+    assert (own, neither) == (None, None)
 
 
 def test_usage_that_a_suite_reports_itself_stays() -> None:

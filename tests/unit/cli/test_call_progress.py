@@ -18,11 +18,13 @@ from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.launch import Started
 from scoregate.ci.recording import RunRecorder
 from scoregate.cli import progress as progress_module
+from scoregate.cli.gateway_command import _print_calls
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
-from scoregate.cli.progress_state import RunProgress, format_calls
+from scoregate.cli.progress_state import RunProgress, format_calls, format_costs
 from scoregate.cli.progress_table import ProgressTable, ProgressView, draw_calls
-from scoregate.core.model_calls import CallTotals, sum_calls
+from scoregate.core.model_calls import CallTotals, ModelCalls, sum_calls
+from scoregate.core.reducer import Tally
 
 RecordCalls = Callable[..., RunRecorder]
 
@@ -153,3 +155,12 @@ def _measure(function: Callable[[], object]) -> float:
 def test_nothing_is_shown_without_calls() -> None:
     assert format_calls(None) == ""
     assert format_calls(CallTotals()) == ""
+
+
+def test_a_cost_below_a_cent_is_shown() -> None:
+    assert list(format_costs(Tally("log", "demo", cost=0.003))) == ["$0.003"]
+
+
+def test_the_gateway_alone_counts_one_call(capsys: pytest.CaptureFixture[str]) -> None:
+    _print_calls((ModelCalls("sh", "", "openai", "gpt-4o", calls=1, input_tokens=10, cost=0.00125),))
+    assert capsys.readouterr().err == "scoregate: openai/gpt-4o: 1 call, 10 tokens, $0.0013\n"

@@ -40,6 +40,23 @@ def test_a_sum_is_stored_only_where_every_part_is() -> None:
     assert (both.answer is None, mixed.answer is None) == (False, True)
 
 
+def test_a_sum_counts_calls_and_how_many_were_stored() -> None:
+    mark = Usage(answer="x", cached=True, calls=0)
+    first = sum_usage([Usage(1), Usage(cached=True), mark]) or mark
+    assert (first.calls, first.stored, first.cached) == (2, 1, False)
+    again = sum_usage([first, Usage(cached=True), Usage(1, calls=5)]) or mark
+    assert (again.calls, again.stored) == (8, 2)
+    every = sum_usage([Usage(cached=True), Usage(cached=True)]) or mark
+    assert (every.calls, every.stored, every.cached) == (2, 2, True)
+
+
+def test_sums_of_sums_name_each_model_once() -> None:
+    total = Usage(1, model="a")
+    for _ in range(3):
+        total = sum_usage([total, Usage(1, model="b"), Usage(1, model="a")]) or total
+    assert total.model == "a, b"
+
+
 def test_what_an_evaluation_carries_is_not_counted_twice() -> None:
     meter, other = UsageMeter(), Usage(100, cost=1.0)
     assert charged_usage(other, meter) == other

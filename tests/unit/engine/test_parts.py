@@ -34,7 +34,7 @@ def test_the_usage_of_a_call_counts_once_and_every_part_names_its_answer() -> No
     found = run({"polite": True, "brief": 0.5})
     (case,) = found.cases
     usages = {name: each.usage for name, each in case.evaluations.items()}
-    assert usages == {"checks.polite": SPENT, "checks.brief": Usage(model="m", answer="one")}
+    assert usages == {"checks.polite": SPENT, "checks.brief": Usage(model="m", answer="one", calls=0)}
     assert (found.cost, found.tokens) == (0.25, 15)
     assert found.columns.unpriced == set()
 

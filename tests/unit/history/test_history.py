@@ -28,6 +28,7 @@ from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.intervals import wilson_interval
+from scoregate.core.run import Script
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()
@@ -171,6 +172,28 @@ def test_costs_are_summed_by_each_group(tmp_path: Path) -> None:
     assert [each.group for each in load_costs(store, "month", ALL)] == ["202601", "202602"]
     assert [each.input_tokens for each in load_costs(store, "suite", ALL)] == [300]
     assert [each.group for each in load_costs(store, "model", RunFilter(since=START + 30 * DAY))] == ["gpt-b"]
+
+
+def test_calls_are_counted_and_not_the_records_of_them(tmp_path: Path) -> None:
+    write_run(tmp_path / "0", 0, {"exact": [1.0, 1.0]}, usage=Usage(100, 10, cost=0.25, model="gpt-a", calls=3))
+    write_run(tmp_path / "1", 1, {"exact": [1.0]}, usage=Usage(cost=0.0, model="gpt-a", cached=True, calls=2))
+    # What only marks an output as made from stored answers is no call; older versions didn't count calls.
+    write_run(tmp_path / "2", 2, {"exact": [1.0]}, usage=Usage(answer="a", cached=True, calls=0))
+    write_run(tmp_path / "3", 3, {"exact": [1.0]}, usage=Usage(answer="a", cached=True))
+    write_run(tmp_path / "4", 4, {"exact": [1.0]}, usage=Usage(9, model="new", calls=4))
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    by_model = [(each.group, each.calls, each.cost, each.unpriced) for each in load_costs(store, "model", ALL)]
+    assert by_model == [("gpt-a", 8, 0.5, 0), ("new", 4, None, 4)]
+
+
+def test_calls_of_any_suite_are_a_cost_of_their_script(tmp_path: Path) -> None:
+    script = Script("evals/two.sh", exit_code=0, usage=Usage(7, cost=0.5, model="gpt-a", calls=3))
+    write_run(tmp_path / "0", 0, {"exact": [1.0]}, usage=Usage(1, cost=0.25, model="gpt-a"), scripts=(script,))
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    by_suite = {each.group: (each.calls, each.cost) for each in load_costs(store, "suite", ALL)}
+    assert by_suite == {"evals/two.sh": (3, 0.5), "bot": (1, 0.25)}
 
 
 def test_names_are_only_values(tmp_path: Path) -> None:

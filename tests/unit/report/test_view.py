@@ -9,19 +9,19 @@ import pytest
 from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
-from scoregate.ci.report import markdown
+from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.cases import MAX_FAILING
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
-from scoregate.core.evaluation import Assertion
+from scoregate.core.evaluation import Assertion, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Confirmation, Run
+from scoregate.core.run import Confirmation, Run, Script
 
 
 def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
@@ -235,3 +235,51 @@ def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
     view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
     assert view.failing[0].shown.diff == ("- before", "+ after")
     assert [error.trials for error in view.errors] == []
+
+
+def used(number: int, usage: Usage | None, suite: str = "demo") -> Told:
+    trials = [Trial(f"h{at}", [Score("e", 1.0, None)], usage=usage, duration_ms=100.0) for at in range(number)]
+    return Told(suite, trials, (EvaluatorInfo("e"),))
+
+
+def test_a_limit_that_cannot_be_applied_is_in_title_notices_and_result() -> None:
+    plain = used(2, None, "a"), used(2, None, "b")
+    view = view_of(make_run(*plain), make_base(*plain), limits=Limits(max_cost_ratio=1.5))
+    assert view.title.endswith("; 2 limits not applied")
+    assert "Cost ratio of a, b is not applied: neither run knows its cost." in view.notices
+    data = result_json.to_data(view)
+    assert data["not_applied"] == [f"Cost ratio of {name}: neither run knows its cost" for name in "ab"]
+    assert not [each for each in data["findings"] if "applied" in each]
+
+
+def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
+    scripts = (
+        Script("evals/demo.py", exit_code=0, usage=Usage(40, 2, cost=0.004, calls=3)),
+        Script("none.sh", exit_code=0, usage=Usage(1, calls=1)),
+    )
+    view = view_of(make_run(used(2, Usage(10, cost=0.5)), scripts=scripts))
+    assert (view.totals.tokens, view.totals.cost) == (20 + 42 + 1, 1.004)
+    assert view.history == ()
+    first, second = [notice for notice in view.notices if notice.startswith("Of no suite")]
+    assert first == (
+        "Of no suite: 3 calls of models ($0.004) by evals/demo.py. "
+        "Without the header x-scoregate-suite they may be of any of its suites."
+    )
+    assert second == "Of no suite: 1 call of models by none.sh. It ran no suite."
+
+
+def test_stored_answers_show_neither_latency_nor_change() -> None:
+    fresh, stored = Usage(10, cost=0.5), Usage(cost=0.0, cached=True)
+    replayed = view_of(make_run(used(2, stored)), make_base(used(2, fresh))).suites[0].spend_text
+    assert (replayed.p50, replayed.p95, replayed.tokens, replayed.cost) == ("–", "–", "0", "$0.00")
+    asked = view_of(make_run(used(2, fresh)), make_base(used(2, stored))).suites[0].spend_text
+    assert (asked.p50, asked.tokens, asked.cost) == ("100 ms", "20", "$1.00")
+    again = view_of(make_run(used(2, fresh)), make_base(used(2, Usage(5, cost=0.25)))).suites[0].spend_text
+    assert again.cost.startswith("$1.00 (+$0.50")
+
+
+def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
+    amounts = [0.00125] * 2 + [0.0000125] * 100
+    shown = {number_format.cost(sum(each)) for each in (amounts, amounts[::-1])}
+    assert len(shown) == 1
+    assert number_format.cost(0.00375 - 1e-17) == number_format.cost(0.00375 + 1e-17)

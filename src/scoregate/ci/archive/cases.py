@@ -23,8 +23,8 @@ from scoregate.ci.archive.folder import FileFromStart
 from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage, is_plain, make_plain_evaluation
+from scoregate.core.event_numbers import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
-from scoregate.core.reducer import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.run import Run
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -203,6 +203,8 @@ def _usage(data: Mapping[str, Any] | None) -> Usage | None:
         _optional_text(data.get("model")),
         _optional_text(data.get("answer")),
         data.get("cached") is True,
+        _check_type(data.get("calls", 1), int),
+        _check_type(data.get("stored", 0), int),
     )
     if why := describe_invalid_usage(usage):
         raise ValueError(f"not a case: {why}")

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from scoregate.ci.gateway.answers import JSON, send_answer
@@ -15,11 +14,8 @@ from scoregate.ci.gateway.cassettes import CassetteReader
 from scoregate.ci.gateway.exchange import Exchange, find_named_part, name_answer
 from scoregate.ci.gateway.questions import ClientGone, Refusal
 from scoregate.ci.gateway.sessions import CallCounts
-from scoregate.ci.gateway.usage_reader import read_usage
-from scoregate.core.evaluation import Usage
 from scoregate.models.ask import RetryPolicy
 from scoregate.models.cache import StoredAnswer, build_key
-from scoregate.models.calls import parse_object
 from scoregate.models.rate_limit import Limiter, Permit
 from scoregate.models.settings import CacheMode
 
@@ -77,8 +73,7 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
     if call.status >= 400:
         counts.failed += 1
     else:
-        usage = None if call.chunks else read_usage(parse_object(body), question.model)
-        exchange.count_usage(replace(usage or Usage(model=question.model), cost=0.0, cached=True, answer=name))
+        exchange.count_stored(name)
     headers = {**call.headers, "x-scoregate-answer": name, "x-scoregate-replayed": "1"}
     await send_answer(exchange.send, call.status, headers, body, chunks=call.chunks)
 
@@ -93,7 +88,7 @@ def _cache_key(exchange: Exchange) -> bytes | None:
 
 async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
     name = exchange.name_answer(stored.body) or stored.name
-    exchange.count_usage(Usage(cost=0.0, model=exchange.question.model, answer=name, cached=True))
+    exchange.count_stored(name)
     headers = {"content-type": JSON, "x-scoregate-answer": name, "x-scoregate-cache": "hit"}
     exchange.record(200, {"content-type": JSON}, stored.body, ())  # a replay has no cache
     await send_answer(exchange.send, 200, headers, stored.body)

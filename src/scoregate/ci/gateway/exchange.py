@@ -46,6 +46,14 @@ class Exchange:
             model = usage.model and self.state.redact(usage.model)  # suites choose the names of models
             self.session.add_usage(self.question.origin, replace(usage, model=model))
 
+    def count_stored(self, answer: str) -> None:
+        """Count a call that was answered from a store: it used no tokens and no money.
+
+        Args:
+            answer: the id of the answer.
+        """
+        self.count_usage(Usage(cost=0.0, model=self.question.model, answer=answer, cached=True))
+
     def request_text(self) -> str:
         """The body of the request for a cassette: sorted, without secrets, and bounded."""
         data = self.question.data

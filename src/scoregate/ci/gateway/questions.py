@@ -18,6 +18,7 @@ from scoregate.ci.gateway.budget import Estimate
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallOrigin
 from scoregate.core.backoff import parse_number
+from scoregate.core.call_headers import CASE, EVALUATOR, REPEAT, SUITE
 from scoregate.core.records import record
 from scoregate.models.cache import digest_question
 
@@ -211,13 +212,18 @@ class Question:
 
 
 def read_origin(headers: Mapping[str, str]) -> CallOrigin:
-    """What the headers of a request name as its origin: case and evaluator, encoded as in URLs, and trial."""
-    repeat = headers.get("x-scoregate-repeat", "")
+    """What the headers of a request name as its origin: suite, case and evaluator, encoded as in URLs, and trial."""
+    repeat = headers.get(REPEAT, "")
     return CallOrigin(
-        unquote(headers.get("x-scoregate-case", ""))[:_LONGEST_NAME],
+        _read_name(headers, CASE),
         int(repeat) if repeat.isascii() and repeat.isdigit() and len(repeat) < 7 else 0,
-        unquote(headers.get("x-scoregate-evaluator", ""))[:_LONGEST_NAME],
+        _read_name(headers, EVALUATOR),
+        _read_name(headers, SUITE),
     )
+
+
+def _read_name(headers: Mapping[str, str], header: str) -> str:
+    return unquote(headers.get(header, ""))[:_LONGEST_NAME]
 
 
 def remove_key(query: str) -> str:

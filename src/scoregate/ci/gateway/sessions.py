@@ -6,7 +6,7 @@ import secrets
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -19,17 +19,22 @@ _MOST_DURATIONS = 10_000
 _MOST_CASES = 1_000_000
 _MOST_PROBLEMS = 20
 _MOST_USAGES = 100
+_MOST_SUITES = 1_000
 _MOST_GROUPS = 1_000
 _OTHERS = "(others)"
-_NO_CALLS = Usage(cached=True)
+_NO_CALLS = Usage(cached=True, calls=0)
 
 
 class CallOrigin(NamedTuple):
-    """What a call belongs to: the case, the trial, and the evaluator that made it; empty texts if unknown."""
+    """What a call belongs to: the case, the trial, the evaluator that made it, and the suite; empty if unknown.
+
+    The suite is named by its id, or by its event log.
+    """
 
     case: str = ""
     repeat: int = 0
     evaluator: str = ""
+    suite: str = ""
 
     @property
     def trial(self) -> str:
@@ -63,12 +68,17 @@ class CallCounts(CallTotals):
         return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000, 1) if ordered else None
 
 
-def _join_answers(known: Usage | None, usage: Usage) -> Usage | None:
+def _add_answer(known: Usage | None, usage: Usage) -> Usage | None:
     """The answers of a further call, in any order of calls; None once an answer has no id."""
     if known is None or usage.answer is None:
         return None
-    number = int(known.answer or "0", 16) + int(blake2b(usage.answer.encode(), digest_size=8).hexdigest(), 16)
-    return Usage(answer=f"{number % 2**64:016x}", cached=known.cached and usage.cached)
+    number = blake2b(usage.answer.encode(), digest_size=8).hexdigest()
+    return _join_answers(known, Usage(answer=number, cached=usage.cached))
+
+
+def _join_answers(one: Usage, other: Usage) -> Usage:
+    number = int(one.answer or "0", 16) + int(other.answer or "0", 16)
+    return replace(_NO_CALLS, answer=f"{number % 2**64:016x}", cached=one.cached and other.cached)
 
 
 class SuiteSession:
@@ -85,7 +95,7 @@ class SuiteSession:
         self.problems: dict[str, str] = {}
         self._lock = threading.Lock()
         self._questions: defaultdict[int, int] = defaultdict(int)
-        self._unnamed: Usage | None = _NO_CALLS
+        self._unnamed: dict[str, Usage | None] = {}
         self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
 
     def find_counts(self, evaluator: str, provider: str, model: str) -> CallCounts:
@@ -110,39 +120,43 @@ class SuiteSession:
     def add_usage(self, origin: CallOrigin, usage: Usage) -> None:
         """Count the usage of a call, until `take_usage` reads it."""
         with self._lock:
-            if not origin.case:
-                self._unnamed = _join_answers(self._unnamed, usage)
+            if not origin.case and (origin.suite in self._unnamed or len(self._unnamed) < _MOST_SUITES):
+                self._unnamed[origin.suite] = _add_answer(self._unnamed.get(origin.suite, _NO_CALLS), usage)
             usages = self._usages[origin if len(self._usages) < _MOST_CASES else CallOrigin()]
             usages.append(usage)
-            if len(usages) > _MOST_USAGES and origin == CallOrigin():  # the calls of no case can be many
+            if len(usages) > _MOST_USAGES and not origin.case:  # the calls of no case can be many
                 total = sum_usage(usages)
                 usages[:] = [total] if total is not None else []
 
-    def take_usage(self, origin: CallOrigin) -> Usage | None:
-        """Return the usage of the calls of an origin, and forget it."""
+    def take_usage(self, *origins: CallOrigin) -> Usage | None:
+        """Return the usage of the calls of some origins, and forget it."""
         with self._lock:
-            return sum_usage(self._usages.pop(origin, ()))
+            return sum_usage([usage for origin in origins for usage in self._usages.pop(origin, ())])
 
-    def take_unnamed(self) -> Usage | None:
-        """Return the usage of the calls of no case, and forget it."""
-        with self._lock:
-            names = [origin for origin in self._usages if not origin.case]
-            return sum_usage([usage for origin in names for usage in self._usages.pop(origin)])
-
-    def stored_answers(self) -> Usage | None:
+    def stored_answers(self, *suites: str) -> Usage | None:
         """The usage, without amounts, of an output that was made from some of the calls of no case so far.
 
         If each of these was answered from a store, so was the output. None if there was no call, or an answer is new.
+
+        Args:
+            suites: the names that the calls may have for the suite.
         """
         with self._lock:
-            return self._unnamed if self._unnamed is not None and self._unnamed.answer else None
+            found = [self._unnamed[name] for name in suites if name in self._unnamed]
+        joined: Usage | None = _NO_CALLS
+        for usage in found:
+            joined = None if joined is None or usage is None else _join_answers(joined, usage)
+        return joined if found and joined is not None and joined.answer else None
 
-    def take_rest(self) -> Usage | None:
-        """Return the usage of all calls that are left, and forget it."""
+    def take_rest(self) -> dict[str, Usage]:
+        """Return the usage of all calls that are left by the name of their suite, and forget it."""
+        by_suite: defaultdict[str, list[Usage]] = defaultdict(list)
         with self._lock:
-            usages = [usage for usages in self._usages.values() for usage in usages]
+            for origin, usages in self._usages.items():
+                by_suite[origin.suite] += usages
             self._usages.clear()
-        return sum_usage(usages)
+        sums = {name: sum_usage(usages) for name, usages in by_suite.items()}
+        return {name: total for name, total in sums.items() if total is not None}
 
     def report_problem(self, message: str, code: str = "") -> None:
         """Keep a problem for the report, each message once, at most 20.

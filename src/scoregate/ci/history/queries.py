@@ -305,7 +305,7 @@ class CostRow:
     Attributes:
         group: the value, such as the name of a model.
         runs: the number of runs with such calls.
-        calls: the number of cases, scores and others that used a model, each of which may be several calls.
+        calls: the number of calls. A case or score of a version that didn't count them is one.
         cost: US dollars; None if no price is known.
         unpriced: the number of calls without a known price; with any, `cost` is too low.
     """

@@ -16,7 +16,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
@@ -68,13 +68,13 @@ class _ModelCost:
     unpriced: int = 0
 
     def add(self, usage: Usage) -> None:
-        self.calls += 1
+        self.calls += usage.calls
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
         else:
-            self.unpriced += usage.input_tokens + usage.output_tokens > 0
+            self.unpriced += usage.calls if usage.input_tokens + usage.output_tokens > 0 else 0
 
 
 @dataclass(slots=True)
@@ -107,8 +107,10 @@ class CaseCollector:
                 self.add_usage(suite, part, usage)
 
     def add_usage(self, suite: int, part: str, usage: Usage) -> None:
-        """Add the usage of model calls to a part of a suite's cost."""
-        self.costs.setdefault((suite, part, usage.model or ""), _ModelCost()).add(usage)
+        """Add the usage of model calls to a part of a suite's cost; one that only names stored answers is no call."""
+        is_marker = not (usage.model or usage.cost or usage.input_tokens or usage.output_tokens)
+        if usage.calls and not is_marker:  # older versions counted no calls
+            self.costs.setdefault((suite, part, usage.model or ""), _ModelCost()).add(usage)
 
 
 def _usages(case: CaseResult) -> Iterator[tuple[str, Usage]]:
@@ -144,10 +146,16 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     for at, suite in enumerate(run.suites):
         if suite.usage is not None:
             collector.add_usage(at, SUITE, suite.usage)
+    for at, script in enumerate(_shared_scripts(run), len(run.suites)):
+        if script.usage is not None:
+            collector.add_usage(at, SUITE, script.usage)
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
+    labels = [*(suite.label for suite in run.suites), *(script.name for script in _shared_scripts(run))]
     rows: dict[str, Sequence[Row]] = {
-        "suites": [(names.suites[at], source.project, clean_text(suite.label)) for at, suite in enumerate(run.suites)],
+        "suites": [
+            (number, source.project, clean_text(label)) for number, label in zip(names.suites, labels, strict=True)
+        ],
         "cases": [
             (names.case(at, each), names.suites[at], clean_text(each, LONGEST_HASH), clean_text(name))
             for (at, each), name in collector.names.items()
@@ -160,6 +168,11 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
         "scores": _score_rows(collector, run_id, names, month),
     }
     return RunRows(_run_row(run, run_id, source, month, rows=(len(collector.trials), len(collector.scores))), rows)
+
+
+def _shared_scripts(run: Run) -> list[Script]:
+    """The scripts with calls that may be of any of their suites, and so have costs like a suite."""
+    return [script for script in run.scripts if script.usage is not None]
 
 
 def _run_row(run: Run, run_id: int, source: RunSource, month: int, *, rows: tuple[int, int]) -> Row:
@@ -199,6 +212,7 @@ class _Names:
 
     def __post_init__(self) -> None:
         self.suites = [make_id(self.project, suite.label) for suite in self.run.suites]
+        self.suites += [make_id(self.project, script.name) for script in _shared_scripts(self.run)]
         for at, suite in enumerate(self.run.suites):
             for name in suite.evaluators:
                 self.evaluator(at, name)

@@ -11,6 +11,7 @@ from scoregate.ci.launch.events import (
     Printed,
     Progress,
     Started,
+    UsageCounted,
 )
 from scoregate.ci.launch.process import Host, MakeEnvironment, OpenConnection, launch_all
 from scoregate.ci.launch.result_files import ReadResultFile
@@ -30,5 +31,6 @@ __all__ = [
     "Progress",
     "ReadResultFile",
     "Started",
+    "UsageCounted",
     "launch_all",
 ]

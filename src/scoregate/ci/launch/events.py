@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
 from scoregate.core.records import record
@@ -26,6 +27,16 @@ class EventsReceived:
     script: str
     log: str
     events: Sequence[Event]
+
+
+@record
+class UsageCounted:
+    """The usage of calls of a suite that belong to none of its events."""
+
+    script: str
+    log: str
+    suite: str
+    usage: Usage
 
 
 @record
@@ -75,5 +86,7 @@ class Finished:
     script: Script
 
 
-LaunchEvent: TypeAlias = Started | EventsReceived | Progress | Printed | Notice | Filtered | Failed | Finished
+LaunchEvent: TypeAlias = (
+    Started | EventsReceived | UsageCounted | Progress | Printed | Notice | Filtered | Failed | Finished
+)
 EmitEvent: TypeAlias = Callable[[LaunchEvent], None]

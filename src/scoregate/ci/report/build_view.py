@@ -31,6 +31,7 @@ from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
+from scoregate.core.call_headers import SUITE
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, Flip, count_positional_cases
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
@@ -82,7 +83,7 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         gone=comparison.gone,
         errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
-        not_applied=verdict.not_applied,
+        not_applied=(*verdict.not_applied, *(_describe_left_out(each) for each in verdict.left_out)),
         models=_list_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
@@ -140,9 +141,15 @@ def build_title(verdict: Verdict) -> str:
         *first, last = verdict.not_applied
         names = " and ".join(filter(None, (", ".join(first), last)))
         title += f"; {names} not applied: there is no baseline"
+    if verdict.left_out:
+        title += f"; {number_format.count(len(verdict.left_out), 'limit')} not applied"
     counts = Counter(each.change for each in verdict.evaluator_changes)
     changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
     return f"{title}; evaluators since the baseline: {changes}" if changes else title
+
+
+def _describe_left_out(finding: Finding) -> str:
+    return f"{finding.title} of {finding.suite}: {finding.value}"
 
 
 def _finding_order(finding: Finding) -> tuple[int, SortKey]:
@@ -199,6 +206,11 @@ def _all_notices(comparison: Comparison, verdict: Verdict, context: ReportContex
 
 
 def _gate_notices(verdict: Verdict) -> Iterator[str]:
+    suites: dict[tuple[str, str], list[str]] = {}
+    for each in verdict.left_out:
+        suites.setdefault((each.title, each.value), []).append(each.suite or "")
+    for (title, reason), labels in suites.items():
+        yield f"{title} of {_shorten_list(labels)} is not applied: {reason}."
     if verdict.ungated and not verdict.failed:
         names = _shorten_list(verdict.ungated)
         yield f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
@@ -223,7 +235,19 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     models = sorted({model for suite in run.suites for model in suite.unpriced})
     if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
         yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
+    yield from _usage_notices(run)
     yield from run.notices
+
+
+def _usage_notices(run: Run) -> Iterator[str]:
+    """The calls of scripts that are in no row of a suite."""
+    for script in run.scripts:
+        if script.usage is not None:
+            calls = number_format.count(script.usage.calls, "call")
+            cost = "" if script.usage.cost is None else f" ({number_format.cost(script.usage.cost)})"
+            is_shared = any(suite.script == script.name for suite in run.suites)
+            why = f"Without the header {SUITE} they may be of any of its suites." if is_shared else "It ran no suite."
+            yield f"Of no suite: {calls} of models{cost} by {script.name}. {why}"
 
 
 def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import expm1
 
+from scoregate.core.text import format_dollars
+
 NONE = "–"
 _AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))
 
@@ -86,10 +88,7 @@ def tokens(number: float) -> str:
 
 def cost(dollars: float) -> str:
     """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
-    if 0 < dollars < 0.01:
-        text = f"{dollars:.2g}"
-        return f"${float(text):.6f}".rstrip("0") if dollars >= 0.00001 else "<$0.00001"
-    return f"${dollars:,.2f}"
+    return format_dollars(dollars)
 
 
 def cost_change(dollars: float) -> str:

@@ -16,6 +16,7 @@ from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseKey
+from scoregate.core.gate.finding import Finding
 from scoregate.core.text import replace_surrogates
 
 SCHEMA_VERSION = 1
@@ -50,8 +51,8 @@ def to_data(view: ReportView) -> dict[str, Any]:
         ],
         "slices": [_slice(each) for each in view.slices],
         "slices_left_out": [asdict(each) for each in view.slices_left_out],
-        "findings": [asdict(finding) | {"title": finding.title} for finding in view.findings],
-        "warnings": [asdict(finding) | {"title": finding.title} for finding in view.warnings],
+        "findings": [_finding(finding) for finding in view.findings],
+        "warnings": [_finding(finding) for finding in view.warnings],
         "not_applied": list(view.not_applied),
         "policy_changes": list(view.policy_changes),
         "confirmations": [asdict(each) | {"outcome": str(each.outcome)} for each in view.confirmations],
@@ -67,6 +68,12 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "variants": [variant_data(table) for table in view.variants],
         "history": [asdict(each.past) | {"took": each.past.took._asdict()} for each in view.history],
     }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    data = asdict(finding) | {"title": finding.title}
+    del data["applied"]  # the others are in `not_applied`
+    return data
 
 
 def _suite(suite: SuiteView) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from math import isnan
 
 from scoregate.ci.report import number_format
@@ -49,15 +50,22 @@ def measure_spending(suite: SuiteResult) -> Spending:
     return Spending(p50, p95, suite.tokens, suite.cost)
 
 
-def format_spending(new: Spending, old: Spending | None, rows: Iterable[Row] = ()) -> SpendingText:
-    """Format the numbers, with their change if the baseline has them.
+def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: Iterable[Row] = ()) -> SpendingText:
+    """Format what a suite used, with the change if the baseline has it.
+
+    Stored answers cost nothing, and the time that they took says nothing. So a suite with nothing else has no latency,
+    and no change is shown if either run has any.
 
     Args:
-        new: the spending of the run.
-        old: the spending of the baseline.
+        suite: the suite of the run.
+        base_suite: the suite of the baseline; None without one.
         rows: the quantities of the suite; those of cost and tokens hold the change of the total and of a typical case.
     """
-    old = old or Spending()
+    new, old = measure_spending(suite), Spending()
+    if base_suite is not None and not (_has_stored_answers(suite) or _has_stored_answers(base_suite)):
+        old = measure_spending(base_suite)
+    if len(suite.columns) and len(suite.columns.cached) == len(suite.columns):
+        new = replace(new, p50_ms=None, p95_ms=None)
     changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
     return SpendingText(
         p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, number_format.relative),
@@ -73,6 +81,11 @@ def format_spending(new: Spending, old: Spending | None, rows: Iterable[Row] = (
             changes.get(Measure.COST, ""),
         ),
     )
+
+
+def _has_stored_answers(suite: SuiteResult) -> bool:
+    usage = suite.usage
+    return bool(suite.columns.cached) or (usage is not None and (usage.cached or usage.stored > 0))
 
 
 def _format_total_change(row: Row) -> str:

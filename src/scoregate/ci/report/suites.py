@@ -9,7 +9,13 @@ from dataclasses import field
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.rows import ReportState, findings_by_suite
-from scoregate.ci.report.spending import Spending, SpendingText, format_spending, measure_spending, sum_known
+from scoregate.ci.report.spending import (
+    Spending,
+    SpendingText,
+    format_spending,
+    measure_spending,
+    sum_known,
+)
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison import Comparison, pair_pass_rates
 from scoregate.core.comparison_rows import Row, RowLabel
@@ -19,6 +25,7 @@ from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Pairs
 from scoregate.core.records import record
 from scoregate.core.run import SuiteMetrics, SuiteResult
+from scoregate.core.run_costs import sum_costs, sum_tokens
 from scoregate.core.significance import sign_flip_test
 
 
@@ -92,7 +99,7 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
             passes=_format_passes(columns),
             spend=spend,
             base_spend=base_spend,
-            spend_text=format_spending(spend, base_spend, quantities),
+            spend_text=format_spending(suite, base_suite, quantities),
             reused=len(columns.reused),
             changed_measures=tuple(
                 str(row.measure) for row in quantities if row.label in (RowLabel.BETTER, RowLabel.WORSE)
@@ -203,9 +210,9 @@ def build_totals(comparison: Comparison) -> Totals:
         pass_rate_p=estimate.p if estimate else None,
         flips_p=sign_flip_test([-1.0] * newly_failing + [1.0] * newly_passing) or 0.0,  # McNemar's mid-p
         paired=len(changes),
-        cost=sum_known(suite.cost for suite in comparison.run.suites),
+        cost=sum_costs(comparison.run),
         cost_change=_cost_change(comparison),
-        tokens=sum_known(suite.tokens for suite in comparison.run.suites),
+        tokens=sum_tokens(comparison.run),
         duration_s=max(0.0, comparison.run.finished - comparison.run.started),
     )
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import ceil, exp
+from math import ceil
 
-from scoregate.core.cases import Columns
-from scoregate.core.comparison_rows import Measure, Row, RowLabel
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_percent, match_limit
-from scoregate.core.pairing import Side, quantity_side
-from scoregate.core.quantity_rows import QUANTITIES
-from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.setups import describe_model_change, describe_unknown_model
 
 
@@ -232,41 +228,3 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     limit = context.limits.max_error_rate
     errored = len(columns.errored_rows()) / len(columns)
     return columns.unscored_counts.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit
-
-
-def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
-    """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline."""
-    limits, columns, base = context.limits, context.suite.columns, context.base_suite
-    if base is None:
-        return
-    for rule, name, limit, measure in (
-        ("cost", "max_cost_ratio", limits.max_cost_ratio, Measure.COST),
-        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, Measure.TOKENS),
-        ("p95 latency", "max_p95_ratio", limits.max_p95_ratio, Measure.LATENCY),
-    ):
-        if limit is None:
-            continue
-        new, old = (quantity_side([each], QUANTITIES[measure]) for each in (columns, base.columns))
-        if new.means or old.means:
-            is_latency = measure is Measure.LATENCY
-            finding = _check_ratio(new, old, columns, limit=limit, is_p95=is_latency, alpha=context.criteria.alpha)
-            yield replace(finding, rule=f"{rule} ratio", origin=limits.find_origin(name), suite=context.suite.label)
-
-
-def _check_ratio(new: Side, old: Side, columns: Columns, *, limit: float, is_p95: bool, alpha: float) -> Finding:
-    """Unmeasurable if only the baseline has values; passed if only the run has them."""
-    finding = Finding("", Conclusion.PASSED, "unknown in the baseline", f"≤ {limit:g} ×", bound=limit)
-    if not new.means:
-        return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
-    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
-    if ratio is None:
-        return finding
-    value = f"{ratio.times:.2f} × the baseline's"
-    if ratio.low is not None and ratio.high is not None:
-        value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
-    if ratio.times <= limit * (1 + 1e-9):
-        return replace(finding, value=value)
-    p = p95_test(new, old) if is_p95 else total_test(new, old, columns)
-    if p > alpha / 2:
-        return replace(finding, value=f"{value}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
-    return replace(finding, conclusion=Conclusion.FAILED, value=value)

@@ -72,6 +72,7 @@ class Finding:
         bound: the limit in the unit of the value; None if it is no number.
         uncertain: whether the distance to the limit is within noise.
         slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
+        applied: whether the limit could be applied; otherwise `value` is the reason.
     """
 
     rule: str
@@ -84,6 +85,7 @@ class Finding:
     bound: float | None = None
     uncertain: bool = False
     slice: str | None = None
+    applied: bool = True
 
     @property
     def title(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from statistics import fmean
 
 from scoregate.core.agreement import describe_reviews, digest_fingerprint, is_judge
-from scoregate.core.cases import Status, percentiles
+from scoregate.core.cases import Status
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.intervals import measure_spread, wilson_interval
@@ -209,44 +209,6 @@ def check_assertions(context: SuiteContext) -> Iterator[Finding]:
         conclusion = Conclusion.FAILED
         value = f"{_count_cases(columns.count(Status.FAILED))} failed{f', {errored:,} met errors' if errored else ''}"
     yield Finding("assert_test", conclusion, value, "every case passes", "the suite", suite.label)
-
-
-def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
-    """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
-    suite, limits = context.suite, context.limits
-    latency = compute_p95(suite.columns.durations_ms)
-    yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
-    yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
-    yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
-
-
-_DOLLARS = ("${:,.2f}", "${:,.4f}", "${:,.6f}")
-_TOKENS = ("{:,.0f}",)
-_MS = ("{:,.0f} ms", "{:,.2f} ms")
-
-
-def _check_limit(
-    context: SuiteContext, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[str]
-) -> Iterator[Finding]:
-    if limit is None:
-        return
-    conclusion, value_text, limit_text = Conclusion.UNMEASURABLE, "unknown", forms[0].format(limit)
-    if value is not None:
-        # with enough digits to show the difference
-        texts = [(form.format(value), form.format(limit)) for form in forms]
-        value_text, limit_text = next((pair for pair in texts if pair[0] != pair[1]), texts[0])
-        conclusion = Conclusion.FAILED if value > limit else Conclusion.PASSED
-        if rule == "cost" and (unpriced := context.suite.unpriced):
-            value_text = f"at least {value_text}, as no price is known of {', '.join(unpriced)}"
-            conclusion = Conclusion.FAILED if value > limit else Conclusion.UNMEASURABLE
-    origin = context.limits.find_origin(name)
-    yield Finding(rule, conclusion, value_text, f"≤ {limit_text}", origin, context.suite.label, bound=limit)
-
-
-def compute_p95(values: Iterable[float]) -> float | None:
-    """The 95th percentile by the nearest-rank method; NaN is ignored, None without values."""
-    (p95,) = percentiles(values, 0.95)
-    return p95
 
 
 def check_judge_agreement(context: SuiteContext) -> Iterator[Finding]:

@@ -14,12 +14,12 @@ from scoregate.core.gate.baseline_rules import (
     check_drops,
     check_lost_scores,
     check_model,
-    check_quantity_ratios,
     check_regressions,
     check_slice_drops,
 )
 from scoregate.core.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.core.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
 from scoregate.core.gate.run_rules import (
     check_any_suite,
     check_base_suites,
@@ -41,7 +41,6 @@ from scoregate.core.gate.suite_rules import (
     check_judge_agreement,
     check_mean_scores,
     check_pass_rate,
-    check_quantity_limits,
     match_limit,
 )
 from scoregate.core.policy import Policy, Severity
@@ -97,6 +96,7 @@ class Verdict:
         warnings: the findings that only warn.
         policy_changes: the differences to the baseline's policy, as text.
         not_applied: the relative gates that are set, if there is no baseline.
+        left_out: the findings of limits that could not be applied to a suite, each with the reason as its value.
         ungated: the labels of suites in which nothing can fail.
         uncalibrated: why scores of a judge didn't count, by suite and evaluator.
         evaluator_changes: the differences to the baseline's evaluators and thresholds.
@@ -106,6 +106,7 @@ class Verdict:
     warnings: tuple[Finding, ...] = ()
     policy_changes: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
+    left_out: tuple[Finding, ...] = ()
     ungated: tuple[str, ...] = ()
     uncalibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
     evaluator_changes: tuple[EvaluatorChange, ...] = ()
@@ -152,11 +153,13 @@ def evaluate_gates(
     ]
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
     results += [(finding, suite.limits) for suite in suites for rule in SUITE_RULES for finding in rule(suite)]
-    findings, warnings = list[Finding](), list[Finding]()
+    findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in results:
         rule = finding.rule.replace(" ", "_")
         severity = limits.severity.get(rule, _DEFAULT_SEVERITY.get(rule, Severity.FAIL))
-        if finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
+        if not finding.applied:
+            left_out += [finding] if severity is not Severity.OFF else []
+        elif finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
             findings.append(finding)
         elif severity is Severity.WARN:
             warnings.append(finding)
@@ -166,6 +169,7 @@ def evaluate_gates(
         tuple(warnings),
         tuple(policy_changes),
         not_applied=policy.relative_gates if comparison.base is None else (),
+        left_out=tuple(left_out),
         ungated=tuple(
             suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
         ),

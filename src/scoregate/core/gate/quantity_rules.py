@@ -1,0 +1,236 @@
+"""Rules about what a suite uses: its cost, its tokens and its latency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import exp, isnan
+from typing import TypeAlias
+
+from scoregate.core.cases import Columns, percentiles, unpriced_models
+from scoregate.core.comparison_rows import Measure
+from scoregate.core.evaluation import Usage
+from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.pairing import Side, quantity_side
+from scoregate.core.quantity_rows import QUANTITIES
+from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
+from scoregate.core.records import record
+from scoregate.core.run import Run, SuiteResult
+from scoregate.core.text import format_dollars
+
+# Sums of floats that were added up in another order differ in their last digits.
+_DIGITS = 12
+_ROUNDING = 1e-9
+# With a larger share of calls that name no case, differences of cases say little about the suite.
+_MOST_UNNAMED = 0.5
+_STORED = "answers of a store have no latency and no cost to compare"
+
+
+def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
+    """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
+    suite, limits = context.suite, context.limits
+    latency = compute_p95(suite.columns.durations_ms)
+    yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
+    yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
+    yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
+
+
+_DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)
+_TOKENS = ("{:,.0f}".format,)
+_MS = ("{:,.0f} ms".format, "{:,.2f} ms".format)
+_Format: TypeAlias = Callable[[float], str]
+
+
+def _check_limit(
+    context: SuiteContext, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[_Format]
+) -> Iterator[Finding]:
+    if limit is None:
+        return
+    suite, shared = context.suite, None
+    if rule != "p95 latency":
+        shared = find_shared_usage(context.comparison.run, context.suite)
+    more = _amount(shared, Measure.COST if rule == "cost" else Measure.TOKENS)
+    unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule == "cost" else set[str]()
+    known, most = round(value or 0.0, _DIGITS), round((value or 0.0) + more, _DIGITS)
+    conclusion = Conclusion.UNMEASURABLE
+    if known > limit:
+        conclusion = Conclusion.FAILED
+    elif (value is not None or more) and most <= limit and not unpriced:
+        conclusion = Conclusion.PASSED
+    known_text, most_text, limit_text = _format_amounts(known, most, limit, forms)
+    text = "unknown" if value is None else known_text
+    if more:
+        text = f"{text}, up to {most_text} with calls of {suite.script} that name none of its suites"
+    if unpriced and value is not None:
+        text = f"at least {text}, as no price is known of {', '.join(sorted(unpriced))}"
+    origin = context.limits.find_origin(name)
+    yield Finding(rule, conclusion, text, f"≤ {limit_text}", origin, suite.label, bound=limit)
+
+
+def _format_amounts(known: float, most: float, limit: float, forms: Sequence[_Format]) -> tuple[str, str, str]:
+    """Both amounts and the limit, with enough digits to show the limit and each difference to it."""
+    texts = [(form(known), form(most), form(limit)) for form in forms]
+    for *amounts, shown in texts:
+        number = float(shown.strip("<$ ms").replace(",", ""))
+        if abs(number - limit) <= _ROUNDING * limit and (shown not in amounts or known == most == limit):
+            return amounts[0], amounts[1], shown
+    return texts[-1] if limit else texts[0]
+
+
+def compute_p95(values: Iterable[float]) -> float | None:
+    """The 95th percentile by the nearest-rank method; NaN is ignored, None without values."""
+    (p95,) = percentiles(values, 0.95)
+    return p95
+
+
+def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
+    """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline.
+
+    A limit that can't be applied gives a finding too, so that it is never absent without a reason.
+    """
+    limits, base = context.limits, context.base_suite
+    if base is None:
+        return
+    for rule, name, limit, measure in (
+        ("cost", "max_cost_ratio", limits.max_cost_ratio, Measure.COST),
+        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, Measure.TOKENS),
+        ("p95 latency", "max_p95_ratio", limits.max_p95_ratio, Measure.LATENCY),
+    ):
+        if limit is not None:
+            new, old = _measure(context.suite, measure), _measure(base, measure)
+            finding = _add_doubts(_check_ratio(new, old, limit, context.criteria.alpha), context, base, measure)
+            yield replace(finding, rule=f"{rule} ratio", origin=limits.find_origin(name), suite=context.suite.label)
+
+
+@record
+class _Amounts:
+    """What a suite used.
+
+    Attributes:
+        suite: the suite.
+        measure: the quantity.
+        cases: the amounts of the cases.
+        unnamed: the amount of the calls that belong to no case.
+        is_stored: whether answers were read from a store, so that the amounts are those of only some calls.
+    """
+
+    suite: SuiteResult
+    measure: Measure
+    cases: Side
+    unnamed: float
+    is_stored: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything was used."""
+        return bool(self.cases.means or self.unnamed)
+
+    @property
+    def total(self) -> float:
+        """The amount of all trials, and of the calls that belong to no case."""
+        return sum(value for value in QUANTITIES[self.measure](self.suite.columns) if value > 0) + self.unnamed
+
+    @property
+    def per_trial(self) -> float:
+        """The total for each trial, so that suites with other cases or repeats can be compared."""
+        return self.total / max(1, len(self.suite.columns))
+
+    def spread(self) -> Side:
+        """The amounts of the cases, each with an equal part of the calls that belong to no case."""
+        part = self.unnamed / max(1, len(self.suite.columns))
+        return quantity_side([self.suite.columns], partial(_add_to_each, measure=self.measure, part=part))
+
+
+def _add_to_each(columns: Columns, *, measure: Measure, part: float) -> list[float]:
+    return [part if isnan(value) else value + part for value in QUANTITIES[measure](columns)]
+
+
+def _measure(suite: SuiteResult, measure: Measure) -> _Amounts:
+    usage = None if measure is Measure.LATENCY else suite.usage
+    is_stored = bool(suite.columns.cached) or (usage is not None and (usage.cached or usage.stored > 0))
+    cases = quantity_side([suite.columns], QUANTITIES[measure])
+    return _Amounts(suite, measure, cases, _amount(usage, measure), is_stored)
+
+
+def _amount(usage: Usage | None, measure: Measure) -> float:
+    if usage is None:
+        return 0.0
+    return (usage.cost or 0.0) if measure is Measure.COST else float(usage.input_tokens + usage.output_tokens)
+
+
+def _check_ratio(new: _Amounts, old: _Amounts, limit: float, alpha: float) -> Finding:
+    """Unmeasurable if only the baseline has values; passed if only the run has them; not applied if neither has."""
+    finding = Finding("", Conclusion.PASSED, "", f"≤ {limit:g} ×", bound=limit)
+    is_stored = new.is_stored or old.is_stored
+    if not (new.is_known and old.is_known):
+        if new.is_known == old.is_known or is_stored:
+            value = _STORED if is_stored else f"neither run knows its {new.measure}"
+            return replace(finding, value=value, applied=False)
+        if new.is_known:
+            return replace(finding, value="unknown in the baseline")
+        return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
+    sides = new.cases, old.cases
+    if (new.unnamed or old.unnamed) and not is_stored:
+        sides = new.spread(), old.spread()
+        has_pairs = not new.cases.means.keys().isdisjoint(old.cases.means)
+        if not has_pairs or any(each.unnamed > _MOST_UNNAMED * each.total for each in (new, old)):
+            return _compare_totals(finding, new, old, limit)
+    finding = _compare_cases(finding, sides, new, limit, alpha)
+    return finding if finding.applied or not is_stored else replace(finding, value=_STORED)
+
+
+def _compare_totals(finding: Finding, new: _Amounts, old: _Amounts, limit: float) -> Finding:
+    times = new.per_trial / old.per_trial
+    has_same_cases = sorted(new.suite.columns.hashes) == sorted(old.suite.columns.hashes)
+    value = f"{times:.2f} × the baseline's, by the totals of the suite{'' if has_same_cases else ' per trial'}"
+    exceeds = times > limit * (1 + _ROUNDING)
+    return replace(finding, conclusion=Conclusion.FAILED if exceeds else Conclusion.PASSED, value=value)
+
+
+def _compare_cases(
+    finding: Finding, sides: tuple[Side, Side], amounts: _Amounts, limit: float, alpha: float
+) -> Finding:
+    new, old = sides
+    is_p95 = amounts.measure is Measure.LATENCY
+    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
+    if ratio is None:
+        return replace(finding, value="no case has a value in both runs", applied=False)
+    value = f"{ratio.times:.2f} × the baseline's"
+    if ratio.low is not None and ratio.high is not None:
+        value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
+    if ratio.times <= limit * (1 + _ROUNDING):
+        return replace(finding, value=value)
+    p = p95_test(new, old) if is_p95 else total_test(new, old, amounts.suite.columns)
+    if p > alpha / 2:
+        return replace(finding, value=f"{value}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
+    return replace(finding, conclusion=Conclusion.FAILED, value=value)
+
+
+def _add_doubts(finding: Finding, context: SuiteContext, base: SuiteResult, measure: Measure) -> Finding:
+    """The finding; unmeasurable if calls may be missing on either side, unless it fails without them."""
+    base_run, suite = context.comparison.base, context.suite
+    if measure is Measure.LATENCY or base_run is None:
+        return finding
+    doubts = tuple(_find_doubts(context.comparison.run, suite, base, measure))
+    base_doubts = tuple(f"{doubt} in the baseline" for doubt in _find_doubts(base_run, base, suite, measure))
+    if not (doubts or base_doubts) or (finding.conclusion is Conclusion.FAILED and not base_doubts):
+        return finding
+    known = (finding.value,) if finding.applied else ()
+    value = "; ".join((*known, *doubts, *base_doubts))
+    return replace(finding, conclusion=Conclusion.UNMEASURABLE, value=value, applied=True)
+
+
+def _find_doubts(run: Run, suite: SuiteResult, other: SuiteResult, measure: Measure) -> Iterator[str]:
+    shared = find_shared_usage(run, suite)
+    if _amount(shared, Measure.TOKENS) or _amount(shared, Measure.COST):
+        yield f"calls of {suite.script} name none of its suites"
+    # A model without a price in both runs is left out of both costs.
+    unpriced = set(suite.unpriced) - (set(other.unpriced) if suite.cost and other.cost else set())
+    if measure is Measure.COST and unpriced:
+        yield f"no price is known of {', '.join(sorted(unpriced))}"
+
+
+def find_shared_usage(run: Run, suite: SuiteResult) -> Usage | None:
+    """The usage of calls that may be of any suite of a suite's script; None without any."""
+    return next((script.usage for script in run.scripts if script.name == suite.script), None)

@@ -1,0 +1,168 @@
+"""Limits of cost and tokens where calls name no case or no suite: none passes without a reason."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+from tests.unit.core.builders import Told, run_of, scored
+
+from scoregate.core.comparison import compare
+from scoregate.core.evaluation import Usage
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.policy import Limits, Policy, Severity
+from scoregate.core.run import Run, Script, SuiteResult
+
+PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
+RATIO = Limits(max_cost_ratio=1.5, origin={"max_cost_ratio": "x"})
+_SCRIPT = "evals/demo.py"
+
+
+def run(
+    unnamed: float = 0.0,
+    *,
+    cases: int | Sequence[float] = 12,
+    shared: Usage | None = None,
+    cached_rows: Sequence[int] = (),
+    unpriced: Sequence[str] = (),
+    **usage: Any,
+) -> Run:
+    """A run whose cases cost so much, besides calls that name no case and calls that may be of any suite."""
+    costs = [nan] * cases if isinstance(cases, int) else list(cases)
+    made = run_of(Told(scored(*[1.0] * len(costs))), scripts=[Script(_SCRIPT, exit_code=0, usage=shared)])
+    columns = made.suites[0].columns
+    columns.costs[:] = columns.tokens[:] = array("d", costs)
+    columns.cached.update(cached_rows)
+    columns.unpriced.update(unpriced)
+    suite: SuiteResult = made.suites[0]
+    if unnamed or usage:
+        suite = replace(suite, usage=Usage(int(unnamed), cost=unnamed, **usage))
+    return replace(made, suites=(suite,))
+
+
+def verdict(new: Run, old: Run, limits: Limits = RATIO) -> Verdict:
+    return evaluate_gates(compare(new, old), Policy(limits))
+
+
+def ratio(new: Run, old: Run) -> tuple[Conclusion, str]:
+    (one,) = [each for each in verdict(new, old).findings if each.rule == "cost ratio"]
+    return one.conclusion, one.value
+
+
+def left_out(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
+    found = verdict(new, old, limits)
+    assert not [each for each in found.findings if each.rule == "cost ratio"]
+    return [each.value for each in found.left_out]
+
+
+def limited(new: Run, limit: float) -> Finding:
+    found = evaluate_gates(compare(new, None), Policy(Limits(max_cost=limit))).findings
+    return next(each for each in found if each.rule == "cost")
+
+
+def test_calls_without_a_case_are_compared_by_totals() -> None:
+    assert ratio(run(3.0), run(1.0)) == (FAILED, "3.00 × the baseline's, by the totals of the suite")
+    assert ratio(run(1.2), run(1.0)) == (PASSED, "1.20 × the baseline's, by the totals of the suite")
+    # Suites of other sizes, and with few cases, in which no test could find a difference.
+    value = "3.00 × the baseline's, by the totals of the suite per trial"
+    assert ratio(run(3.0, cases=2), run(2.0, cases=4)) == (FAILED, value)
+    assert ratio(run(2.0, cases=4), run(1.0, cases=2))[0] is PASSED
+    # A judge names its cases, and costs the same; the application, which doesn't, costs more.
+    assert ratio(run(9.0, cases=[0.1] * 12), run(3.0, cases=[0.1] * 12))[0] is FAILED
+
+
+def test_a_small_part_without_a_case_is_spread_over_the_cases() -> None:
+    old = run(0.6, cases=[0.1] * 12)
+    found = ratio(run(0.6, cases=[0.3] * 12), old)
+    assert found == (FAILED, "2.33 × the baseline's [2.33, 2.33]")
+    few = ratio(run(0.2, cases=[0.3] * 4), run(0.2, cases=[0.1] * 4))
+    assert few == (PASSED, "2.33 × the baseline's [2.33, 2.33]: above the limit, within noise at 4 cases")
+    assert ratio(run(1.8, cases=[0.2] * 12), old)[0] is FAILED  # 2.3 times, where cases alone cost twice as much
+    assert ratio(run(0.0, cases=[0.2] * 12), old)[0] is PASSED  # 1.3 times: the others are not made any more
+
+
+def test_what_only_one_side_knows() -> None:
+    assert ratio(run(), run(1.0)) == (UNMEASURABLE, "unknown, though the baseline knows it")
+    assert ratio(run(1.0), run()) == (PASSED, "unknown in the baseline")
+
+
+def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
+    assert left_out(run(), run()) == ["neither run knows its cost"]
+    stored = "answers of a store have no latency and no cost to compare"
+    every = range(12)
+    for new, old in (
+        (run(cases=[0.0] * 12, cached_rows=every), run(cases=[0.1] * 12)),
+        (run(cases=[0.1] * 12), run(cases=[0.0] * 12, cached_rows=every)),
+        (run(cached=True), run(1.0)),
+        (run(0.5, cached_rows=range(3)), run(1.0)),  # a part of the calls was paid
+        (run(1.0), run(0.3, calls=9, stored=4)),
+    ):
+        assert left_out(new, old) == [stored], (new, old)
+    one = run(cases=[0.1, nan])
+    assert left_out(one, run(cases=[nan, 0.1])) == ["no case has a value in both runs"]
+    off = replace(RATIO, severity={"cost_ratio": Severity.OFF})
+    assert left_out(run(), run(), off) == []
+    latency = Limits(max_p95_ratio=2.0, max_tokens_ratio=2.0)
+    assert left_out(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
+
+
+def test_cases_of_a_store_are_left_out_of_those_that_are_compared() -> None:
+    new, old = run(cases=[0.3] * 12 + [0.0] * 4, cached_rows=range(12, 16)), run(cases=[0.1] * 16)
+    assert ratio(new, old)[0] is FAILED
+
+
+def test_a_ratio_without_prices_is_unmeasurable() -> None:
+    unpriced = run(unpriced=["m"])
+    value = "neither run knows its cost; no price is known of m; no price is known of m in the baseline"
+    assert ratio(unpriced, unpriced) == (UNMEASURABLE, value.partition("; ")[2])
+    new = run(cases=[0.1] * 12, unpriced=["m"])
+    assert ratio(new, run(cases=[0.1] * 12)) == (
+        UNMEASURABLE,
+        "1.00 × the baseline's [1.00, 1.00]; no price is known of m",
+    )
+    assert ratio(run(cases=[0.3] * 12, unpriced=["m"]), run(cases=[0.1] * 12))[0] is FAILED  # the known part exceeds it
+    assert ratio(new, run(cases=[0.1] * 12, unpriced=["m"]))[0] is PASSED  # without the same model on both sides
+    assert ratio(run(cases=[0.3] * 12), run(cases=[0.1] * 12, unpriced=["m"]))[0] is UNMEASURABLE
+
+
+def test_calls_of_any_suite_make_a_ratio_unmeasurable_unless_it_fails_without_them() -> None:
+    shared, old = Usage(5, cost=0.5), run(cases=[0.1] * 12)
+    conclusion, value = ratio(run(cases=[0.1] * 12, shared=shared), old)
+    assert conclusion is UNMEASURABLE
+    assert value.endswith("; calls of evals/demo.py name none of its suites")
+    assert ratio(run(cases=[0.3] * 12, shared=shared), old)[0] is FAILED
+    conclusion, value = ratio(run(cases=[0.3] * 12), run(cases=[0.1] * 12, shared=shared))
+    assert conclusion is UNMEASURABLE
+    assert value.endswith("name none of its suites in the baseline")
+    assert ratio(run(cases=[0.1] * 12, shared=Usage(cost=0.0, cached=True)), old)[0] is PASSED  # nothing was used
+    assert ratio(run(shared=shared), run())[0] is UNMEASURABLE  # where nothing else is known, too
+
+
+def test_a_limit_holds_if_it_holds_with_the_calls_of_any_suite() -> None:
+    new = run(cases=[0.1] * 10, shared=Usage(5, cost=0.5))
+    suffix = " with calls of evals/demo.py that name none of its suites"
+    assert (limited(new, 0.9).conclusion, limited(new, 0.9).value) == (FAILED, f"$1.00, up to $1.50{suffix}")
+    assert limited(new, 1.2).conclusion is UNMEASURABLE
+    assert limited(new, 1.5).conclusion is PASSED
+    only = run(shared=Usage(5, cost=0.5))
+    assert (limited(only, 0.4).conclusion, limited(only, 0.4).value) == (UNMEASURABLE, f"unknown, up to $0.50{suffix}")
+    assert limited(only, 0.5).conclusion is PASSED
+    assert limited(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
+
+
+def test_a_limit_is_shown_as_it_is_set() -> None:
+    for limit, value, shown in (
+        (0.003, "$0.0037", "≤ $0.003"),
+        (0.0125, "$0.0037", "≤ $0.0125"),
+        (0.5, "$0.0037", "≤ $0.50"),
+        (0.00375, "$0.003750", "≤ $0.003750"),
+        (12.0, "$0.0037", "≤ $12.00"),
+    ):
+        found = limited(run(cases=[0.00375]), limit)
+        assert (found.value, found.limit) == (value, shown)
+    sums = 0.1 + 0.2, 0.3
+    assert {limited(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}

@@ -1,0 +1,124 @@
+"""Plain HTTP clients name the case of a call to the gateway, and send nothing else to anyone."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+import requests
+from tests.fakes.header_echo import serve_headers
+
+from scoregate.core.call_headers import ADDRESS_VARIABLE
+from scoregate.core.usage import METER, UsageMeter, collect_usage
+from scoregate.engine import client_headers
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The gateway of this process; its clients are as before after the test."""
+    for library in (httpx, httpx2):
+        monkeypatch.setattr(library.Client, "send", library.Client.send)
+        monkeypatch.setattr(library.AsyncClient, "send", library.AsyncClient.send)
+    monkeypatch.setattr(http.client.HTTPConnection, "endheaders", http.client.HTTPConnection.endheaders)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    with serve_headers() as found:
+        monkeypatch.setenv(ADDRESS_VARIABLE, found)
+        client_headers.name_calls.cache_clear()
+        client_headers.name_calls()
+        yield found
+    client_headers.name_calls.cache_clear()
+
+
+def post_urllib(url: str, **headers: str) -> Any:
+    with urllib.request.urlopen(urllib.request.Request(url, b"{}", headers)) as answer:
+        return json.load(answer)
+
+
+async def _post_async(library: Any, url: str) -> Any:
+    async with library.AsyncClient() as client:
+        return (await client.post(url, json={})).json()
+
+
+CLIENTS = {
+    "urllib": post_urllib,
+    "requests": lambda url: requests.post(url, json={}, timeout=20).json(),
+    "httpx": lambda url: httpx.post(url, json={}).json(),
+    "httpx2": lambda url: httpx2.post(url, json={}).json(),
+    "httpx, async": lambda url: asyncio.run(_post_async(httpx, url)),
+    "httpx2, async": lambda url: asyncio.run(_post_async(httpx2, url)),
+}
+NAMED = {
+    "x-scoregate-suite": "1-0.jsonl",
+    "x-scoregate-case": "%C3%A4%20b",
+    "x-scoregate-repeat": "2",
+    "x-scoregate-evaluator": "judge",
+}
+
+
+@pytest.fixture
+def case() -> Iterator[None]:
+    token = METER.set(UsageMeter(2, "ä b", "judge", suite="1-0.jsonl"))
+    yield
+    METER.reset(token)
+
+
+@pytest.mark.usefixtures("case")
+def test_each_client_names_the_case(address: str) -> None:
+    for name, post in CLIENTS.items():
+        assert post(f"{address}/openai/v1/chat/completions") == NAMED, name
+
+
+@pytest.mark.usefixtures("case")
+def test_other_addresses_get_no_headers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for elsewhere in ("http://127.0.0.1:1", f"{address}0", "https://api.openai.com"):
+        monkeypatch.setenv(ADDRESS_VARIABLE, elsewhere)
+        for name, post in CLIENTS.items():
+            assert post(f"{address}/v1") == {}, (elsewhere, name)
+
+
+@pytest.mark.usefixtures("case")
+def test_what_a_client_names_itself_stays(address: str) -> None:
+    for headers in ({"x-scoregate-case": "own"}, {"x-scoregate-counted": "1"}):
+        assert post_urllib(f"{address}/v1", **headers) == headers
+        assert httpx.post(f"{address}/v1", json={}, headers=headers).json() == headers
+
+
+def test_a_thread_without_a_case_names_the_only_suite(address: str) -> None:
+    assert post_urllib(f"{address}/v1") == {}
+    with collect_usage(UsageMeter(suite="a suite")):
+        expected = {"x-scoregate-repeat": "0", "x-scoregate-suite": "a%20suite"}
+        assert post_urllib(f"{address}/v1") == expected
+        with collect_usage(UsageMeter(suite="another")):
+            assert post_urllib(f"{address}/v1") == {}  # it may be of either
+
+
+LATE = f"""
+import sys
+from scoregate.core.usage import METER, UsageMeter
+from scoregate.engine.environment import name_calls_at_gateway
+
+name_calls_at_gateway()
+name_calls_at_gateway()
+assert not sys.modules.keys() & {{"httpx", "httpx2"}}
+METER.set(UsageMeter(2, "ä b", "judge", suite="1-0.jsonl"))
+import httpx, httpx2, urllib.request, json
+url = sys.argv[1] + "/v1"
+named = {NAMED!r}
+for library in (httpx, httpx2):
+    assert library.post(url, json={{}}).json() == named
+with urllib.request.urlopen(urllib.request.Request(url, b"")) as answer:
+    assert json.load(answer) == named
+"""
+
+
+def test_libraries_that_are_imported_later_name_the_case(address: str) -> None:
+    subprocess.run([sys.executable, "-c", LATE, address], check=True, timeout=60)
