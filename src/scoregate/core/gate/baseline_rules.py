@@ -230,7 +230,7 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     if columns.deferred.get(row.evaluator) or row.evaluator in suite.reviews:
         return False
     limit = context.limits.max_error_rate
-    errored = len(columns.errored_rows()) / len(columns)
+    errored = len(context.errored) / len(columns)
     return columns.unscored_counts.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison import Comparison
-from scoregate.core.distributions import binomial_half_cdf
+from scoregate.core.estimates import one_sided_p
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.pairing import Side, case_clusters, pair_sides
 from scoregate.core.policy import matches_suite
 from scoregate.core.run import ConfirmationOutcome, SuiteResult
+from scoregate.core.significance import exact_sign_flip_p
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
 _MOST_NAMES = 5
+_ROUNDING = 1e-9
 _JUDGED = (Status.PASSED, Status.FAILED)
 
 
@@ -119,33 +122,31 @@ def _list_names(cases: Sequence[str]) -> str:
 def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     """Not significantly more cases meet errors than in the baseline, if a relative gate depends on their scores.
 
-    A case with an error has no score, so without this rule a change that breaks one case in thirty stays green. The
-    cases that meet an error on one side only are compared by an exact one-sided sign test, at half of alpha, divided
-    by the number of suites (Bonferroni). A difference below `min_effect` (as a share of the cases) doesn't count.
+    A case with an error has no score, so without this rule a change that breaks one case in thirty stays green. Each
+    case's share of trials with an error is compared as scores are, so that clusters and unequal numbers of trials
+    count: one-sided, at half of alpha, divided by the number of suites (Bonferroni). An increase of the mean share
+    below `min_effect` doesn't count. `benchmarks/calibration_errors.py` simulates it.
     """
-    limits, base, criteria = context.limits, context.base_suite, context.criteria
+    limits, base, criteria, columns = context.limits, context.base_suite, context.criteria, context.suite.columns
     if base is None or not (limits.fail_on_regression or limits.max_drop or limits.fail_on_critical):
         return
-    if not context.suite.columns.errored_rows():
+    if not context.errored:
         return
-    shares, base_shares = _measure_errors(context.suite.columns), _measure_errors(base.columns)
-    both = shares.keys() & base_shares.keys()
-    new = sum(shares[case] > base_shares[case] for case in both)
-    fixed = sum(shares[case] < base_shares[case] for case in both)
-    alpha = criteria.alpha / 2 / max(1, len(context.comparison.pairs))
-    if new - fixed < max(1.0, criteria.min_effect * len(both)):
+    new = Side.from_reader(partial(_flag_errors, columns, context.errored))
+    pairs = pair_sides(
+        new, Side.from_reader(partial(_flag_errors, base.columns, base.columns.errored_rows())), case_clusters(columns)
+    )
+    if pairs.mean is None or pairs.base is None or pairs.mean - pairs.base < max(criteria.min_effect, _ROUNDING):
         return
-    p = binomial_half_cdf(fixed, new + fixed)
-    if p > alpha:
+    exact = exact_sign_flip_p(pairs.sums)
+    p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
+    if p > criteria.alpha / 2 / max(1, len(context.comparison.pairs)):
         return
-    value = f"{new:,} of {len(both):,} cases newly meet an error, {fixed:,} don't any more"
+    value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"
     yield Finding("new errors", Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
 
 
-def _measure_errors(columns: Columns) -> dict[str, float]:
-    """The share of each case's trials that met an error."""
-    errored, total = Counter[str](), Counter[str](columns.hashes)
-    for row in columns.errored_rows():
-        errored[columns.hashes[row]] += 1
-    return {case: errored[case] / count for case, count in total.items()}
+def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[tuple[str, float]]:
+    """1 for each trial that met an error, 0 for each other one."""
+    return ((case, float(row in errored)) for row, case in enumerate(columns.hashes))
