@@ -21,6 +21,7 @@ import calibration_intervals
 import calibration_kappa
 import calibration_limits
 import calibration_lost
+import calibration_means
 import calibration_power
 import calibration_repeats
 import calibration_slices
@@ -38,6 +39,7 @@ TOPICS: Mapping[str, Report] = {
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
+    "means": calibration_means.report,
     "power": calibration_power.report,
     "lost": calibration_lost.report,
     "errors": calibration_errors.report,
