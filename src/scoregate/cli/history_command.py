@@ -33,8 +33,8 @@ from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.report import number_format
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.cli.history_formats import Column, write_rows
-from scoregate.cli.history_options import AnswerTarget, RunChoice, answer_options, run_options
+from scoregate.cli.history_formats import AnswerTarget, Column, write_rows
+from scoregate.cli.history_options import RunChoice, answer_options, run_options
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import CommandGroup, print_line, print_warning
 from scoregate.core.records import record

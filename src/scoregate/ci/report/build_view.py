@@ -37,6 +37,7 @@ from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.partition import lacks_shard
 from scoregate.core.run import Run
 from scoregate.core.text import SortKey, natural_sort_key
 
@@ -79,7 +80,7 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         failing_total=totals.newly_failing or totals.failed,
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
-        gone=comparison.gone,
+        gone=() if lacks_shard(run) else comparison.gone,
         errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=verdict.not_applied,
@@ -234,6 +235,8 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
             yield f"Compared with {note}; `--baseline none` compares with nothing."
             if comparison.gone and not (comparison.run.selection or comparison.run.filters):
                 yield f"Not in this run: {_shorten_list(comparison.gone)}."
+        if comparison.gone and lacks_shard(comparison.run):
+            yield f"Suites of the baseline that may be in a missing shard: {_shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
         if not baseline.complete:

@@ -10,7 +10,7 @@ from scoregate.core.cases import Columns
 from scoregate.core.comparison_rows import Measure, Row, RowLabel
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.suite_rules import format_percent, match_limit
+from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
 from scoregate.core.pairing import Side, quantity_side
 from scoregate.core.quantity_rows import QUANTITIES
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
@@ -154,8 +154,8 @@ def describe_change(row: Row) -> str:
 def describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     """What an entry says about a row that is worse."""
     if row.is_accepted:
-        return f"a drop of up to {entry.at_most:.3f} is accepted {entry.terms}"
-    return f"more than the {entry.at_most:.3f} that is accepted until {entry.until}"
+        return f"a drop of up to {format_digits(entry.at_most, 3)} is accepted {entry.terms}"
+    return f"more than the {format_digits(entry.at_most, 3)} that is accepted until {entry.until}"
 
 
 def _format_signed(value: float) -> str:

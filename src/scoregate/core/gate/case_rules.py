@@ -12,12 +12,12 @@ from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.pairing import Side, case_clusters, pair_sides
 from scoregate.core.policy import matches_suite
-from scoregate.core.run import ConfirmationOutcome, SuiteResult
+from scoregate.core.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.significance import exact_sign_flip_p
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
-_MOST_NAMES = 5
+_MOST_NAMES, _LONGEST_NAME = 5, 80
 _ROUNDING = 1e-9
 _JUDGED = (Status.PASSED, Status.FAILED)
 
@@ -31,13 +31,9 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
     confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
-    for flip in comparison.newly_failing:
-        if flip.suite != context.index:
-            continue
-        base_tags = () if base is None else base.columns.tags.get(flip.base_row, ())
-        if CRITICAL not in (*suite.columns.tags.get(flip.row, ()), *base_tags):
-            continue
-        case = suite.columns.hashes[flip.row]
+    cases = list(_find_newly_failing(context))
+    names = _read_names(comparison.run, context.index, cases)
+    for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
         if (confirmation := confirmations.get(case)) is not None:
             outcome = confirmation.outcome
@@ -48,11 +44,41 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         yield Finding(
             "critical case",
             Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{case} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
+            f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
             "no critical case newly fails",
             context.limits.find_origin("fail_on_critical"),
             suite.label,
         )
+
+
+def _find_newly_failing(context: SuiteContext) -> Iterator[str]:
+    """The critical cases of the suite that newly fail."""
+    columns, base = context.suite.columns, context.base_suite
+    for flip in context.comparison.newly_failing:
+        if flip.suite != context.index:
+            continue
+        base_tags = () if base is None else base.columns.tags.get(flip.base_row, ())
+        if CRITICAL in (*columns.tags.get(flip.row, ()), *base_tags):
+            yield columns.hashes[flip.row]
+
+
+def _read_names(run: Run, suite: int, cases: Sequence[str]) -> dict[str, str]:
+    """How findings call cases: by name and hash. Names are on disk only, so they are read if there is a finding.
+
+    Args:
+        run: the run with the cases.
+        suite: the index of their suite.
+        cases: their hashes; a case that the record lacks is called by its hash.
+    """
+    names, wanted = {case: case for case in cases}, set(cases)
+    for case in run.cases if wanted else ():
+        if case.suite == suite and case.hash in wanted:
+            wanted.remove(case.hash)
+            if case.name and case.name != case.hash:
+                names[case.hash] = f"{case.name:.{_LONGEST_NAME}} ({case.hash})"
+            if not wanted:
+                break
+    return names
 
 
 def find_accepted_case(comparison: Comparison, suite: SuiteResult, case: str) -> AcceptedRegression | None:
@@ -85,14 +111,15 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
         if case in outcomes and not outcomes[case] & {*_JUDGED} and Status.PASSED in base_outcomes.get(case, ())
     ]
     if unmeasured:
-        names = _list_names(unmeasured)
+        names = _list_names(unmeasured, context.comparison.run, context.index)
         yield _not_measured(context, f"{names} passed in the baseline, and met an error or got no score that decides")
     gone = [case for case in base_tagged if case not in outcomes]
     added = sum(case not in base_outcomes for case in tagged)
-    if len(gone) > added:  # as many new ones are the same cases with another input
-        what = "critical case" if len(gone) == 1 else "critical cases"
-        instead = f", and {added:,} are new" if added else ""
-        yield _not_measured(context, f"{len(gone):,} {what} of the baseline are gone: {_list_names(gone)}{instead}")
+    if context.comparison.base is not None and len(gone) > added:  # the new ones are the same with another input
+        what = "critical case of the baseline is" if len(gone) == 1 else "critical cases of the baseline are"
+        instead = f", and {added:,} {'is' if added == 1 else 'are'} new" if added else ""
+        names = _list_names(gone, context.comparison.base, dict(context.comparison.pairs)[context.index])
+        yield _not_measured(context, f"{len(gone):,} {what} gone: {names}{instead}")
 
 
 def _not_measured(context: SuiteContext, value: str) -> Finding:
@@ -113,8 +140,8 @@ def _find_outcomes(columns: Columns) -> dict[str, set[Status]]:
     return outcomes
 
 
-def _list_names(cases: Sequence[str]) -> str:
-    names = ", ".join(cases[:_MOST_NAMES])
+def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
+    names = ", ".join(_read_names(run, suite, cases[:_MOST_NAMES]).values())
     more = len(cases) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names
 

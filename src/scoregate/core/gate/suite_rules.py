@@ -136,11 +136,11 @@ def format_percent(rate: float) -> str:
 
 
 def _format_limit(limit: float) -> str:
-    return f"{_digits(100 * limit, 1)}%"
+    return f"{format_digits(100 * limit, 1)}%"
 
 
-def _digits(limit: float, least: int) -> str:
-    """The limit with all its decimals, from `least` to six."""
+def format_digits(limit: float, least: int) -> str:
+    """A limit with all its decimals, from `least` to six."""
     return max(f"{limit:.{least}f}", f"{limit:.6f}".rstrip("0"), key=len)
 
 
@@ -166,7 +166,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             "mean score",
             conclusion,
             value,
-            f"≥ {_digits(limit, 2)}",
+            f"≥ {format_digits(limit, 2)}",
             context.limits.find_origin(f"min_score.{glob}", "min_score"),
             context.suite.label,
             name,
