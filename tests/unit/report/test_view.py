@@ -21,7 +21,7 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Confirmation, Run
+from scoregate.core.run import Confirmation, Run, Script
 
 
 def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
@@ -235,3 +235,9 @@ def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
     view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
     assert view.failing[0].shown.diff == ("- before", "+ after")
     assert [error.trials for error in view.errors] == []
+
+
+def test_a_suite_that_did_not_finish_has_no_check_mark() -> None:
+    told = Told("bot", [Trial("c", [Score("accuracy")])], (EvaluatorInfo("accuracy"),), finished=False)
+    (suite,) = view_of(make_run(told, scripts=(Script("evals/bot.py", exit_code=-9),), complete=False)).suites
+    assert suite.state is ReportState.UNMEASURABLE

@@ -221,6 +221,8 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from _suite_notices(comparison, context)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
+    if empty := comparison.slices.empty:
+        yield f"slices: no case has a value in {_shorten_list(empty)}, neither as a field nor in its metadata."
     models = sorted({model for suite in run.suites for model in suite.unpriced})
     if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
         yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
