@@ -12,6 +12,7 @@ from tests.integration.ci.conftest import Repository
 
 from scoregate.ci.discover import project_calls, project_modules
 from scoregate.ci.discover.files import ProjectFiles
+from scoregate.ci.discover.installed_packages import InstalledPackages
 from scoregate.ci.discovery import find_suites
 from scoregate.ci.plan import DiscoveredSuites, SourceKind
 from scoregate.ci.settings import load_settings
@@ -198,6 +199,21 @@ async def test_installed_packages_that_start_suites_are_followed(tmp_path: Path)
     (tmp_path / site / "company" / "evals.py").unlink()
     os.mkfifo(tmp_path / site / "company" / "evals.py")
     assert (await find(tmp_path, {})).sources == ()
+
+
+def test_modules_next_to_an_installed_package_are_not_read(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    for name, text in {"company/__init__.py": "", "company/evals.py": COMMON, "large/__init__.py": "import os"}.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text, encoding="utf-8")
+    modules = project_modules.ProjectModules(tmp_path / "project", installed=InstalledPackages((str(site),)))
+    assert modules.locate("evals/eval_one.py", "large") is None
+    found = modules.locate("evals/eval_one.py", "company.evals.run")
+    assert found is not None
+    assert found.files == (f"{site}/company/__init__.py", f"{site}/company/evals.py")
+    assert modules.locate(found.files[-1], "large") is None
+    assert modules.locate(found.files[-1], "company.evals") is not None
+    assert modules.locate(found.files[-1], ".") is not None
 
 
 async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp_path: Path) -> None:

@@ -93,9 +93,11 @@ class ProjectModules:
         if not parts:
             return None
         near = (str(each / inner) for each in above for inner in (".", "src"))
-        own = (self._find(each, parts) for each in (*added, *near, *self.packages.get(parts[0], ())))
-        if (found := next((each for each in own if each is not None), None)) is not None:
-            return found
+        own = (*added, *near, *self.packages.get(parts[0], ()))
+        # Most packages next to an installed one have no suites, and many modules.
+        for each in own if not Path(folder).is_absolute() else ():
+            if (found := self._find(each, parts)) is not None:
+                return found
         others = (self._find(each, parts) for each in self.installed.find(parts[0]))
         return next((each for each in others if each is not None), None)
 
