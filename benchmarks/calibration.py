@@ -14,11 +14,14 @@ from dataclasses import replace
 import calibration_accepted
 import calibration_auto
 import calibration_cells
+import calibration_errors
 import calibration_family
+import calibration_few
 import calibration_intervals
 import calibration_kappa
 import calibration_limits
 import calibration_lost
+import calibration_means
 import calibration_power
 import calibration_repeats
 import calibration_slices
@@ -30,13 +33,16 @@ Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
+    "few": calibration_few.report,
     "accepted": calibration_accepted.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
+    "means": calibration_means.report,
     "power": calibration_power.report,
     "lost": calibration_lost.report,
+    "errors": calibration_errors.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
     "variants": calibration_variants.report,

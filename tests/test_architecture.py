@@ -61,6 +61,7 @@ GLUE = {
     "ci.fork_comment",
     "ci.gateway_folders",
     "ci.job",
+    "ci.local_history",
     "ci.merge_runs",
     "ci.gateway_counts",
     "ci.usage_adder",

@@ -27,7 +27,7 @@ from scoregate.core.cases import CaseKey, CaseResult, Columns
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.model_calls import merge_calls
-from scoregate.core.partition import MOST_SHARDS
+from scoregate.core.partition import MISSING_SHARD, MOST_SHARDS
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, Run, RunShard, Script, SuiteResult
 from scoregate.core.suite_labels import label_suites
@@ -35,6 +35,7 @@ from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 
 _MOST_PROBLEMS = 20
+_LONGEST_CONTENT = 600
 _Key: TypeAlias = tuple[str | None, str, str, int]
 
 
@@ -268,9 +269,13 @@ def _merge_scripts(shards: Sequence[ReadShard]) -> Iterator[Script]:
 
 def _report_problems(shards: Sequence[ReadShard], missing: Sequence[int], of: int) -> Iterator[Script]:
     """What makes the merged run unmeasurable, as scripts that failed."""
+    contents = shards[0].shard.contents
     for number in missing:
-        error = ErrorInfo("MissingShard", "its run is missing", advice="Run it again, and merge again.")
-        yield Script(f"shard {number} of {of}", error=error)
+        what = contents[number - 1][:_LONGEST_CONTENT] if len(contents) == of else ""
+        problem = f"its run is missing; it runs {what}" if what else "its run is missing"
+        yield Script(
+            f"shard {number} of {of}", error=ErrorInfo(MISSING_SHARD, problem, advice="Run it again, and merge again.")
+        )
     bases = {shard.shard.base for shard in shards} - {""}
     if len(bases) > 1:
         yield Script("shards", error=_make_base_error("the shards used different baselines"))

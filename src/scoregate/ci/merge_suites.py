@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scoregate.ci.archive.cases import dump_case
 from scoregate.core.cases import CaseResult, Columns
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, SuitePart
 from scoregate.core.records import record
 from scoregate.core.reducer import add_undeclared
 from scoregate.core.run import SuiteResult
@@ -40,9 +40,22 @@ class SuiteSources:
         return ", ".join(str(each.shard) for each in self.parts)
 
     @property
+    def infos(self) -> list[SuitePart]:
+        """The parts of the suite that shards ran, if it was split."""
+        return [suite.part for suite in self.suites if suite.part is not None]
+
+    def count_trials(self, columns: Columns) -> int:
+        """The trials of all parts, also of those that no shard ran; 0 for a suite that was not split.
+
+        Args:
+            columns: the trials of all shards.
+        """
+        return max((info.cases for info in self.infos), default=0) * (max(columns.repeats, default=0) + 1)
+
+    @property
     def is_missing_part(self) -> bool:
         """Whether no shard ran one of the parts."""
-        infos = [suite.part for suite in self.suites if suite.part is not None]
+        infos = self.infos
         of = max((info.of for info in infos), default=0)
         return len({number for info in infos for number in info.numbers if 1 <= number <= of}) < of
 
@@ -61,7 +74,7 @@ def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
     return replace(
         suites[0],
         evaluators=_merge_evaluators(suites, columns),
-        planned=None if None in planned else sum(number or 0 for number in planned),
+        planned=None if None in planned else max(sum(number or 0 for number in planned), sources.count_trials(columns)),
         unfinished=sum(suite.unfinished for suite in suites),
         errors=(*dict.fromkeys(error for suite in suites for error in suite.errors), *problems),
         reviews=tuple(dict.fromkeys(review for suite in suites for review in suite.reviews)),

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import isnan
 from statistics import median
 
@@ -16,7 +17,7 @@ from scoregate.ci import git
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.packing import LaunchDuration, SuiteDuration, choose_shards, pack_launches
-from scoregate.core.partition import Assignment, Partition, make_partition
+from scoregate.core.partition import Assignment, Partition, list_work, make_partition
 from scoregate.core.run import Run, RunShard, SuiteResult
 from scoregate.errors import UsageError
 
@@ -28,6 +29,7 @@ _SETTINGS = (
     "python", "python_version", "install", "install_groups",
 )  # fmt: skip
 _MOST_NAMES = 5
+_MOST_DESCRIBED = 5
 
 
 def divide_plan(
@@ -206,8 +208,15 @@ def restrict_to_shard(plan: Plan, partition: Partition, number: int, settings: S
         for launch in plan.launches
         if any(holder == number for holder, _ in assignments[launch.name])
     )
-    own = RunShard(partition.fingerprint, number, len(partition.shards), partition.shard(number).id)
+    contents = tuple(_describe_work(shard.assignments) for shard in partition.shards)
+    own = RunShard(partition.fingerprint, number, len(partition.shards), partition.shard(number).id, contents=contents)
     return replace(plan, launches=launches, broken=plan.broken if number == 1 else (), shard=own)
+
+
+def _describe_work(assignments: Sequence[Assignment]) -> str:
+    names = list(islice(list_work(assignments), _MOST_DESCRIBED + 1))
+    more = ", …" if len(names) > _MOST_DESCRIBED else ""
+    return ", ".join(f"{name:.100}" for name in names[:_MOST_DESCRIBED]) + more
 
 
 def _divide_budget(settings: Settings, share: float) -> Iterator[tuple[str, str]]:

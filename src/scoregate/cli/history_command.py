@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 import click
 
 from scoregate.ci.history.folders import ImportResult, import_folders, list_run_folders
 from scoregate.ci.history.location import embedded_path, open_history, shared_address
+from scoregate.ci.history.names import check_case, check_suite
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import (
     COST_GROUPS,
     CaseScore,
     CostRow,
     FlakyCase,
-    RunFilter,
     TrendPoint,
-    list_series,
     load_case,
     load_costs,
     load_flaky,
@@ -36,32 +33,15 @@ from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.report import number_format
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.cli.history_formats import FORMATS, TABLE, Column, write_rows
-from scoregate.cli.options import combine_options, load_project_settings, project_root
+from scoregate.cli.history_formats import AnswerTarget, Column, write_rows
+from scoregate.cli.history_options import RunChoice, answer_options, run_options
+from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import CommandGroup, print_line, print_warning
 from scoregate.core.records import record
 from scoregate.errors import UsageError
 
-_AGE = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdw])")
-_UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
-_MOST_LISTED = 20
 _MOST_RUNS = 100
 STORED_KINDS = ("artifacts", "branch")
-
-
-def parse_since(text: str) -> float:
-    """A time in seconds since the epoch: so long ago, such as 90d, or a date.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    if match := _AGE.fullmatch(text):
-        return time.time() - int(match["number"]) * _UNITS[match["unit"]]
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        advice = "Write 36h, 90d, 12w, or a date such as 2026-01-31."
-        raise UsageError(f"--since {text!r:.60} is no time", advice=advice) from None
 
 
 @record
@@ -82,44 +62,24 @@ class OpenProject:
 
 
 @contextmanager
-def open_project(project: str | None) -> Iterator[OpenProject]:
+def open_project(project: str | None, *, updates: bool = True) -> Iterator[OpenProject]:
     """Open the history of the current project until the block ends.
-
-    Runs in the output folder that the embedded history lacks are imported first.
 
     Args:
         project: the name of the project in the history; None for its own.
+        updates: whether runs in the output folder that the embedded history lacks are imported first.
     """
     root = project_root()
     settings = load_project_settings(root, {})
     name = project or anyio.run(find_project_name, root, os.environ)
     store = open_history(root, os.environ)
     try:
-        if project is None and not shared_address(os.environ):
+        if updates and project is None and not shared_address(os.environ):
             with suppress(UsageError):  # there are no runs yet
                 import_folders(store, list_run_folders(root / settings.out), RunSource(name))
         yield OpenProject(root, settings, name, store)
     finally:
         store.close()
-
-
-_chosen_options: Callable[[Any], Any] = combine_options(
-    click.option("--since", metavar="AGE|DATE", help="Only runs since then: 36h, 90d, 12w, or a date."),
-    click.option("--branch", metavar="NAME", help="Only runs of this branch."),
-    click.option("--project", metavar="NAME", help="Project in a shared history; default: this repository."),
-)
-_format_options: Callable[[Any], Any] = combine_options(
-    click.option(
-        "--format", "form", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="Output format."
-    ),
-    click.option(
-        "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="File; default: stdout."
-    ),
-)
-
-
-def _choose(opened: OpenProject, since: str | None, branch: str | None, runs: int | None = None) -> RunFilter:
-    return RunFilter(opened.name, branch, since=parse_since(since) if since else None, runs=runs)
 
 
 @click.group("history", cls=CommandGroup)
@@ -142,7 +102,7 @@ def import_command(runs: tuple[Path, ...], project: str | None, key: str | None,
     """
     if rebuild:
         _delete_embedded()
-    with open_project(project) as opened:
+    with open_project(project, updates=False) as opened:
         if len(runs) == 1 and (kind := str(runs[0])) in STORED_KINDS:
             result = anyio.run(_import_stored, opened, kind, key)
         else:
@@ -189,35 +149,15 @@ def upgrade() -> None:
 @command.command("trend")
 @click.argument("suite")
 @click.argument("evaluator")
-@_chosen_options
-@_format_options
-def trend(
-    suite: str,
-    evaluator: str,
-    since: str | None,
-    branch: str | None,
-    project: str | None,
-    *,
-    form: str,
-    output: Path | None,
-) -> None:
+@run_options
+@answer_options
+def trend(suite: str, evaluator: str, choice: RunChoice, target: AnswerTarget) -> None:
     """Show the mean score of EVALUATOR in SUITE for each run, with changes of judges and models."""
-    with open_project(project) as opened:
-        chosen = _choose(opened, since, branch)
+    with open_project(choice.project) as opened:
+        chosen = choice.find(opened.store, opened.name)
+        check_suite(opened.store, chosen, suite, evaluator)
         points = load_trend(opened.store, suite, evaluator, chosen)
-        if not points:
-            raise _unknown_series(opened.store, suite, evaluator, chosen)
-    write_rows(TrendPoint, points, _TREND, form=form, file=output, nothing="There are no runs.")
-
-
-def _unknown_series(store: HistoryStore, suite: str, evaluator: str, chosen: RunFilter) -> UsageError:
-    """The error for an empty trend, with the names that there are."""
-    known = list_series(store, chosen)
-    problem = f"no run has scores of {evaluator!r:.100} in the suite {suite!r:.100}"
-    if not known:
-        return UsageError(f"{problem}: there are no runs", advice="Import some: scoregate history import RUN...")
-    names = "; ".join(f"{label!r:.100} {name!r:.100}" for label, name, _ in known[:_MOST_LISTED])
-    return UsageError(problem, advice=f"There are: {names}")
+    write_rows(TrendPoint, points, _TREND, target, nothing="No run since then has scores of it.")
 
 
 def _format_commit(commit: str | None, branch: str | None) -> str:
@@ -246,16 +186,15 @@ _TREND: Sequence[Column] = (
 
 @command.command("case")
 @click.argument("case_hash", metavar="HASH")
-@_chosen_options
-@_format_options
-def case(
-    case_hash: str, since: str | None, branch: str | None, project: str | None, *, form: str, output: Path | None
-) -> None:
+@run_options
+@answer_options
+def case(case_hash: str, choice: RunChoice, target: AnswerTarget) -> None:
     """Show every score of the case with this HASH, or with a hash that starts so."""
-    with open_project(project) as opened:
-        scores = load_case(opened.store, case_hash, _choose(opened, since, branch))
-    nothing = "There is no such case. Its hash is in result.json, and in the report."
-    write_rows(CaseScore, scores, _CASE, form=form, file=output, nothing=nothing)
+    with open_project(choice.project) as opened:
+        chosen = choice.find(opened.store, opened.name)
+        check_case(opened.store, chosen, case_hash)
+        scores = load_case(opened.store, case_hash, chosen)
+    write_rows(CaseScore, scores, _CASE, target, nothing="These runs have no scores of it.")
 
 
 _RESULTS = {True: "passed", False: "failed", None: ""}
@@ -281,22 +220,16 @@ _CASE: Sequence[Column] = (
     metavar="N",
     help="Only the last N runs.",
 )
-@_chosen_options
-@_format_options
-def flaky(
-    suite: str | None,
-    runs: int,
-    since: str | None,
-    branch: str | None,
-    project: str | None,
-    *,
-    form: str,
-    output: Path | None,
-) -> None:
+@run_options
+@answer_options
+def flaky(suite: str | None, runs: int, choice: RunChoice, target: AnswerTarget) -> None:
     """List the cases that pass and fail in turn, without a change of the case or of the evaluator's fingerprint."""
-    with open_project(project) as opened:
-        found = load_flaky(opened.store, _choose(opened, since, branch, runs), suite=suite)
-    write_rows(FlakyCase, found, _FLAKY, form=form, file=output, nothing="No case flips.")
+    with open_project(choice.project) as opened:
+        chosen = replace(choice.find(opened.store, opened.name), runs=runs)
+        if suite is not None:
+            check_suite(opened.store, chosen, suite)
+        found = load_flaky(opened.store, chosen, suite=suite)
+    write_rows(FlakyCase, found, _FLAKY, target, nothing="No case flips.")
 
 
 _FLAKY: Sequence[Column] = (
@@ -319,14 +252,15 @@ _FLAKY: Sequence[Column] = (
     metavar="FILE",
     help="File; default: history.html in the output folder.",
 )
-@_chosen_options
-def page(output: Path | None, since: str | None, branch: str | None, project: str | None) -> None:
+@run_options
+def page(output: Path | None, choice: RunChoice) -> None:
     """Write a page with the trends of all evaluators over months, flaky cases and costs: one file, to open offline."""
     from scoregate.ci.report.html.trends import HistoryData, render_trends
 
-    with open_project(project) as opened:
-        chosen, store = _choose(opened, since, branch), opened.store
-        recent = _choose(opened, since, branch, _MOST_RUNS)
+    with open_project(choice.project) as opened:
+        store = opened.store
+        chosen = choice.find(store, opened.name)
+        recent = replace(chosen, runs=_MOST_RUNS)
         costs = (load_costs(store, "model", chosen), load_costs(store, "month", chosen))
         trends = load_trends(store, chosen)
         data = HistoryData(opened.name, time.time(), trends, load_flaky(store, recent), *costs)
@@ -345,16 +279,14 @@ def page(output: Path | None, since: str | None, branch: str | None, project: st
 @click.option(
     "--by", type=click.Choice(COST_GROUPS), default="model", show_default=True, help="What costs are summed by."
 )
-@_chosen_options
-@_format_options
-def cost(
-    by: str, since: str | None, branch: str | None, project: str | None, *, form: str, output: Path | None
-) -> None:
+@run_options
+@answer_options
+def cost(by: str, choice: RunChoice, target: AnswerTarget) -> None:
     """Show what model calls cost."""
-    with open_project(project) as opened:
-        costs = load_costs(opened.store, by, _choose(opened, since, branch))
+    with open_project(choice.project) as opened:
+        costs = load_costs(opened.store, by, choice.find(opened.store, opened.name))
     columns = (Column(by, lambda row: row.group.strip() or number_format.NONE), *_COST)
-    write_rows(CostRow, costs, columns, form=form, file=output, nothing="No run used a model.")
+    write_rows(CostRow, costs, columns, target, nothing="No run used a model.")
 
 
 _COST: Sequence[Column] = (

@@ -34,8 +34,16 @@ class Column:
     is_number: bool = False
 
 
+@record
+class AnswerTarget:
+    """The format of an answer, one of `FORMATS`, and its file; None for stdout."""
+
+    form: str = TABLE
+    file: Path | None = None
+
+
 def write_rows(
-    kind: type, rows: Sequence[Any], columns: Sequence[Column], *, form: str, file: Path | None, nothing: str
+    kind: type, rows: Sequence[Any], columns: Sequence[Column], target: AnswerTarget, *, nothing: str
 ) -> None:
     """Write rows to stdout or a file.
 
@@ -43,13 +51,13 @@ def write_rows(
         kind: the record class of the rows; its fields are the columns of all formats but tables.
         rows: the rows.
         columns: the columns of a table.
-        form: one of `FORMATS`.
-        file: None for stdout.
+        target: the format and the file.
         nothing: what a table of no rows says.
 
     Raises:
         UsageError: the file can't be written, or the format can't be written to it.
     """
+    form, file = target.form, target.file
     if form == TABLE:
         if file is not None:
             raise UsageError("--output needs a format for programs", advice="Add --format json, csv or parquet.")

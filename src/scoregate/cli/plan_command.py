@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ from scoregate.cli.options import (
     selection_options,
     working_folder,
 )
-from scoregate.core.partition import MOST_SHARDS, Assignment, Partition
+from scoregate.core.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|)")
@@ -144,22 +143,11 @@ def _write(path: Path, text: bytes) -> None:
 
 def _list_shards(partition: Partition) -> Iterator[str]:
     for shard in partition.shards:
-        names = [one_line(name, 80) for name in _list_work(shard.assignments)]
+        names = [one_line(name, 80) for name in list_work(shard.assignments)]
         more = f", … and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
         took = f" about {number_format.duration(shard.seconds)}" if shard.seconds else ""
         yield f"{shard.number}/{len(partition.shards)}{took}: {', '.join(names[:_MOST_SHOWN]) or 'nothing'}{more}"
     yield f"fingerprint: {partition.fingerprint}"
-
-
-def _list_work(assignments: Iterable[Assignment]) -> Iterator[str]:
-    """The files and suites of a shard; a suite with its share, if it is split."""
-    parts = Counter((each.launch, each.suite, each.parts) for each in assignments)
-    with_suites = {launch for launch, suite, _ in parts if suite}
-    for (launch, suite, of), number in parts.items():
-        if suite:
-            yield f"{launch}::{suite}" + (f" {number}/{of}" if of > 1 else "")
-        elif launch not in with_suites:
-            yield launch
 
 
 def _dump(partition: Partition) -> Iterator[str]:

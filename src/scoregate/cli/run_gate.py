@@ -14,6 +14,7 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
 from scoregate.ci.discovery import FindSuites, find_suites
+from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.pipeline import GateResult, run_gate
 from scoregate.ci.ports import Ports
 from scoregate.ci.process import OpenChild, open_child
@@ -28,7 +29,9 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import format_output_line, tick_regularly
+from scoregate.cli.text_output import print_warning
 from scoregate.cli.verbose import log_results
+from scoregate.errors import HistoryError
 
 _CONTAINER = Path("/")
 
@@ -98,7 +101,16 @@ def run_project(
     with lock_output(root / settings.out, root), open_output(options) as output:
         outcome = anyio.run(_gate_until_signal, settings, root, output, find, resumes)
         print_result(outcome, root / settings.out, output)
+        if not in_ci(os.environ):
+            _keep_oldest_runs(root, settings)
     return outcome.exit_code
+
+
+def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    try:
+        keep_oldest_runs(root, root / settings.out, settings.keep_runs, os.environ)
+    except HistoryError as error:
+        print_warning(f"warning: runs that `keep_runs` deletes are not kept: {error.message}")
 
 
 async def _gate_until_signal(

@@ -21,6 +21,7 @@ from scoregate.core.comparison_rows import (
 )
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.partition import lacks_shard
 from scoregate.core.policy import Criteria, matches_suite
 from scoregate.core.positions import find_positional_names
 from scoregate.core.quantity_rows import quantity_rows
@@ -214,9 +215,10 @@ class Comparison:
 
         Reasons are a missing requirement, such as a model's key, and a filter or a selection of cases of this run. A
         filter in a file of the project is no reason, since the change may have set it. A suite of the previous run on a
-        developer's machine may be gone: no setting names that baseline.
+        developer's machine may be gone: no setting names that baseline. A suite may be in a missing shard, which
+        another rule reports.
         """
-        if self.base is None or self.run.selection or self.has_implicit_base:
+        if self.base is None or self.run.selection or self.has_implicit_base or lacks_shard(self.run):
             return ()
         globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
         missing = {suite.label for suite in self.base.suites

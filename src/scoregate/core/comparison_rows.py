@@ -23,7 +23,7 @@ from scoregate.core.policy import Criteria
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import describe_unscaled, find_unscaled
-from scoregate.core.significance import correct_by_direction
+from scoregate.core.significance import correct_by_direction, exact_sign_flip_p
 
 
 class RowLabel(StrEnum):
@@ -72,8 +72,8 @@ class Row:
         better: the number of pairs that got better.
         worse: the number of pairs that got worse.
         p: the two-sided p of this row, without correction.
-        p_worse: the one-sided p for getting worse, without correction.
-        p_better: the one-sided p for getting better, without correction.
+        p_worse: the one-sided p for getting worse, without correction; with too few pairs the exact p, without mid-p.
+        p_better: the one-sided p for getting better, likewise.
         low: the lower end of the 95 % interval of `delta`.
         high: the upper end of the 95 % interval of `delta`.
         detectable: the smallest drop found with a power of 80 %, without correction.
@@ -341,6 +341,9 @@ def with_estimate(
         difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs)
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
         lower, upper = difference.p_lower, difference.p_upper
+        is_exact = len(pairs.clusters) < criteria.few
+        if is_exact and (exact := exact_sign_flip_p((test_pairs or pairs).sums)) is not None:
+            lower, upper = max(lower, exact[0]), max(upper, exact[1])
         row = replace(
             row,
             delta=difference.delta,

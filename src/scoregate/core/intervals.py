@@ -11,6 +11,7 @@ from scoregate.core.records import record
 # From this number of clusters on, quantiles are of the normal distribution instead of Student's t, and intervals don't
 # allow for changes that no case shows.
 MANY = 50
+_CLOSE = 1e-9
 
 
 @record
@@ -228,3 +229,33 @@ def wilson_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[fl
     middle = (hits + z2 / 2) / (n + z2)
     half = sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2)
     return (0.0 if hits == 0 else max(0.0, middle - half)), (1.0 if hits == n else min(1.0, middle + half))
+
+
+def mean_score_interval(mean: float, deviation: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The score interval of a mean of scores in [0, 1]: the means that a score test doesn't reject.
+
+    A mean that is higher or lower by d needs a share d/g of the scores at the end of the scale, whose distance from the
+    mean is g. Each candidate has the variance of this mixture, v + d·(g − v/g) − d², so that scores which are all equal
+    don't make an interval without width. For scores of 0 and 1 it is Wilson's interval.
+
+    Args:
+        mean: the mean, in [0, 1].
+        deviation: the standard deviation of the scores, with n − 1 in its denominator; 0 for one score.
+        n: the number of scores, at least 1.
+        confidence: the confidence level, in (0, 1).
+
+    Returns:
+        The lower and the upper end, in [0, 1].
+
+    Source: Wilson (1927), Journal of the American Statistical Association 22:209, extended to other scores and checked
+    by `benchmarks/calibration_means.py`.
+    """
+    factor = normal_quantile((1 + confidence) / 2) ** 2 / n
+    variance = min(deviation**2 * (n - 1) / n, mean * (1 - mean))
+
+    def distance(room: float) -> float:
+        if room < _CLOSE:
+            return 0.0
+        return min(room, _score_distance(factor, variance, room - variance / room))
+
+    return mean - distance(mean), mean + distance(1 - mean)

@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from scoregate.core.records import record
+from scoregate.core.run import Run
 
 PARTITION_VERSION = 1
 MOST_SHARDS = 1_000
+# The error in the place of a shard whose run is missing in a merge.
+MISSING_SHARD = "MissingShard"
 
 
 @record
@@ -109,6 +112,17 @@ def _digest(*values: object) -> str:
     return hashlib.blake2b(json.dumps(values).encode("utf-8"), digest_size=8).hexdigest()
 
 
+def list_work(assignments: Iterable[Assignment]) -> Iterator[str]:
+    """The files and suites of a shard; a suite with its share, if it is split."""
+    parts = Counter((each.launch, each.suite, each.parts) for each in assignments)
+    with_suites = {launch for launch, suite, _ in parts if suite}
+    for (launch, suite, of), number in parts.items():
+        if suite:
+            yield f"{launch}::{suite}" + (f" {number}/{of}" if of > 1 else "")
+        elif launch not in with_suites:
+            yield launch
+
+
 def find_partition_problem(partition: Partition) -> str:
     """Why a partition that was read is not valid; empty if it is."""
     shards = partition.shards
@@ -144,3 +158,8 @@ def _find_assignment_problem(assignments: list[Assignment]) -> str:
         if (each.launch, "", 1) not in parts:
             return f"no shard runs the other suites of {each.launch!r:.200}"
     return ""
+
+
+def lacks_shard(run: Run) -> bool:
+    """Whether a run was merged without a shard of its partition, whose suites may be those that it lacks."""
+    return any(script.error is not None and script.error.type == MISSING_SHARD for script in run.scripts)

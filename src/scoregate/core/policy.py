@@ -257,11 +257,24 @@ def policy_differences(old: Policy, new: Policy) -> Iterator[str]:
         yield f"policy_from: {'base → head' if old.of_base else 'head → base'}"
     if old.min_overrides != new.min_overrides:
         yield f"min_overrides: {old.min_overrides} → {new.min_overrides}"
-    yield from _limit_differences("", old.criteria, new.criteria)
+    yield from _criteria_differences(old, new)
     before, after = old.criteria.evaluators, new.criteria.evaluators
     for glob in dict.fromkeys([*before, *after]):
         unset = EvaluatorCriteria()
         yield from _limit_differences(f" for evaluators {glob!r}", before.get(glob, unset), after.get(glob, unset))
+
+
+# Criteria that have the value of a limit, which is the name that settings know.
+_CRITERIA_OF_LIMITS = {"max_dropped": "max_error_rate", "max_lost": "max_lost_scores"}
+
+
+def _criteria_differences(old: Policy, new: Policy) -> Iterator[str]:
+    """The differences of criteria; one that repeats a limit is named like it, and only if the limit is equal."""
+    for difference in _limit_differences("", old.criteria, new.criteria):
+        name, colon, values = difference.partition(":")
+        limit = _CRITERIA_OF_LIMITS.get(name, "")
+        if not limit or getattr(old.default, limit) == getattr(new.default, limit):
+            yield f"{limit or name}{colon}{values}"
 
 
 def _limit_differences(what: str, old: _Parts, new: _Parts) -> Iterator[str]:

@@ -322,6 +322,7 @@ class RunShard:
         of: the number of shards.
         id: the digest of what the shard runs.
         base: the id of the baseline whose outputs and cases it used; empty if it used none.
+        contents: what each shard of the partition runs, as text.
     """
 
     partition: str
@@ -329,6 +330,7 @@ class RunShard:
     of: int
     id: str
     base: str = ""
+    contents: tuple[str, ...] = ()
 
 
 @record
@@ -390,9 +392,7 @@ class Run:
     @property
     def name(self) -> str:
         """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
-        if self.commit is None:
-            return self.id
-        return f"{self.branch}@{self.commit[:7]}" if self.branch else self.commit[:7]
+        return "@".join(filter(None, (self.branch, self.commit[:7]))) if self.commit is not None else self.id
 
     @property
     def cases(self) -> Iterator[CaseResult]:

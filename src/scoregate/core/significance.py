@@ -48,14 +48,40 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
         return p
     if len(values) > MAX_ENUMERATED:
         return _inversion_p(values) if len(values) <= MAX_INVERTED else None
-    sums = [0.0]  # under every choice of signs
-    for value in values:
-        sums = [total + sign for total in sums for sign in (value, -value)]
-    observed = abs(fsum(values))
+    sums, observed = _enumerate_sums(values), abs(fsum(values))
     tolerance = _CLOSE * fsum(map(abs, values))
     beyond = sum(1 for total in sums if abs(total) > observed + tolerance)
     equal = sum(1 for total in sums if abs(abs(total) - observed) <= tolerance)
     return (beyond + equal / 2) / len(sums)
+
+
+def exact_sign_flip_p(differences: Iterable[float]) -> tuple[float, float] | None:
+    """The exact one-sided p of a sum as low or lower under random signs, and of a sum as high or higher.
+
+    The mid-p of `sign_flip_test` counts half of the outcomes that are equal. With few values this is more than the
+    level allows: five of five values fall by chance in 3.1 % of all runs, and the one-sided mid-p is 1.6 %.
+
+    Args:
+        differences: one value per case or cluster; values below 1e-9 count as zero.
+
+    Returns:
+        Both p; None above 14 values that are not zero.
+    """
+    values = [value for value in differences if abs(value) > _CLOSE]
+    if len(values) > MAX_ENUMERATED:
+        return None
+    sums, observed, tolerance = _enumerate_sums(values), fsum(values), _CLOSE * fsum(map(abs, values))
+    lower = sum(1 for total in sums if total <= observed + tolerance)
+    upper = sum(1 for total in sums if total >= observed - tolerance)
+    return lower / len(sums), upper / len(sums)
+
+
+def _enumerate_sums(values: Iterable[float]) -> list[float]:
+    """The sum of the values under every choice of signs."""
+    sums = [0.0]
+    for value in values:
+        sums = [total + sign for total in sums for sign in (value, -value)]
+    return sums
 
 
 def smallest_p(differences: Iterable[float]) -> float:

@@ -73,11 +73,13 @@ class SliceTable:
         rows: the rows.
         left_out: what is left out.
         limited_suites: the labels of the suites with a slice that a limit names.
+        empty: the fields that no case of any suite has.
     """
 
     rows: tuple[SliceRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     limited_suites: frozenset[str] = frozenset()
+    empty: tuple[str, ...] = ()
 
 
 def _find_no_limits(_: SuiteResult) -> Iterable[str]:
@@ -180,7 +182,17 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
         if chosen:
             rows += _compare_suite(sliced, chosen)
     limited_suites = frozenset(each.row.suite for each in rows if each.limited)
-    return SliceTable(tuple(_label_families(rows, criteria)), tuple(left_out), limited_suites)
+    labelled = tuple(_label_families(rows, criteria))
+    return SliceTable(labelled, tuple(left_out), limited_suites, tuple(_find_empty(suites)))
+
+
+def _find_empty(suites: Iterable[SlicedSuite]) -> Iterator[str]:
+    """The fields that no case of any suite has; none if no suite has cases."""
+    found: dict[str, bool] = {}
+    for sliced in suites:
+        for name, by_value in sliced.slices.items() if len(sliced.suite.columns) else ():
+            found[name] = found.get(name, False) or bool(by_value)
+    yield from (name for name, has_values in found.items() if not has_values)
 
 
 def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Iterable[str]) -> tuple[list[str], ...]:

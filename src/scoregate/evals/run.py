@@ -43,7 +43,8 @@ def evaluate(
 
     A case is a dict, a dataclass, a pydantic model or a plain value. Its field `id` identifies it in all runs; without
     one, a digest of its input does. An exception ends only its own case or score. Problems of the suite itself, such as
-    two cases with one id, are in the result's `errors`, and the rest of the suite runs.
+    two cases with one id, are in the result's `errors`, and the rest of the suite runs. With a wrong option, such as
+    `timeout="30s"`, no case does.
 
     Args:
         name: the suite's name, which must not change; default: the name of the task. Several tasks need one.

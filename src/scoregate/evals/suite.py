@@ -1,4 +1,8 @@
-"""Build a suite from the arguments of `evaluate`. Each problem is reported, and the valid parts run."""
+"""Build a suite from the arguments of `evaluate`.
+
+Each problem is reported, and the valid parts run. With a wrong option no case runs: calls of the task may cost much,
+and nothing that they return would count.
+"""
 
 from __future__ import annotations
 
@@ -74,14 +78,16 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     problems: list[str] = []
     if name == NO_NAME:
         problems.append("it needs a name: evaluate('opening-hours', data=…, task=…)")
-    reader, limits = options.cases(selection, problems), options.limits(problems)
+    wrong_options: list[str] = []
+    reader, limits = options.cases(selection, wrong_options), options.limits(wrong_options)
     file = find_caller_file()
     rows = read_data(data, file and file.parent, problems)
     if not rows and not problems:
         problems.append("the data has no cases")
     fields = {field for row in rows for field in row.fields}
     if reader.cluster is not None and rows and reader.cluster not in fields:
-        problems.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
+        wrong_options.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
+    problems += wrong_options
     tasks = list_tasks(task, problems)
     named = {None: task} if tasks is None else tasks
     made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
@@ -94,7 +100,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         calls = {key: TaskRecorder(name).record(call) for key, call in calls.items()}
     return Suite(
         id=name,
-        cases=cases if calls else [],
+        cases=cases if calls and not wrong_options else [],
         task=calls.get(None, _do_nothing),
         tasks={key: call for key, call in calls.items() if key is not None},
         variants=[{TASK: key} for key in calls if key is not None] or (None,),

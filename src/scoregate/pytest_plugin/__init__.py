@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EvalCase"]
 
-_MARK = "scoregate(suite=None, repeats=None): a case of a suite, which scoregate records, compares and gates"
+_MARK = (
+    "scoregate(suite=None, repeats=None, tags=(), cluster=None): "
+    "a case of a suite, which scoregate records, compares and gates"
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -38,10 +38,12 @@ PLACE = pytest.StashKey[Place]()
 
 
 class Options(NamedTuple):
-    """The arguments of a test's marks; None for one that no mark sets."""
+    """The arguments of a test's marks; None for one that no mark sets. Tags are those of all of its marks."""
 
     suite: str | None = None
     repeats: int | None = None
+    tags: tuple[str, ...] = ()
+    cluster: str | None = None
 
 
 def read_options(item: pytest.Item) -> Options | None:
@@ -56,8 +58,14 @@ def read_options(item: pytest.Item) -> Options | None:
     found: dict[str, Any] = {}
     for mark in marks:
         _check_mark(mark, item)
-        found = {**mark.kwargs, **found}
+        tags = (*found.get("tags", ()), *_read_tags(mark))
+        found = {**mark.kwargs, **found, "tags": tuple(dict.fromkeys(tags))}
     return Options(**found)
+
+
+def _read_tags(mark: pytest.Mark) -> tuple[str, ...]:
+    tags = mark.kwargs.get("tags", ())
+    return (tags,) if isinstance(tags, str) else tuple(tags)
 
 
 def _uses_fixture(item: pytest.Item) -> bool:
@@ -76,15 +84,29 @@ def _check_mark(mark: pytest.Mark, item: pytest.Item) -> None:
     problem = ""
     if mark.args or mark.kwargs.keys() - set(Options._fields):
         given = [*map(repr, mark.args), *(f"{name}=…" for name in mark.kwargs.keys() - set(Options._fields))]
-        problem = f"takes suite=… and repeats=…, not {', '.join(given):.100}"
-    elif suite is not None and not (isinstance(suite, str) and suite.strip() and suite.isprintable()):
+        problem = f"takes suite=…, repeats=…, tags=… and cluster=…, not {', '.join(given):.100}"
+    elif suite is not None and not _is_name(suite):
         problem = f"suite must be a text, not {suite!r:.60}"
     elif suite is not None and len(suite) > _LONGEST_SUITE:
         problem = f"suite has more than {_LONGEST_SUITE} characters"
     elif repeats is not None and not (is_whole_number(repeats, 1) and repeats <= _MOST_REPEATS):
         problem = f"repeats must be a whole number from 1 to {_MOST_REPEATS:,}, not {repeats!r:.60}"
+    problem = problem or _find_group_problem(mark)
     if problem:
         raise pytest.UsageError(f"{item.nodeid:.300}: @pytest.mark.scoregate: {problem}")
+
+
+def _find_group_problem(mark: pytest.Mark) -> str:
+    """What is wrong with the tags and the cluster of a mark; empty if nothing is."""
+    tags, cluster = mark.kwargs.get("tags", ()), mark.kwargs.get("cluster")
+    listed = (tags,) if isinstance(tags, str) else tags
+    if not isinstance(listed, list | tuple) or not all(map(_is_name, listed)):
+        return f"tags must be a list of texts, not {tags!r:.60}"
+    return "" if cluster is None or _is_name(cluster) else f"cluster must be a text, not {cluster!r:.60}"
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
 
 
 def repeat_test(metafunc: pytest.Metafunc, repeats: int | None) -> None:
@@ -264,7 +286,9 @@ def _select(suite: str, cases: dict[str, list[pytest.Item]], selection: Selectio
 
 
 def _describe(case: Case) -> Description:
-    return Description(find_name(case.value[0])[:LONGEST_NAME], None)
+    item = case.value[0]
+    options = read_options(item) or Options()
+    return Description(find_name(item)[:LONGEST_NAME], None, tags=options.tags)
 
 
 def _runs_first(item: pytest.Item, selection: Selection) -> bool:

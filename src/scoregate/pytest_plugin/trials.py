@@ -20,7 +20,7 @@ from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import relative_path
 from scoregate.engine.trial import make_usage_fields
 from scoregate.errors import NotRecordable
-from scoregate.pytest_plugin.collected import Place, describe_parameters, find_name, find_origin
+from scoregate.pytest_plugin.collected import Options, Place, describe_parameters, find_name, find_origin, read_options
 from scoregate.pytest_plugin.eval_case import CASE, PASSED, BelowThreshold, EvalCase
 
 _MET = Threshold(gte=1)
@@ -99,7 +99,10 @@ class Trial:
         return {"input": parameters, **case.body} if case.body else parameters
 
     def _describe_case(self, body: Any) -> dict[str, Any]:
-        described = {"name": find_name(self.item)[:LONGEST_NAME], "input": body, "tags": self.tags}
+        options = read_options(self.item) or Options()
+        tags = (*options.tags, *self.tags)
+        described = {"name": find_name(self.item)[:LONGEST_NAME], "input": body, "tags": tags}
+        described |= {} if options.cluster is None else {"cluster": options.cluster}
         digest = "" if body is None else f"{crc32(dump(body)):08x}"
         return {**described, "digest": digest, "origin": find_origin(self.item)}
 

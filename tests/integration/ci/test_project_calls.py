@@ -12,6 +12,7 @@ from tests.integration.ci.conftest import Repository
 
 from scoregate.ci.discover import project_calls, project_modules
 from scoregate.ci.discover.files import ProjectFiles
+from scoregate.ci.discover.installed_packages import InstalledPackages
 from scoregate.ci.discovery import find_suites
 from scoregate.ci.plan import DiscoveredSuites, SourceKind
 from scoregate.ci.settings import load_settings
@@ -155,6 +156,64 @@ async def test_helper_modules_are_neither_run_nor_noise(tmp_path: Path) -> None:
     assert [source.path for source in found.sources] == ["evals/one.py"]
     assert found.notices == ()
     assert not any(each.notable for each in found.skipped)
+
+
+HELPER = "import sys\nfrom pathlib import Path\n{path}\nfrom helper import run\nrun('one', print)"
+ADDED_PATHS = (
+    "sys.path.insert(0, 'tools/lib')",
+    "sys.path.append('./tools/lib')",
+    "sys.path.insert(0, str(Path(__file__).parent.parent / 'tools' / 'lib'))",
+    "ROOT = Path(__file__).resolve().parents[1]\nsys.path.insert(0, str(ROOT / 'tools/lib'))",
+    "sys.path.insert(0, Path(__file__).absolute().parent.joinpath('..', 'tools', 'lib').as_posix())",
+    "import os\nHERE = os.path.dirname(__file__)\nsys.path.append(os.path.abspath(os.path.join(HERE, '../tools/lib')))",
+)
+
+
+async def test_folders_that_a_file_adds_to_the_path_are_searched(tmp_path: Path) -> None:
+    files = {f"evals/eval_{at}.py": HELPER.format(path=path) for at, path in enumerate(ADDED_PATHS)}
+    unknown = {
+        "evals/eval_argument.py": HELPER.format(path="sys.path.insert(0, sys.argv[1])"),
+        "evals/eval_outside.py": HELPER.format(path="sys.path.insert(0, '../lib')"),
+        "evals/eval_endless.py": HELPER.format(path="A = A / 'x'\nsys.path.insert(0, A)"),
+    }
+    found = await find(tmp_path, {"tools/lib/helper.py": COMMON, **files, **unknown})
+    assert [source.path for source in found.sources] == sorted(files)
+
+
+async def test_installed_packages_that_start_suites_are_followed(tmp_path: Path) -> None:
+    site = ".venv/lib/python3.11/site-packages"
+    files = {
+        f"{site}/company/__init__.py": "",
+        f"{site}/company/evals.py": COMMON,
+        f"{site}/tools.py": "def run(name, task):\n    print(name)",
+        f"{site}/large/__init__.py": "from large import deep",
+        f"{site}/large/deep/__init__.py": "raise",
+        "evals/eval_one.py": "from company.evals import run\nrun('one', print)",
+        "evals/eval_data.py": "from company.evals import run",
+        "evals/eval_tools.py": "import tools, large\ntools.run('one', print)",
+    }
+    found = await find(tmp_path, files)
+    (source,) = found.sources
+    assert (source.path, source.why.rpartition(", ")[2]) == (ONE, "starts a suite at line 2 through company.evals.run")
+    assert found.notices == ()
+    (tmp_path / site / "company" / "evals.py").unlink()
+    os.mkfifo(tmp_path / site / "company" / "evals.py")
+    assert (await find(tmp_path, {})).sources == ()
+
+
+def test_modules_next_to_an_installed_package_are_not_read(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    for name, text in {"company/__init__.py": "", "company/evals.py": COMMON, "large/__init__.py": "import os"}.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text, encoding="utf-8")
+    modules = project_modules.ProjectModules(tmp_path / "project", installed=InstalledPackages((str(site),)))
+    assert modules.locate("evals/eval_one.py", "large") is None
+    found = modules.locate("evals/eval_one.py", "company.evals.run")
+    assert found is not None
+    assert found.files == (f"{site}/company/__init__.py", f"{site}/company/evals.py")
+    assert modules.locate(found.files[-1], "large") is None
+    assert modules.locate(found.files[-1], "company.evals") is not None
+    assert modules.locate(found.files[-1], ".") is not None
 
 
 async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp_path: Path) -> None:

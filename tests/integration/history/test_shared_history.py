@@ -20,6 +20,7 @@ from tests.unit.history.runs import START, write_run
 
 from scoregate.ci.history.embedded import EmbeddedHistory
 from scoregate.ci.history.folders import import_folders, list_run_folders
+from scoregate.ci.history.names import check_case, check_runs, check_suite
 from scoregate.ci.history.postgres import PostgresHistory
 from scoregate.ci.history.queries import (
     COST_GROUPS,
@@ -82,6 +83,23 @@ def test_both_databases_answer_alike(tmp_path: Path, address: str) -> None:
         assert list_series(embedded, chosen) == list_series(shared, chosen) != []
         for by in COST_GROUPS:
             assert load_costs(embedded, by, chosen) == pytest.approx(load_costs(shared, by, chosen)) != []
+    known = RunFilter("owner/name", "main")
+    for check in (
+        lambda store: check_runs(store, RunFilter("owner/nam")),
+        lambda store: check_runs(store, RunFilter("owner/name", "mian")),
+        lambda store: check_suite(store, known, "bott"),
+        lambda store: check_suite(store, known, "bot", "helpfull"),
+        lambda store: check_case(store, known, "Case case-1"),
+    ):
+        problems = []
+        for store in (embedded, shared):
+            check_runs(store, known)
+            check_case(store, known, "case-1")
+            with pytest.raises(UsageError) as caught:
+                check(store)
+            problems.append((caught.value.message, caught.value.advice))
+        assert problems[0] == problems[1]
+        assert "Did you mean" in problems[0][1] or "Name a hash" in problems[0][1]
     shared.close()
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
+import pytest
 from tests.integration.host.conftest import Project, Ran, suite
+
+from scoregate.ci import local_history
 
 OTHER = suite(good=1).replace("id='demo'", "id='other'")
 
@@ -76,3 +79,28 @@ def test_a_secret_at_the_end_of_a_message_is_not_cut_into_pieces(project: Projec
     for name in ("run/run.json", "report.html", "result.json"):
         assert "sk-live" not in (ran.out / name).read_text("utf-8"), name
     assert ran.run["history"]["runs"][0]["message"] == f"{'x' * 190}***"
+
+
+def test_runs_stay_in_the_history_after_their_folders_are_deleted(project: Project) -> None:
+    project.write("scoregate.toml", "keep_runs = 2")
+    for _ in range(6):
+        run_with(project, good=2)
+    assert len(list(project.root.glob("scoregate-out/earlier/*/"))) == 2
+    shown = project.scoregate("history", "trend", "demo", "is-equals", "--format", "json").output
+    assert shown.count('"run"') == 6
+
+
+def test_large_runs_are_not_kept_and_a_history_that_cant_be_written_is_a_warning(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("scoregate.toml", "keep_runs = 1")
+    monkeypatch.setattr(local_history, "_MOST_SCORES", 1)
+    for _ in range(3):
+        run_with(project, good=2)
+    assert not (project.root / ".scoregate-cache/history.sqlite").exists()
+    monkeypatch.undo()
+    (project.root / ".scoregate-cache").mkdir(exist_ok=True)
+    (project.root / ".scoregate-cache/history.sqlite").mkdir()
+    ran = run_with(project, good=2)
+    assert ran.exit_code == 0
+    assert "runs that `keep_runs` deletes are not kept" in ran.output

@@ -205,6 +205,17 @@ def test_shards_have_the_verdict_of_one_machine(project: Project) -> None:
     assert len(merged.run["confirmations"]) == 10
     assert {row["evaluator"] for row in merged.result["rows"]} >= {"good", "length", "longer"}
 
+    # Without the shard of one part, the suite has as many cases as all of its parts.
+    number = next(
+        shard["number"]
+        for shard in partition["shards"]
+        if any(each["suite"] == "quality" and each["parts"] > 1 for each in shard["assignments"])
+    )
+    shutil.rmtree(project.root / f"shards/{number}")
+    shown = " ".join(merge(project).output.split())
+    assert f"shard {number} of 6: its run is missing; it runs evals/eval_quality.py" in shown
+    assert "of 120 planned cases finished" in shown
+
 
 @pytest.fixture
 def sharded(project: Project) -> tuple[Project, int]:
@@ -220,6 +231,7 @@ def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -
     project, of = sharded
     complete = merge(project)
     trials = sum(suite["cases"] for suite in complete.run["suites"])
+    labels = {suite["label"] for suite in complete.run["suites"]}
     assert complete.run["complete"]
 
     # A shard that ran again is the same shard: nothing runs, and a copy of its run counts once.
@@ -235,7 +247,14 @@ def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -
     shutil.rmtree(project.root / "shards/1-again")
     missing = merge(project)
     assert missing.exit_code == 3
-    assert "shard 1 of 3: its run is missing" in missing.output
+    lacking = labels - {suite["label"] for suite in missing.run["suites"]}
+    shown = " ".join(missing.output.split())
+    assert lacking, shown
+    assert "shard 1 of 3: its run is missing; it runs evals/eval_quality.py" in shown
+    assert f"Suites of the baseline that may be in a missing shard: {', '.join(sorted(lacking))}." in shown
+    assert "is gone" not in shown
+    assert "didn't report" not in shown
+    assert missing.result["gone"] == []
 
     # The others' runs are reused.
     assert run_shard(project, 1, of).exit_code == 0

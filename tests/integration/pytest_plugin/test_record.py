@@ -170,7 +170,9 @@ def test_object(scoregate):
 
 def test_wrong_marks_and_equal_cases_are_errors(bench: Bench) -> None:
     wrong = {
-        'suit="x"': "takes suite=… and repeats=…, not suit=…",
+        'suit="x"': "takes suite=…, repeats=…, tags=… and cluster=…, not suit=…",
+        "tags=[1]": "tags must be a list of texts, not [1]",
+        "cluster=5": "cluster must be a text, not 5",
         "repeats=0": "repeats must be a whole number from 1 to 1,000, not 0",
         'suite="a\\nb"': "suite must be a text",
     }
@@ -184,6 +186,27 @@ def test_wrong_marks_and_equal_cases_are_errors(bench: Bench) -> None:
     ran = bench.run("test_a.py", "test_b.py")
     [*errors] = ran.suites["s"].errors
     assert any("test_a.py::test_it and test_b.py::test_it are one case" in error.message for error in errors)
+
+
+def test_marks_give_tags_and_a_cluster(bench: Bench) -> None:
+    bench.write("""
+import pytest
+pytestmark = pytest.mark.scoregate(tags="slow", cluster="all")
+
+@pytest.mark.scoregate(tags=["critical", "slow"], cluster="policy.md")
+def test_own(): ...
+
+@pytest.mark.scoregate(tags=("critical",))
+@pytest.mark.skip
+def test_skipped(): ...
+""")
+    ran = bench.run()
+    assert {name: (case.tags, case.cluster) for (name, _), case in ran.cases.items()} == {
+        "test_own": (("critical", "slow"), "policy.md"),
+        "test_skipped": (("critical", "slow", "skipped"), "all"),
+    }
+    selected = bench.run(SCOREGATE_SELECTION='{"keyword": "critical and not skipped and own"}')
+    assert [name for name, _ in selected.cases] == ["test_own"]
 
 
 def test_another_fixture_of_this_name_is_not_recorded(bench: Bench) -> None:

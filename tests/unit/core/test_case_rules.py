@@ -49,6 +49,8 @@ def test_critical_cases_may_be_replaced_and_not_removed() -> None:
     fewer = Told(cases, tags=tagged("c2"))
     found = judge(fewer, base, CRITICAL)
     assert (found.exit_code, problems(found)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
+    one = judge(Told({"c1": {"e": 1.0}, **cases}, tags=tagged("c1", "c2")), base, CRITICAL)
+    assert problems(one)[0][1] == "1 critical case of the baseline is gone: c0"
     replaced = Told({**cases, "new-0": {"e": 1.0}, "new-1": {"e": 1.0}}, tags=tagged("c2", "new-0", "new-1"))
     assert judge(replaced, base, CRITICAL).exit_code == 0
     assert judge(fewer, base, CRITICAL, selection="-k c2").exit_code == 0
@@ -114,3 +116,10 @@ def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
     one = evaluate_gates(compare(run_of(broken[0]), run_of(suites[0])), policy)
     five = evaluate_gates(compare(run_of(*broken), run_of(*suites)), policy)
     assert (one.exit_code, five.exit_code) == (3, 0)  # p = 0.0156 is significant in one row, not in five
+
+
+def test_few_drops_are_judged_by_their_exact_probability() -> None:
+    # Without a change, five of five scores fall in 1 of 32 runs: more than half of alpha. Six of six in 1 of 64.
+    for n, code in ((5, 0), (6, 3)):
+        found = judge(Told(scored(*[0.5] * n)), Told(scored(*[1.0] * n)), REGRESSION)
+        assert found.exit_code == code, n

@@ -70,6 +70,8 @@ def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
     exceeded = judged(large, suite(range(0)), accepted=(DROP,))
     assert (exceeded.exit_code, states(exceeded)) == (1, [ExemptionState.EXCEEDED])
     assert "more than the 0.300 that is accepted until 2026-12-31" in exceeded.verdict.failed[0].value
+    slightly = judged(large, suite(range(0)), accepted=(replace(DROP, at_most=0.29999),))
+    assert "more than the 0.29999 that is accepted" in slightly.verdict.failed[0].value
 
 
 def test_the_limits_of_drops_and_of_slices_follow_the_entry() -> None:
@@ -94,6 +96,9 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
         result = judged(suite(range(10)), suite(range(0)), accepted=(replace(DROP, until=until),))
         assert (result.exit_code, states(result)) == (exit_code, [state])
     assert "expired on 2026-11-22" in "".join(markdown.render(view_of(result)))
+    brief = StringIO()
+    Console(width=200, file=brief).print(*console.render_brief(view_of(result)))
+    assert "expired on 2026-11-22" in brief.getvalue()
 
 
 def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_data() -> None:
@@ -145,7 +150,7 @@ def test_an_entry_for_a_case_accepts_only_that_critical_case() -> None:
     assert (accepted.exit_code, states(accepted)) == (0, [ExemptionState.ACCEPTED])
     both = suite(range(0), critical("t[1]", 0), critical("t2", 0))
     result = judged(both, before, settings=settings, accepted=(case,))
-    assert [each.value.split()[0] for each in result.verdict.failed] == ["t2"]
+    assert [each.value.split(" newly fails")[0] for each in result.verdict.failed] == ["the t2 (t2)"]
     assert states(judged(before, before, settings=settings, accepted=(case,))) == [ExemptionState.NOT_NEEDED]
     gone = judged(suite(range(0)), suite(range(0)), accepted=(case,))
     assert states(gone) == [ExemptionState.UNMATCHED]

@@ -68,3 +68,11 @@ def test_every_change_of_the_policy_is_told() -> None:
         "min_effect: 0.01 → 0.5",
         "higher_is_better for evaluators 'tone': not set → false",
     ]
+
+
+def test_a_criterion_that_repeats_a_limit_has_its_name_and_is_listed_once() -> None:
+    old, new = Policy(criteria=Criteria(max_dropped=1.0)), Policy()
+    assert list(policy_differences(old, new)) == ["max_error_rate: 1 → 0.05"]
+    old = Policy(Limits(max_error_rate=1.0), criteria=Criteria(max_dropped=1.0))
+    new = Policy(Limits(max_error_rate=0.05))
+    assert list(policy_differences(old, new)) == ["max_error_rate for all suites: 1 → 0.05"]

@@ -335,6 +335,22 @@ def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
         assert any(message in each for each in found), (message, found)
 
 
+def test_with_a_wrong_option_no_case_runs() -> None:
+    calls: list[str] = []
+    for options, message in (
+        ({"timeout": "30s"}, "timeout must be a number of seconds over 0, not '30s'"),
+        ({"concurrency": 0}, "concurrency must be"),
+        ({"repeats": True}, "repeats must be"),
+        ({"retries": -1}, "retries must be"),
+        ({"tags": [1]}, "tags must be"),
+        ({"cluster": "nowhere"}, "no case has a field 'nowhere'"),
+    ):
+        result = run([lambda: True], data=["a", "b"], task=calls.append, **options)
+        assert (calls, len(result.cases)) == ([], 0), options
+        (problem,) = problems(result)
+        assert message in problem
+
+
 def test_a_missing_field_is_an_error_of_its_case() -> None:
     def ask(input: str, tone: str) -> str:  # noqa: A002
         return input + tone

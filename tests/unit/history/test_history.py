@@ -64,8 +64,8 @@ def test_trends_mark_changes_of_judges_and_models(tmp_path: Path) -> None:
     assert [(point.passed, point.failed) for point in points] == [(1, 1), (2, 0), (2, 0)]
     assert [point.changes for point in points] == [(), ("models",), ("model", "prompt")]
     assert [point.judge for point in points] == ["judge-1", "judge-1", "judge-2"]
-    assert points[1].low == pytest.approx(0.75 - 1.959964 * 0.3535534 / 2**0.5, abs=1e-4)
-    assert points[1].high == 1.0
+    assert all(0 <= point.low < point.mean <= point.high <= 1 for point in points if point.mean and point.low)
+    assert (points[2].low, points[2].high) == (pytest.approx(wilson_interval(2, 2)[0]), 1.0)
     assert [point.run for point in load_trend(store, "bot", "exact", RunFilter(since=START + DAY))] == [
         "run-1",
         "run-2",
@@ -260,12 +260,44 @@ def test_the_commands_read_the_output_folder_by_themselves(tmp_path: Path) -> No
     assert "No run used a model." in history(tmp_path, "cost", "--since", "1h").stdout
     case = history(tmp_path, "case", "case-1")
     assert case.stdout.count("failed") == 2
-    assert "There is no such case." in history(tmp_path, "case", "unknown").stdout
-    wrong = history(tmp_path, "trend", "bot", "exakt")
-    assert wrong.returncode == 2
-    assert "There are: 'bot' 'exact'" in wrong.stderr
+    assert "These runs have no scores of it." in history(tmp_path, "case", "case-1", "--since", "1h").stdout
+    assert "No run since then has scores of it." in history(tmp_path, "trend", "bot", "exact", "--since", "1h").stdout
     since = history(tmp_path, "flaky", "--since", "yesterday")
     assert (since.returncode, "Write 36h" in since.stderr) == (2, True)
+
+
+def test_names_that_no_run_has_are_errors_with_those_that_are_like_them(tmp_path: Path) -> None:
+    assert "the history has no runs" in history(tmp_path, "flaky").stderr
+    write_run(tmp_path / "scoregate-out" / "run", 1, {"exact": [1.0, 0.0], "polite": [1.0, 1.0]})
+    project = tmp_path.name
+    for arguments, problem, advice in (
+        (("trend", "bot", "exakt"), "no run has scores of 'exakt' in the suite 'bot'", "Did you mean 'exact'?"),
+        (("trend", "bott", "exact"), "no run has scores of the suite 'bott'", "Did you mean 'bot'?"),
+        (("trend", "bot", "zzz"), "no run has scores of 'zzz'", "There are: 'exact', 'polite'"),
+        (("flaky", "--suite", "boot"), "no run has scores of the suite 'boot'", "Did you mean 'bot'?"),
+        (("case", "nothing"), "no case has a hash that starts with 'nothing'", "The hashes are in result.json"),
+        (("case", "Case case-1"), "no case has a hash that starts with 'Case case-1'", "'case-1' is 'Case case-1'"),
+        *(
+            ((*command, *option), problem, advice)
+            for command in (("trend", "bot", "exact"), ("flaky",), ("cost",), ("page",), ("case", "case-1"))
+            for option, problem, advice in (
+                (("--branch", "mian"), "no run is of the branch 'mian'", "Did you mean 'main'?"),
+                (("--project", "other"), "no runs of the project 'other'", f"There are: {project!r}"),
+            )
+        ),
+    ):
+        done = history(tmp_path, *arguments)
+        shown = " ".join(done.stderr.split())  # long lines wrap
+        assert (done.returncode, problem in shown, advice in shown) == (2, True, True), (arguments, shown)
+    assert not (tmp_path / "scoregate-out" / "history.html").exists()
+
+
+def test_an_import_counts_the_runs_that_it_adds(tmp_path: Path) -> None:
+    for number in range(3):
+        write_run(tmp_path / "scoregate-out" / "earlier" / str(number), number, {"exact": [1.0]})
+    for arguments, added, known in (((), 3, 0), ((), 0, 3), (("--rebuild",), 3, 0)):
+        line = " ".join(history(tmp_path, "import", *arguments).stdout.split())
+        assert line.endswith(f"{added} runs added to {tmp_path.name}, {known} known already"), arguments
 
 
 def test_a_history_is_rebuilt_from_folders(tmp_path: Path) -> None:

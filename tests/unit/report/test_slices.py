@@ -154,3 +154,11 @@ def test_the_comment_drops_detail_step_by_step() -> None:
     assert [line[:7] for line in block.splitlines() if "line 0 " in line or "…" in line] == [
         *("- line ", "- … 52 ", "+ line ", "+ … 52 "),
     ]
+
+
+def test_a_field_that_no_case_has_is_a_notice() -> None:
+    view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), slices=["language", "langage"])
+    assert [notice for notice in view.notices if "slices:" in notice] == [
+        "slices: no case has a value in langage, neither as a field nor in its metadata."
+    ]
+    assert not [each for each in view_of(make_run(bot(range(60))), slices=["language"]).notices if "slices:" in each]

@@ -283,3 +283,9 @@ def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
     shown = {number_format.cost(sum(each)) for each in (amounts, amounts[::-1])}
     assert len(shown) == 1
     assert number_format.cost(0.00375 - 1e-17) == number_format.cost(0.00375 + 1e-17)
+
+
+def test_a_suite_that_did_not_finish_has_no_check_mark() -> None:
+    told = Told("bot", [Trial("c", [Score("accuracy")])], (EvaluatorInfo("accuracy"),), finished=False)
+    (suite,) = view_of(make_run(told, scripts=(Script("evals/bot.py", exit_code=-9),), complete=False)).suites
+    assert suite.state is ReportState.UNMEASURABLE

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from math import inf, sqrt
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 from tests.unit.stats.oracles import clustered_error
 
 from scoregate.core.estimates import Estimate, estimate_difference
-from scoregate.core.intervals import MANY, detectable_change, measure_spread, wilson_interval
+from scoregate.core.intervals import MANY, detectable_change, mean_score_interval, measure_spread, wilson_interval
 from scoregate.core.pairing import Pairs
 
 CLOSE = 1e-9
@@ -195,3 +196,27 @@ def test_few_collapses_rule_out_no_more_than_their_number_does(n: int, most: int
 def test_a_small_fall_adds_to_what_cannot_be_ruled_out() -> None:
     found = examined(*[-0.01, -0.011] * 150)
     assert found.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
+
+
+def test_the_interval_of_a_mean_score_is_wilsons_for_pass_and_fail() -> None:
+    for n in (1, 2, 7, 60):
+        for hits in range(n + 1):
+            share = hits / n
+            deviation = sqrt(n / (n - 1) * share * (1 - share)) if n > 1 else 0.0
+            assert mean_score_interval(share, deviation, n) == pytest.approx(wilson_interval(hits, n), abs=1e-9)
+
+
+def test_the_interval_of_a_mean_score_contains_the_true_mean_and_has_a_width() -> None:
+    draws = random.Random(20_261_123)
+    rare = (([1.0] * 46 + [0.75] * 2 + [0.5, 0.0]), 0.96), ([0.8] * 19 + [0.0], 0.76)
+    for values, true_mean in rare:
+        for n in (5, 20, 60):
+            hits, narrowest = 0, 1.0
+            for _ in range(1_000):
+                scores = draws.choices(values, k=n)
+                low, high = mean_score_interval(fmean(scores), stdev(scores), n)
+                assert 0 <= low <= fmean(scores) <= high <= 1
+                hits += low <= true_mean <= high
+                narrowest = min(narrowest, high - low)
+            assert hits >= 930, (values, n)
+            assert narrowest > 0.02, n

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -15,7 +16,13 @@ from scoregate.core import significance
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.intervals import measure_spread
 from scoregate.core.pairing import Pairs
-from scoregate.core.significance import MAX_ENUMERATED, MAX_INVERTED, sign_flip_test, smallest_p
+from scoregate.core.significance import (
+    MAX_ENUMERATED,
+    MAX_INVERTED,
+    exact_sign_flip_p,
+    sign_flip_test,
+    smallest_p,
+)
 
 CLOSE = 1e-9
 LATTICES: dict[str, list[Fraction]] = {
@@ -213,3 +220,14 @@ def test_the_smallest_p_is_reached_when_all_have_one_sign(m: int) -> None:
     for values in ([1.0] * m, [random.Random(m).random() + 0.1 for _ in range(m)]):
         assert sign_flip_test([*values, 0.0, 0.0]) == pytest.approx(smallest_p([*values, 0.0]), abs=1e-12)
         assert smallest_p(values) == 2.0**-m
+
+
+def test_the_exact_p_counts_equal_outcomes_whole() -> None:
+    for values in ([-1.0] * 5, [-0.3, 0.1, -0.25, -0.6], [1.0, 1.0, -1.0], [0.0, 0.0], [0.5, -0.5]):
+        signs = list(product((1, -1), repeat=len(values)))
+        sums = [sum(sign * value for sign, value in zip(each, values, strict=True)) for each in signs]
+        observed = sum(values)
+        lower = sum(each <= observed + 1e-12 for each in sums) / len(sums)
+        upper = sum(each >= observed - 1e-12 for each in sums) / len(sums)
+        assert exact_sign_flip_p(values) == pytest.approx((lower, upper))
+    assert exact_sign_flip_p([1.0] * (MAX_ENUMERATED + 1)) is None

@@ -11,6 +11,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from scoregate.ci.discover.files import PYTHON, open_nonblocking
+from scoregate.ci.discover.import_paths import find_import_folders
+from scoregate.ci.discover.installed_packages import InstalledPackages
 from scoregate.ci.discover.names import STAR, is_of_sdk
 from scoregate.core.records import record
 
@@ -40,25 +42,30 @@ class Located:
 
 @record
 class ModuleText:
-    """A module that is read but not parsed; `imports` are the dotted paths that it may import."""
+    """A module that is read but not parsed.
+
+    `imports` are the dotted paths that it may import, and `folders` those that it adds to `sys.path`.
+    """
 
     has_words: bool
     imports: tuple[str, ...]
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class ProjectModules:
     """The modules of the project in `root`. Each is read once, and only if a file leads to it.
 
-    `packages` are the folders with top-level packages, by name. `is_incomplete`: a limit was reached, or a module could
-    not be read.
+    `packages` are the folders with top-level packages, by name. Packages that are installed and start suites count as
+    modules of the project. `is_incomplete`: a limit was reached, or a module could not be read.
     """
 
     root: Path
     packages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    installed: InstalledPackages = field(default_factory=InstalledPackages)
     is_incomplete: bool = False
     _folders: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _located: dict[tuple[str, str], Located | None] = field(default_factory=dict)
+    _located: dict[tuple[str, str, tuple[str, ...]], Located | None] = field(default_factory=dict)
     _texts: dict[str, ModuleText] = field(default_factory=dict)
     _mentions: dict[str, bool] = field(default_factory=dict)
     _read: int = 0
@@ -66,18 +73,18 @@ class ProjectModules:
     def locate(self, file: str, path: str) -> Located | None:
         """What a dotted path in a file is; None if it is not in the project.
 
-        An absolute import is searched in the file's folder, in those above it, in the folder `src` of each, and among
-        the packages of the project.
+        An absolute import is searched in the folders that the file adds to `sys.path`, in the file's folder, in those
+        above it, in the folder `src` of each, among the packages of the project, and among the installed ones.
         """
         if is_of_sdk(path):
             return None
-        folder = file.rpartition("/")[0]
-        key = folder, path
+        folder, known = file.rpartition("/")[0], self._texts.get(file)
+        key = folder, path, () if known is None else known.folders
         if key not in self._located:
-            self._located[key] = self._locate(folder, path)
+            self._located[key] = self._locate(*key)
         return self._located[key]
 
-    def _locate(self, folder: str, path: str) -> Located | None:
+    def _locate(self, folder: str, path: str, added: tuple[str, ...]) -> Located | None:
         name = path.lstrip(".")
         level, parts = len(path) - len(name), tuple(name.split(".")) if name else ()
         above = [PurePosixPath(folder), *PurePosixPath(folder).parents]
@@ -86,8 +93,13 @@ class ProjectModules:
         if not parts:
             return None
         near = (str(each / inner) for each in above for inner in (".", "src"))
-        found = (self._find(each, parts) for each in (*near, *self.packages.get(parts[0], ())))
-        return next((each for each in found if each is not None), None)
+        own = (*added, *near, *self.packages.get(parts[0], ()))
+        # Most packages next to an installed one have no suites, and many modules.
+        for each in own if not Path(folder).is_absolute() else ():
+            if (found := self._find(each, parts)) is not None:
+                return found
+        others = (self._find(each, parts) for each in self.installed.find(parts[0]))
+        return next((each for each in others if each is not None), None)
 
     def _find(self, folder: str, parts: tuple[str, ...], *, is_package: bool = False) -> Located | None:
         files: list[str] = []
@@ -130,7 +142,7 @@ class ProjectModules:
             if content is None:
                 self.is_incomplete = True
                 return None
-            self._texts[file] = read_text(content)
+            self._texts[file] = read_text(content, file)
         return self._texts[file]
 
     def read_content(self, file: str) -> bytes | None:
@@ -182,8 +194,13 @@ class ProjectModules:
         return False
 
 
-def read_text(content: bytes) -> ModuleText:
-    """What a module may import, by its lines: parsing takes a hundred times as long."""
+def read_text(content: bytes, file: str) -> ModuleText:
+    """What a module may import, by its lines: parsing takes a hundred times as long.
+
+    Args:
+        content: its source.
+        file: its path, relative to the root of the project.
+    """
     imports: dict[str, None] = {}
     for match in _IMPORT.finditer(content.replace(b"\\\n", b" ")):
         module, names, modules, dynamic = (part.decode("utf-8", "replace") if part else "" for part in match.groups())
@@ -193,7 +210,7 @@ def read_text(content: bytes) -> ModuleText:
             imports |= dict.fromkeys(module if name == STAR else f"{start}{name}" for name in listed if name)
         else:
             imports |= dict.fromkeys(filter(None, map(_first_word, modules.split(",")) if modules else (dynamic,)))
-    return ModuleText(any(word in content for word in WORDS), tuple(imports))
+    return ModuleText(any(word in content for word in WORDS), tuple(imports), find_import_folders(content, file))
 
 
 def _first_word(text: str) -> str:

@@ -22,6 +22,7 @@ from scoregate.ci.discover.files import (
     find_candidates,
     open_nonblocking,
 )
+from scoregate.ci.discover.installed_packages import InstalledPackages, find_site_packages
 from scoregate.ci.discover.packages import locate_import_folders, locate_module
 from scoregate.ci.discover.project_calls import ProjectCalls
 from scoregate.ci.discover.project_modules import ModuleText, ProjectModules, read_text
@@ -67,12 +68,13 @@ def _inspect_files(
     results = list[SkippedSource | SuiteSource]()
     likely = list[Candidate]()
     files = tuple(files)
-    project = ProjectCalls(ProjectModules(root, packages), frozenset(file.path for file in files))
+    installed = InstalledPackages(find_site_packages(root, os.environ))
+    project = ProjectCalls(ProjectModules(root, packages, installed), frozenset(file.path for file in files))
     texts: dict[Candidate, ModuleText] = {}
     for file in files:
         content = _read_content(root, file)
         if isinstance(content, bytes):
-            texts[file] = read_text(content)
+            texts[file] = read_text(content, file.path)
             project.modules.add(file.path, texts[file])
         else:
             results.append(content)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from math import sqrt
 from typing import Any
 
 from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.history.tables import LONGEST_HASH, Row, clean_text
-from scoregate.core.distributions import normal_quantile
-from scoregate.core.intervals import wilson_interval
+from scoregate.core.intervals import mean_score_interval, wilson_interval
 from scoregate.core.records import record
 
 _MARKS = ("model", "prompt", "source", "parameters", "version")
@@ -97,8 +95,8 @@ class TrendPoint:
 def load_trend(store: HistoryStore, suite: str, evaluator: str, chosen: RunFilter) -> list[TrendPoint]:
     """The scores of an evaluator in each run, oldest first.
 
-    The interval of the mean is mean ± q·s/√n, within [0, 1], with the standard deviation s and the quantile q of the
-    normal distribution. It is the noise between cases, which are the same ones in most runs.
+    The interval of the mean is the score interval, for pass and fail Wilson's. It is the noise between cases, which are
+    the same ones in most runs; repeats of a case count as cases.
 
     Args:
         store: the history.
@@ -140,18 +138,11 @@ def _trend_points(rows: list[Row]) -> Iterator[TrendPoint]:
         passed, failed, errored, models, *marks = rest
         parts = {**dict(zip(_MARKS, marks, strict=True)), "models": models}
         changes = tuple(name for name in parts if before is not None and before[name] != parts[name])
-        low, high = _mean_interval(mean, deviation, n)
+        low, high = (None, None) if mean is None else mean_score_interval(mean, deviation or 0.0, n)
         counts = (passed, failed, errored)
         about = (commit, branch, message, bool(complete))
         yield TrendPoint(run, finished, *about, n, mean, low, high, *counts, models, marks[0], changes)
         before = parts
-
-
-def _mean_interval(mean: float | None, deviation: float | None, n: int) -> tuple[float | None, float | None]:
-    if mean is None or deviation is None:
-        return None, None
-    half = normal_quantile(0.975) * deviation / sqrt(n)
-    return max(0.0, mean - half), min(1.0, mean + half)
 
 
 @record

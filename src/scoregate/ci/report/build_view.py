@@ -38,6 +38,7 @@ from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.partition import lacks_shard
 from scoregate.core.run import Run
 from scoregate.core.text import SortKey, natural_sort_key
 
@@ -80,7 +81,7 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         failing_total=totals.newly_failing or totals.failed,
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
-        gone=comparison.gone,
+        gone=() if lacks_shard(run) else comparison.gone,
         errors=build_error_views(run, errors),
         notices=tuple(_all_notices(comparison, verdict, context)),
         not_applied=(*verdict.not_applied, *(_describe_left_out(each) for each in verdict.left_out)),
@@ -232,6 +233,8 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from _suite_notices(comparison, context)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
+    if empty := comparison.slices.empty:
+        yield f"slices: no case has a value in {_shorten_list(empty)}, neither as a field nor in its metadata."
     models = sorted({model for suite in run.suites for model in suite.unpriced})
     if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
         yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
@@ -258,6 +261,8 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
             yield f"Compared with {note}; `--baseline none` compares with nothing."
             if comparison.gone and not (comparison.run.selection or comparison.run.filters):
                 yield f"Not in this run: {_shorten_list(comparison.gone)}."
+        if comparison.gone and lacks_shard(comparison.run):
+            yield f"Suites of the baseline that may be in a missing shard: {_shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
         if not baseline.complete:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -31,10 +31,12 @@ from scoregate.ci.report.console_text import (
     safe_text,
 )
 from scoregate.ci.report.console_variants import render_variants
+from scoregate.ci.report.exemptions import ExemptionView
 from scoregate.ci.report.model_calls import CallsRow, CallsTable
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
+from scoregate.core.exemptions import ExemptionState
 from scoregate.core.frames import find_user_frames
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
@@ -62,12 +64,18 @@ def render(
 
 
 def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
-    """Render only failures and the verdict; for a run that passed, warnings and the verdict."""
+    """Render only failures, expired exemptions and the verdict; for a run that passed, warnings and the verdict."""
     rest = f": see {see}" if see else ""
+    expired = [each for each in view.shown_exemptions if each.state is ExemptionState.EXPIRED]
     passed = view.conclusion is Conclusion.PASSED
     return map(
         TrimmedLines,
-        (*(() if passed else _problems(view, rest)), *_gate_lines(view, rest, most=_GATES), _verdict_line(view)),
+        (
+            *(() if passed else _problems(view, rest)),
+            *_exemption_lines(expired, most=_GATES),
+            *_gate_lines(view, rest, most=_GATES),
+            _verdict_line(view),
+        ),
     )
 
 
@@ -88,7 +96,8 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     yield from _problems(view, rest, full=full, case_lines=case_lines)
     if view.drops:
         yield from (*list_drops(view, full=full), Text())
-    yield from _exemption_lines(view, most=_ALL if full else _GATES)
+    yield from _exemption_lines(view.shown_exemptions, most=_ALL if full else _GATES)
+    yield from _quarantine_lines(view, most=_ALL if full else _GATES)
     for notice in view.notices:
         yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
     for change in view.policy_changes[: _ALL if full else _GATES]:
@@ -184,15 +193,19 @@ def _frame_lines(trace: str) -> Iterator[RenderableType]:
         yield Padding(text, _INDENT, expand=False)
 
 
-def _exemption_lines(view: ReportView, *, most: int) -> Iterator[RenderableType]:
-    """A line for each entry that needs attention, and for each case in quarantine."""
-    for each in view.shown_exemptions[:most]:
+def _exemption_lines(exemptions: Sequence[ExemptionView], *, most: int) -> Iterator[RenderableType]:
+    """A line for each entry that needs attention."""
+    for each in exemptions[:most]:
         where = format_place(each.suite, each.evaluator)
         case = f" · {safe_text(each.case, 120)}" if each.case is not None else ""
         text = Text().append(each.title, "bold").append(f": {where}{case}: {safe_text(each.text)}")
         yield hanging_indent(mark(each.sign), text.append(f" ({safe_text(each.place)})", "dim"))
-    if (hidden := len(view.shown_exemptions) - most) > 0:
+    if (hidden := len(exemptions) - most) > 0:
         yield Text(f"… {number_format.count(hidden, 'more exemption')}", style="dim")
+
+
+def _quarantine_lines(view: ReportView, *, most: int) -> Iterator[RenderableType]:
+    """A line for each case in quarantine."""
     if not view.quarantined:
         return
     count = number_format.count(len(view.quarantined), "case")

@@ -231,9 +231,10 @@ class RowTable:
         """Lay the table out for the width of the console: counts go first, then intervals, then the table."""
         rows = self.view.rows[: self.most]
         names = [format_place(row.row.suite, row.row.evaluator) for row in rows]
+        least = _least_width(names)
         for columns, words in _row_layouts(rows, self.view):
-            if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME) + words:
-                table = _empty_table("suite · evaluator", columns)
+            if _remaining_width(columns, options.max_width) - _MARK >= least + words:
+                table = _empty_table("suite · evaluator", columns, least)
                 table.add_column("", overflow="fold")
                 for at, (row, name) in enumerate(zip(rows, names, strict=True)):
                     cells = [texts[at] for texts in columns.values()]
@@ -264,8 +265,9 @@ class SuiteTable:
             values = [(getattr(suite.spend_text, title), measure in suite.changed_measures) for suite in suites]
             if any(value != NONE for value, _ in values):  # bold: it differs significantly from the baseline
                 columns[title] = [Text(value, style="bold" if moved else "") for value, moved in values]
-        if _remaining_width(columns, options.max_width) - _MARK >= max_width(names, _NAME):
-            table = _empty_table("suite", columns)
+        least = _least_width(names)
+        if _remaining_width(columns, options.max_width) - _MARK >= least:
+            table = _empty_table("suite", columns, least)
             for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
                 table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
             yield table
@@ -334,10 +336,16 @@ def _row_layouts(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Ta
     return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
 
 
-def _empty_table(things: str, columns: TableColumns) -> Table:
+def _least_width(names: Sequence[str]) -> int:
+    """The width that a column of names needs: lines break between their words, and inside of very long ones only."""
+    return max(max_width(names, _NAME), max_width((word for name in names for word in name.split()), _ROOMY))
+
+
+def _empty_table(things: str, columns: TableColumns, name_width: int = 0) -> Table:
+    """A table without rows; names get at least `name_width`."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _TABLE_GAP, 0, 0))
-    for title in ("", things):
-        table.add_column(title, overflow="fold")
+    for title, width in (("", None), (things, name_width)):
+        table.add_column(title, overflow="fold", min_width=width)
     for title in columns:
         table.add_column(title, justify="right", no_wrap=True)
     return table

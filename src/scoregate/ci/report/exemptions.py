@@ -15,6 +15,7 @@ from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.exemptions import AcceptedRegression, Exemption, ExemptionState, matches_case
 from scoregate.core.gate.baseline_rules import describe_change
 from scoregate.core.gate.case_rules import find_accepted_case
+from scoregate.core.gate.suite_rules import format_digits
 from scoregate.core.policy import matches_suite
 from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
@@ -116,7 +117,7 @@ def _row_views(entry: AcceptedRegression, comparison: Comparison) -> Iterator[Ex
     worse = [row for row in comparison.rows if row.accepted is entry and row.label is RowLabel.WORSE]
     for row in worse:
         state = ExemptionState.ACCEPTED if row.is_accepted else ExemptionState.EXCEEDED
-        limit = f"up to {entry.at_most:.3f} is accepted {entry.terms}"
+        limit = f"up to {format_digits(entry.at_most, 3)} is accepted {entry.terms}"
         yield _view(entry, state, f"{describe_change(row)}; {limit}", row=row)
     if worse:
         return

@@ -14,6 +14,7 @@ from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.baseline_rules import describe_few
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.gate.suite_rules import format_digits
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
 from scoregate.core.records import record
@@ -217,8 +218,8 @@ def _row_note(row: Row) -> str:
 def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     """The limit and the last day; the list of entries has the reason."""
     if row.is_accepted:
-        return f"accepted up to {entry.at_most:.3f} until {entry.until}"
-    return f"more than the accepted {entry.at_most:.3f}"
+        return f"accepted up to {format_digits(entry.at_most, 3)} until {entry.until}"
+    return f"more than the accepted {format_digits(entry.at_most, 3)}"
 
 
 def _explain_label(row: Row) -> str:

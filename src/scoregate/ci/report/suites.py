@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from scoregate.ci.report import number_format
@@ -77,12 +77,11 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
         columns, origin, base_suite = suite.columns, suite.origin, pairs.get(index)
         spend, base_spend = measure_spending(suite), measure_spending(base_suite) if base_suite else None
         quantities = [row for row in comparison.quantities if row.suite == suite.label]
-        conclusions = {finding.conclusion for finding in findings.get(suite.label, ())}
         view = SuiteView(
             index=index,
             id=suite.id,
             label=suite.label,
-            state=next((state for conclusion, state in _STATES.items() if conclusion in conclusions), ReportState.HELD),
+            state=_find_state(suite, {finding.conclusion for finding in findings.get(suite.label, ())}),
             file=origin.file if origin else None,
             line=origin.line if origin else None,
             evaluators=tuple(suite.evaluators),
@@ -109,6 +108,12 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
         )
         views.append(view)
     return tuple(views)
+
+
+def _find_state(suite: SuiteResult, conclusions: Collection[Conclusion]) -> ReportState:
+    """The state of a suite by its findings. One that did not finish held nothing, also if its script is to blame."""
+    unknown = ReportState.HELD if suite.complete else ReportState.UNMEASURABLE
+    return next((state for conclusion, state in _STATES.items() if conclusion in conclusions), unknown)
 
 
 def _format_passes(columns: Columns) -> str:

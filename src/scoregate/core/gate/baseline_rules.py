@@ -9,7 +9,7 @@ from math import ceil
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.suite_rules import format_percent, match_limit
+from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
 from scoregate.core.setups import describe_model_change, describe_unknown_model
 
 
@@ -150,8 +150,8 @@ def describe_change(row: Row) -> str:
 def describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     """What an entry says about a row that is worse."""
     if row.is_accepted:
-        return f"a drop of up to {entry.at_most:.3f} is accepted {entry.terms}"
-    return f"more than the {entry.at_most:.3f} that is accepted until {entry.until}"
+        return f"a drop of up to {format_digits(entry.at_most, 3)} is accepted {entry.terms}"
+    return f"more than the {format_digits(entry.at_most, 3)} that is accepted until {entry.until}"
 
 
 def _format_signed(value: float) -> str:
@@ -226,5 +226,5 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     if columns.deferred.get(row.evaluator) or row.evaluator in suite.reviews:
         return False
     limit = context.limits.max_error_rate
-    errored = len(columns.errored_rows()) / len(columns)
+    errored = len(context.errored) / len(columns)
     return columns.unscored_counts.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit

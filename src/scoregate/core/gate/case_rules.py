@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison import Comparison
-from scoregate.core.distributions import binomial_half_cdf
+from scoregate.core.estimates import one_sided_p
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.pairing import Side, case_clusters, pair_sides
 from scoregate.core.policy import matches_suite
-from scoregate.core.run import ConfirmationOutcome, SuiteResult
+from scoregate.core.run import ConfirmationOutcome, Run, SuiteResult
+from scoregate.core.significance import exact_sign_flip_p
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
-_MOST_NAMES = 5
+_MOST_NAMES, _LONGEST_NAME = 5, 80
+_ROUNDING = 1e-9
 _JUDGED = (Status.PASSED, Status.FAILED)
 
 
@@ -28,13 +31,9 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
     confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
-    for flip in comparison.newly_failing:
-        if flip.suite != context.index:
-            continue
-        base_tags = () if base is None else base.columns.tags.get(flip.base_row, ())
-        if CRITICAL not in (*suite.columns.tags.get(flip.row, ()), *base_tags):
-            continue
-        case = suite.columns.hashes[flip.row]
+    cases = list(_find_newly_failing(context))
+    names = _read_names(comparison.run, context.index, cases)
+    for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
         if (confirmation := confirmations.get(case)) is not None:
             outcome = confirmation.outcome
@@ -45,11 +44,41 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         yield Finding(
             "critical case",
             Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{case} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
+            f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
             "no critical case newly fails",
             context.limits.find_origin("fail_on_critical"),
             suite.label,
         )
+
+
+def _find_newly_failing(context: SuiteContext) -> Iterator[str]:
+    """The critical cases of the suite that newly fail."""
+    columns, base = context.suite.columns, context.base_suite
+    for flip in context.comparison.newly_failing:
+        if flip.suite != context.index:
+            continue
+        base_tags = () if base is None else base.columns.tags.get(flip.base_row, ())
+        if CRITICAL in (*columns.tags.get(flip.row, ()), *base_tags):
+            yield columns.hashes[flip.row]
+
+
+def _read_names(run: Run, suite: int, cases: Sequence[str]) -> dict[str, str]:
+    """How findings call cases: by name and hash. Names are on disk only, so they are read if there is a finding.
+
+    Args:
+        run: the run with the cases.
+        suite: the index of their suite.
+        cases: their hashes; a case that the record lacks is called by its hash.
+    """
+    names, wanted = {case: case for case in cases}, set(cases)
+    for case in run.cases if wanted else ():
+        if case.suite == suite and case.hash in wanted:
+            wanted.remove(case.hash)
+            if case.name and case.name != case.hash:
+                names[case.hash] = f"{case.name:.{_LONGEST_NAME}} ({case.hash})"
+            if not wanted:
+                break
+    return names
 
 
 def find_accepted_case(comparison: Comparison, suite: SuiteResult, case: str) -> AcceptedRegression | None:
@@ -82,14 +111,15 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
         if case in outcomes and not outcomes[case] & {*_JUDGED} and Status.PASSED in base_outcomes.get(case, ())
     ]
     if unmeasured:
-        names = _list_names(unmeasured)
+        names = _list_names(unmeasured, context.comparison.run, context.index)
         yield _not_measured(context, f"{names} passed in the baseline, and met an error or got no score that decides")
     gone = [case for case in base_tagged if case not in outcomes]
     added = sum(case not in base_outcomes for case in tagged)
-    if len(gone) > added:  # as many new ones are the same cases with another input
-        what = "critical case" if len(gone) == 1 else "critical cases"
-        instead = f", and {added:,} are new" if added else ""
-        yield _not_measured(context, f"{len(gone):,} {what} of the baseline are gone: {_list_names(gone)}{instead}")
+    if context.comparison.base is not None and len(gone) > added:  # the new ones are the same with another input
+        what = "critical case of the baseline is" if len(gone) == 1 else "critical cases of the baseline are"
+        instead = f", and {added:,} {'is' if added == 1 else 'are'} new" if added else ""
+        names = _list_names(gone, context.comparison.base, dict(context.comparison.pairs)[context.index])
+        yield _not_measured(context, f"{len(gone):,} {what} gone: {names}{instead}")
 
 
 def _not_measured(context: SuiteContext, value: str) -> Finding:
@@ -110,8 +140,8 @@ def _find_outcomes(columns: Columns) -> dict[str, set[Status]]:
     return outcomes
 
 
-def _list_names(cases: Sequence[str]) -> str:
-    names = ", ".join(cases[:_MOST_NAMES])
+def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
+    names = ", ".join(_read_names(run, suite, cases[:_MOST_NAMES]).values())
     more = len(cases) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names
 
@@ -119,33 +149,31 @@ def _list_names(cases: Sequence[str]) -> str:
 def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     """Not significantly more cases meet errors than in the baseline, if a relative gate depends on their scores.
 
-    A case with an error has no score, so without this rule a change that breaks one case in thirty stays green. The
-    cases that meet an error on one side only are compared by an exact one-sided sign test, at half of alpha, divided
-    by the number of suites (Bonferroni). A difference below `min_effect` (as a share of the cases) doesn't count.
+    A case with an error has no score, so without this rule a change that breaks one case in thirty stays green. Each
+    case's share of trials with an error is compared as scores are, so that clusters and unequal numbers of trials
+    count: one-sided, at half of alpha, divided by the number of suites (Bonferroni). An increase of the mean share
+    below `min_effect` doesn't count. `benchmarks/calibration_errors.py` simulates it.
     """
-    limits, base, criteria = context.limits, context.base_suite, context.criteria
+    limits, base, criteria, columns = context.limits, context.base_suite, context.criteria, context.suite.columns
     if base is None or not (limits.fail_on_regression or limits.max_drop or limits.fail_on_critical):
         return
-    if not context.suite.columns.errored_rows():
+    if not context.errored:
         return
-    shares, base_shares = _measure_errors(context.suite.columns), _measure_errors(base.columns)
-    both = shares.keys() & base_shares.keys()
-    new = sum(shares[case] > base_shares[case] for case in both)
-    fixed = sum(shares[case] < base_shares[case] for case in both)
-    alpha = criteria.alpha / 2 / max(1, len(context.comparison.pairs))
-    if new - fixed < max(1.0, criteria.min_effect * len(both)):
+    new = Side.from_reader(partial(_flag_errors, columns, context.errored))
+    pairs = pair_sides(
+        new, Side.from_reader(partial(_flag_errors, base.columns, base.columns.errored_rows())), case_clusters(columns)
+    )
+    if pairs.mean is None or pairs.base is None or pairs.mean - pairs.base < max(criteria.min_effect, _ROUNDING):
         return
-    p = binomial_half_cdf(fixed, new + fixed)
-    if p > alpha:
+    exact = exact_sign_flip_p(pairs.sums)
+    p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
+    if p > criteria.alpha / 2 / max(1, len(context.comparison.pairs)):
         return
-    value = f"{new:,} of {len(both):,} cases newly meet an error, {fixed:,} don't any more"
+    value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"
     yield Finding("new errors", Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
 
 
-def _measure_errors(columns: Columns) -> dict[str, float]:
-    """The share of each case's trials that met an error."""
-    errored, total = Counter[str](), Counter[str](columns.hashes)
-    for row in columns.errored_rows():
-        errored[columns.hashes[row]] += 1
-    return {case: errored[case] / count for case, count in total.items()}
+def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[tuple[str, float]]:
+    """1 for each trial that met an error, 0 for each other one."""
+    return ((case, float(row in errored)) for row, case in enumerate(columns.hashes))

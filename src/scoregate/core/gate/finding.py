@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from enum import StrEnum
 
@@ -141,6 +141,7 @@ class SuiteContext:
         criteria: the criteria of the suite.
         calibrations: the agreement of judges with people.
         uncalibrated: why the scores of an evaluator don't count, by evaluator.
+        errored: the rows of the suite that met an error.
     """
 
     index: int
@@ -152,6 +153,7 @@ class SuiteContext:
     criteria: Criteria = field(default_factory=Criteria)
     calibrations: Calibrations = field(default_factory=dict)
     uncalibrated: Mapping[str, str] = field(default_factory=dict)
+    errored: Collection[int] = ()
 
     @property
     def base_suite(self) -> SuiteResult | None:

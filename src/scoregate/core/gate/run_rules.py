@@ -11,6 +11,7 @@ from itertools import chain
 from scoregate.core.comparison import Comparison
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
+from scoregate.core.partition import lacks_shard
 from scoregate.core.policy import Criteria, Limits, matches_suite
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.text import matches_filters
@@ -87,8 +88,13 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
 
 
 def check_expected_suites(context: RunContext) -> Iterator[Finding]:
-    """Every suite that a script starts reports results, unless a filter or a missing requirement excuses it."""
+    """Every suite that a script starts reports results, unless a filter or a missing requirement excuses it.
+
+    It may be in a shard that is missing, which another rule reports.
+    """
     run = context.comparison.run
+    if lacks_shard(run):
+        return
     reported = {(suite.script, suite.id) for suite in run.suites}
     scripts = {script for script, _ in reported}
     for script in run.scripts:

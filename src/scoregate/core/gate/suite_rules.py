@@ -42,7 +42,7 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         yield _unmeasurable(suite, "cases ran", value, "at least 1 case")
     elif not suite.evaluations:
         rule = "evaluations pending" if suite.pending else "cases were evaluated"
-        yield _unmeasurable(suite, rule, _describe_no_evaluations(suite), "at least 1 score or label")
+        yield _unmeasurable(suite, rule, _describe_no_evaluations(context), "at least 1 score or label")
 
 
 def _has_quarantine(context: SuiteContext) -> bool:
@@ -54,7 +54,8 @@ def _place(suite: SuiteResult) -> str:
     return f" ({suite.origin.file}:{suite.origin.line})" if suite.origin else ""
 
 
-def _describe_no_evaluations(suite: SuiteResult) -> str:
+def _describe_no_evaluations(context: SuiteContext) -> str:
+    suite = context.suite
     if suite.pending:
         return f"all {suite.pending:,} evaluations wait for people"
     if any(info.battles for info in suite.evaluators.values()):
@@ -63,7 +64,7 @@ def _describe_no_evaluations(suite: SuiteResult) -> str:
         return "0 evaluations: scores are outside [0, 1], and no scale is set in [evaluators]"
     if not suite.evaluators:
         return f"0 evaluations: the suite has no scorers or evaluators{_place(suite)}"
-    if len(suite.columns.errored_rows()) == len(suite.columns):
+    if len(context.errored) == len(suite.columns):
         return "0 evaluations: every case has an error"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
 
@@ -81,7 +82,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     columns, limit = context.suite.columns, context.limits.max_error_rate
     if limit is None or not len(columns):
         return
-    bad = columns.errored_rows()
+    bad = context.errored
     failed_script = context.suite.script in find_script_failures(context.comparison.run)
     if failed_script and 0 < len(bad) == context.suite.unfinished:
         return  # reported once, by the script
@@ -135,11 +136,11 @@ def format_percent(rate: float) -> str:
 
 
 def _format_limit(limit: float) -> str:
-    return f"{_digits(100 * limit, 1)}%"
+    return f"{format_digits(100 * limit, 1)}%"
 
 
-def _digits(limit: float, least: int) -> str:
-    """The limit with all its decimals, from `least` to six."""
+def format_digits(limit: float, least: int) -> str:
+    """A limit with all its decimals, from `least` to six."""
     return max(f"{limit:.{least}f}", f"{limit:.6f}".rstrip("0"), key=len)
 
 
@@ -165,7 +166,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             "mean score",
             conclusion,
             value,
-            f"≥ {_digits(limit, 2)}",
+            f"≥ {format_digits(limit, 2)}",
             context.limits.find_origin(f"min_score.{glob}", "min_score"),
             context.suite.label,
             name,

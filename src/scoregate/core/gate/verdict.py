@@ -206,4 +206,5 @@ def _suite_context(
         criteria=policy.criteria_of(suite),
         calibrations=calibrations,
         uncalibrated=uncalibrated,
+        errored=suite.columns.errored_rows(),
     )
