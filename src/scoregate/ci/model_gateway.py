@@ -36,7 +36,7 @@ _PLACEHOLDER = "sk-scoregate"
 _MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
 _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
-_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
+_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown"}
 _LONGEST_REASON = 2_000
 _NEEDS_KEY = "A maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8

@@ -25,7 +25,7 @@ from scoregate.ci.settings import GatewayMode
 from scoregate.core.evaluation import Usage
 from scoregate.core.model_calls import CallTotals, sum_calls
 from scoregate.core.records import record
-from scoregate.models.budget import price_usage
+from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, Price
 
@@ -228,7 +228,7 @@ class _ServerThread(threading.Thread):
         try:
 
             def price(provider: str, model: str, usage: Usage) -> float | None:
-                return price_usage(usage, provider=provider, model=model, prices=options.prices).cost
+                return find_cost(usage, provider=provider, model=model, prices=options.prices)
 
             state = GatewayState(
                 options.providers,

@@ -145,13 +145,13 @@ class SuiteSession:
         return sum_usage(usages)
 
     def report_problem(self, message: str, code: str = "") -> None:
-        """Keep a problem for the report, each message once, at most 20.
+        """Keep a problem for the report, each message once, at most 20 with each code.
 
         Args:
             message: what is wrong.
             code: the code of the error that the client got; empty if it got none.
         """
-        if len(self.problems) < _MOST_PROBLEMS:
+        if sum(code == known for known in self.problems.values()) < _MOST_PROBLEMS:
             self.problems.setdefault(message, code)
 
 

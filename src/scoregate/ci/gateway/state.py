@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
@@ -12,7 +12,7 @@ from scoregate.ci.gateway.questions import Question
 from scoregate.ci.gateway.sessions import Sessions
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.core.evaluation import Usage
-from scoregate.models.budget import price_usage
+from scoregate.models.budget import find_cost
 from scoregate.models.cache import Cache
 from scoregate.models.rate_limit import Limiter
 from scoregate.models.settings import CacheMode, Price
@@ -60,4 +60,5 @@ class GatewayState:
         """The usage with its cost; what uses no tokens has no price."""
         if not (usage.input_tokens or usage.output_tokens):
             return usage
-        return price_usage(usage, provider=question.provider.name, model=question.model, prices=self.prices)
+        cost = find_cost(usage, provider=question.provider.name, model=question.model, prices=self.prices)
+        return replace(usage, cost=cost)
