@@ -296,7 +296,7 @@ class Recorder:
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
                 if self.gateway is not None and recording.calls is not None:
-                    notices = (*about.notices, *((self.gateway.note,) if self.gateway.note else ()))
+                    notices = (*about.notices, *self.gateway.notices)
                     about = replace(about, model_calls=recording.calls.list_calls(), notices=notices)
                 run = recording.finish(about, interrupted=not is_done)
         return run

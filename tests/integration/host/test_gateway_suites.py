@@ -238,3 +238,65 @@ def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider
     assert "calls of models: 22 calls, 330 tokens" in ran.output
     assert {row["script"] for row in ran.result["model_calls"]} >= {"one: smoke", "two: smoke"}
     assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
+
+
+# A suite that reports a score whatever happens to its calls.
+CAREFREE = r"""
+say() { printf '{"suite":"carefree","type":"%s"%s}\n' "$1" "$2" >> "$SCOREGATE_EVENTS/carefree.jsonl"; }
+say suite_started ',"cases":1'
+say case_started ',"case":"a"'
+curl --silent --noproxy '*' "$MINE_BASE_URL/chat/completions" -H "Authorization: Bearer $MY_KEY" \
+  -H "Content-Type: $KIND" \
+  -d "{\"model\": \"$MODEL\", \"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"max_tokens\": 9}" > answer
+say case_output ',"case":"a","output":1'
+say scored ',"case":"a","evaluator":"judge","score":1,"threshold":{"gte":1}'
+say case_finished ',"case":"a"'
+say suite_finished
+"""
+MINE = '[gateway]\nmode = "on"\n[gateway.providers.mine]\nbase_url = "{url}/v1"\nkey_env = "MY_KEY"\n'
+
+
+def exec_carefree(project: Project, *arguments: str, **environ: str) -> Ran:
+    project.write("carefree.sh", CAREFREE)
+    variables = {"MODEL": "gpt-4o", "KIND": "application/json", **environ}
+    words = ("--baseline", "none", "--cache", "off", "--", "sh", "carefree.sh")
+    return project.scoregate("exec", *arguments, *words, **variables)
+
+
+def test_a_missing_key_is_named(project: Project, provider: Provider) -> None:
+    project.write("scoregate.toml", 'gateway = "on"\n')
+    ran = exec_carefree(project)
+    assert ran.exit_code == 0, ran.output
+    text = " ".join(ran.output.split())
+    assert "note: gateway = on (scoregate.toml [gateway]), but no provider has a key" in text
+    assert "set the variable of a provider, such as OPENAI_API_KEY" in text
+    project.write("scoregate.toml", MINE.format(url=provider.url))
+    ran = exec_carefree(project)
+    assert ran.exit_code == 3, ran.output
+    text = " ".join(ran.output.split())
+    assert (
+        "MY_KEY is not set (named in gateway.providers.mine.key_env, scoregate.toml [gateway.providers.mine])" in text
+    )
+    assert "so mine can't be asked (set in gateway.providers.mine.key_env)" in text
+    assert "no provider has a key" not in text
+    assert "missing_key" in (project.root / "answer").read_text()
+    assert provider.received == []
+    alone = project.scoregate("gateway", "--", "true")
+    assert (alone.exit_code, alone.output.splitlines()[-1]) == (2, "Set the variable of a provider, such as MY_KEY.")
+
+
+def test_a_call_that_cannot_be_priced_is_not_made(project: Project, provider: Provider) -> None:
+    """The advice of the error works, and no other type of the body avoids the refusal."""
+    settings = MINE.format(url=provider.url)
+    for model, kind in (("my-model", "application/json"), ("my-model", "text/plain"), ("my-model", "")):
+        project.write("scoregate.toml", settings)
+        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert ran.exit_code == 3, ran.output
+        assert provider.received == []
+        advice = re.search(r"set it in (\[prices\.\S+\])", " ".join(ran.output.split()))
+        assert advice is not None
+        project.write("scoregate.toml", f"{settings}{advice[1]}\ninput = 1.0\noutput = 1.0\n")
+        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert ran.exit_code == 0, ran.output
+        assert ran.result["totals"]["cost"] == pytest.approx(15 / 1e6)
+        provider.received.clear()
