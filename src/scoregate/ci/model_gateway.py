@@ -77,14 +77,21 @@ class ModelGateway:
         return {**kept, **dict.fromkeys(self.served, _PLACEHOLDER)}
 
     @contextmanager
-    def open_session(self, launch: Launch, emit: EmitEvent) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
+    def open_session(
+        self, launch: Launch, emit: EmitEvent, *, is_base: bool = False
+    ) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
         """A session for a launch: what makes its environment, and what adds the usage of its calls to its events.
 
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
+
+        Args:
+            launch: the launch.
+            emit: gets its events.
+            is_base: whether it belongs to a baseline that is run again.
         """
         from scoregate.ci.gateway_counts import UsageAdder
 
-        with self.gateway.open_session(launch.name) as session:
+        with self.gateway.open_session(launch.name, is_base=is_base) as session:
             yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
 
     def _emit(self, session: SuiteSession, adder: UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:

@@ -213,6 +213,36 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     assert "(−$" not in ran.comment.partition("Calls of models")[2]
 
 
+def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provider: Provider) -> None:
+    write_suites(project, "record")
+    project.commit()
+    first = run(project, provider, "--baseline", "none")
+    assert first.exit_code == 0, first.output
+    folder = project.root / ".scoregate" / "cassettes"
+    alone = {path.name: path.read_bytes() for path in folder.iterdir()}
+    project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
+    ran = run(project, provider, "--baseline", "rerun")
+    assert ran.exit_code == 0, ran.output
+    of_base = {path.name: path.read_bytes() for path in (folder / "base").iterdir()}
+    assert of_base == alone
+    of_run = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert {name for name in alone if of_run[name] != alone[name]} == {"titles.jsonl.gz"}
+    # A replay answers both from their own cassettes; without any of the base's, those of the run answer it too.
+    write_suites(project, "replay")
+    project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
+    asked = len(provider.received)
+    replayed = run(project, None, "--baseline", "rerun")
+    assert replayed.exit_code == 0, replayed.output
+    for path in (*(folder / "base").iterdir(), folder / "base"):
+        path.unlink() if path.is_file() else path.rmdir()
+    write_suites(project, "replay")
+    for name, data in alone.items():
+        (folder / name).write_bytes(data)
+    again = run(project, None, "--baseline", "rerun")
+    assert again.exit_code == 0, again.output
+    assert len(provider.received) == asked
+
+
 def test_answers_of_the_cache_are_marked_and_recorded(project: Project, provider: Provider) -> None:
     write_suites(project, cache="on:.cache")
     assert run(project, provider, "--baseline", "none", "--out", "first").exit_code == 0

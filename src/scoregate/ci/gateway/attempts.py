@@ -142,7 +142,7 @@ class Attempt:
         """Forward a stream chunk by chunk. If it breaks off, so does the answer, and nothing is recorded."""
         exchange, question = self._exchange, self._exchange.question
         reader = StreamUsageReader(question.model)
-        self._kept = [] if exchange.state.writer is not None else None
+        self._kept = [] if exchange.cassettes.writer is not None else None
         await start_answer(exchange.send, response.status, headers)
         try:
             await self._forward_chunks(response, reader, UsageChunkFilter() if hides_usage else None)

@@ -44,8 +44,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     counts = session.find_counts(evaluator, question.provider.name, state.redact(model))
     counts.calls += 1
     exchange.number = session.number_question(question.origin.trial, question.digest)
-    if state.reader is not None:
-        await _replay(exchange, state.reader, counts)
+    if exchange.cassettes.reader is not None:
+        await _replay(exchange, exchange.cassettes.reader, counts)
         return
     key = _cache_key(exchange)
     if state.cache is not None and key is not None and state.cache_mode is not CacheMode.REFRESH:
@@ -101,7 +101,7 @@ async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
 
 async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: CallCounts, key: bytes | None) -> None:
     """Ask the provider; a client that closes the connection ends the call, unless the answer is recorded."""
-    if exchange.state.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
+    if exchange.cassettes.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
         await _ask(exchange, counts, key)
         return
     asking = asyncio.current_task()

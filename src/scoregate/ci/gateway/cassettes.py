@@ -29,6 +29,8 @@ from scoregate.core.records import record
 from scoregate.errors import RecordError
 
 SUFFIX = ".jsonl.gz"
+# The cassettes of a baseline that is run again, in the folder of those of the run.
+BASE_FOLDER = "base"
 RECORDED_HEADERS = frozenset({"content-type", "openai-version", "anthropic-version"})
 _LONGEST_HEADER = 1_000
 _BLOCK_BYTES = 64 * 1024

@@ -13,7 +13,7 @@ from scoregate.ci.gateway.answers import Send
 from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, RecordedCall, encode_body
 from scoregate.ci.gateway.questions import Question
 from scoregate.ci.gateway.sessions import SuiteSession
-from scoregate.ci.gateway.state import GatewayState
+from scoregate.ci.gateway.state import Cassettes, GatewayState
 from scoregate.core.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
@@ -40,6 +40,11 @@ class Exchange:
     send: Send
     number: int = 0
 
+    @property
+    def cassettes(self) -> Cassettes:
+        """Where the call is recorded, and where its answer comes from."""
+        return self.state.base_cassettes if self.session.is_base else self.state.cassettes
+
     def count_usage(self, usage: Usage) -> None:
         """Count the usage for the case and evaluator, unless the client does."""
         if not self.question.is_counted:
@@ -60,7 +65,7 @@ class Exchange:
             body: the answer; of a stream, at least its first event.
             is_stream: whether it is a stream.
         """
-        if self.state.writer is None or (is_stream and not _EVENT_END.search(body)):
+        if self.cassettes.writer is None or (is_stream and not _EVENT_END.search(body)):
             return None
         part = find_named_part(body, is_stream=is_stream)
         return name_answer(self.question.digest, self.question.origin.trial, self.number, self._redact(part))
@@ -73,7 +78,7 @@ class Exchange:
 
     def record(self, status: int, headers: Mapping[str, str], body: bytes, chunks: tuple[int, ...]) -> None:
         """Record an answer in the cassette of the suite."""
-        writer, question = self.state.writer, self.question
+        writer, question = self.cassettes.writer, self.question
         if writer is None:
             return
         if len(body) > MAX_RECORDED_BYTES:
