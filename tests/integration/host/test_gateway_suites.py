@@ -270,6 +270,47 @@ def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider
     assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
 
 
+WRAPPED = """
+from openai import OpenAI
+from scoregate import evaluate
+from scoregate.models import wrap
+
+client = wrap(OpenAI())
+
+def ask(input):
+    answer = client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": input}])
+    return answer.choices[0].message.content
+
+def is_upper(output):
+    return float(output.isupper())
+
+evaluate("wrapped", data=[{"input": "one"}, {"input": "two"}], task=ask, scorers=[is_upper])
+"""
+
+
+def test_answers_of_a_suites_own_cache_are_recorded(project: Project, provider: Provider) -> None:
+    """While calls are recorded, the gateway reads the cache, so that it sees every call."""
+    project.write("evals/wrapped.py", WRAPPED)
+    words = ("evals/wrapped.py", "--baseline", "none")
+    assert run(project, provider, *words, "--cache", "on:.cache").exit_code == 0
+    assert len(provider.received) == 2
+    recorded = run(project, provider, *words, "--cache", "on:.cache", "--gateway", "record")
+    assert recorded.exit_code == 0, recorded.output
+    assert sum(row["cached"] for row in recorded.result["model_calls"]) == 2
+    assert all(case["usage"]["cached"] for case in cases_of(recorded).values())
+    assert len(provider.received) == 2
+    # What it asks is in the cache afterwards, for itself and for the suite.
+    project.write("evals/wrapped.py", WRAPPED.replace('"two"', '"three"'))
+    for mode in ("record", "record", "off"):
+        ran = run(project, provider, *words, "--cache", "on:.cache", "--gateway", mode)
+        assert ran.exit_code == 0, ran.output
+        assert len(provider.received) == 3
+    replayed = run(project, None, *words, "--cache", "off", "--gateway", "replay")
+    assert replayed.exit_code == 0, replayed.output
+    assert sum(row["replayed"] for row in replayed.result["model_calls"]) == 2
+    assert len(provider.received) == 3
+
+
 # A suite that reports a score whatever happens to its calls.
 CAREFREE = r"""
 say() { printf '{"suite":"carefree","type":"%s"%s}\n' "$1" "$2" >> "$SCOREGATE_EVENTS/carefree.jsonl"; }

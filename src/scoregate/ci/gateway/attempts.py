@@ -238,8 +238,13 @@ class Attempt:
 
 
 def _is_answer(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether an answer may be stored: it has no error, and no content filter stopped it."""
     data = parse_object(body) if "json" in headers.get("content-type", "") else {}
-    return bool(data) and not data.get("error")
+    choices = data.get("choices")
+    reasons = (
+        [each.get("finish_reason") for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+    )
+    return bool(data) and not data.get("error") and "content_filter" not in reasons
 
 
 class BrokenStream(Exception):

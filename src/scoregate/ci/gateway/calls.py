@@ -84,9 +84,13 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
 
 
 def _cache_key(exchange: Exchange) -> bytes | None:
-    """The key of the answer in the cache; None for calls that aren't cached."""
+    """The key of the answer in the cache; None for calls that aren't cached.
+
+    A client that counts its calls has the cache itself, unless the gateway records them.
+    """
     question = exchange.question
-    if exchange.state.cache is None or question.is_counted or question.is_stream or question.data is None:
+    is_clients = question.is_counted and exchange.cassettes.writer is None
+    if exchange.state.cache is None or is_clients or question.is_stream or question.data is None:
         return None
     return build_key(question.digest, repeat=question.origin.repeat, occurrence=exchange.number)
 

@@ -27,6 +27,7 @@ from scoregate.core.model_calls import CallTotals, sum_calls
 from scoregate.core.records import record
 from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
+from scoregate.models.gateway import ADDRESS_VARIABLE, RECORDS_VARIABLE
 from scoregate.models.settings import CacheMode, Price
 
 _GRACE_S = 2
@@ -82,9 +83,11 @@ class Gateway:
         providers: the providers by name.
     """
 
-    def __init__(self, address: str, providers: Mapping[str, GatewayProvider], sessions: Sessions) -> None:
+    def __init__(
+        self, address: str, providers: Mapping[str, GatewayProvider], sessions: Sessions, *, is_recording: bool = False
+    ) -> None:
         self.address, self.providers = address, providers
-        self._sessions = sessions
+        self._sessions, self._is_recording = sessions, is_recording
 
     @contextmanager
     def open_session(self, suite: str, *, is_base: bool = False) -> Iterator[SuiteSession]:
@@ -123,7 +126,9 @@ class Gateway:
 
     def suite_environment(self, session: SuiteSession) -> dict[str, str]:
         """The variables by which clients of a suite find the gateway, with the token instead of each key."""
-        variables = {"SCOREGATE_GATEWAY_URL": self.address}
+        variables = {ADDRESS_VARIABLE: self.address}
+        if self._is_recording:
+            variables[RECORDS_VARIABLE] = "1"
         for provider in self.providers.values():
             variables |= dict.fromkeys(provider.key_variables, session.token)
             for variable, path in provider.url_variables.items():
@@ -152,7 +157,9 @@ def open_gateway(options: GatewayOptions) -> Iterator[Gateway]:
         thread = _ServerThread(options, sock, sessions, frozenset(hosts), cassettes, base_cassettes)
         thread.start_serving()
         try:
-            yield Gateway(f"{scheme}://{_bracket(name)}:{port}", options.providers, sessions)
+            address = f"{scheme}://{_bracket(name)}:{port}"
+            is_recording = cassettes.writer is not None
+            yield Gateway(address, options.providers, sessions, is_recording=is_recording)
         finally:
             thread.stop()
 
