@@ -95,7 +95,7 @@ class Attempt:
                         return RefusedAnswer(failure, response.status, headers, content)
                     self._counts.failed += 1
                     if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
-                        exchange.record(response.status, headers, content, ())
+                        exchange.record(response.status, headers, content)
                     await send_answer(exchange.send, response.status, headers, content)
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):
                     await self._forward_stream(response, headers, hides_usage)
@@ -135,7 +135,7 @@ class Attempt:
         extra = {} if name is None else {"x-scoregate-answer": name}
         self._usage = replace(self._usage or Usage(), answer=name)
         self._count()
-        exchange.record(response.status, headers, body, ())
+        exchange.record(response.status, headers, body)
         await send_answer(exchange.send, response.status, {**headers, **extra}, body)
 
     async def _forward_stream(self, response: Any, headers: Mapping[str, str], hides_usage: bool) -> None:
@@ -157,7 +157,7 @@ class Attempt:
             raise BrokenStream(message) from None
         self._charge_stream(reader)
         if self._kept is not None:
-            exchange.record(response.status, headers, b"".join(self._kept), tuple(map(len, self._kept)))
+            exchange.record(response.status, headers, b"".join(self._kept), is_stream=True)
         await exchange.send({"type": "http.response.body", "body": b""})
 
     async def _forward_chunks(

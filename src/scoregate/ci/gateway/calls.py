@@ -99,7 +99,7 @@ async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
     name = exchange.name_answer(stored.body) or stored.name
     exchange.count_usage(Usage(cost=0.0, model=exchange.question.model, answer=name, cached=True))
     headers = {"content-type": JSON, "x-scoregate-answer": name, "x-scoregate-cache": "hit"}
-    exchange.record(200, {"content-type": JSON}, stored.body, ())  # a replay has no cache
+    exchange.record(200, {"content-type": JSON}, stored.body)  # a replay has no cache
     await send_answer(exchange.send, 200, headers, stored.body)
 
 

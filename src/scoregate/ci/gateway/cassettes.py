@@ -74,7 +74,7 @@ class RecordedCall:
         headers: the headers that matter to clients.
         text: the body of the answer, if it is UTF-8.
         base64: the body otherwise.
-        chunks: the sizes of the parts in which a stream arrived; empty if it is none.
+        chunks: the sizes of the parts in which a stream is replayed, its events; empty if it is none.
         v: the version of the format.
     """
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import islice
 
 from pydantic_core import to_json
 
@@ -17,6 +18,7 @@ from scoregate.ci.gateway.state import Cassettes, GatewayState
 from scoregate.core.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
+_MOST_EVENTS = 10_000
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -76,7 +78,7 @@ class Exchange:
         except UnicodeDecodeError:
             return body
 
-    def record(self, status: int, headers: Mapping[str, str], body: bytes, chunks: tuple[int, ...]) -> None:
+    def record(self, status: int, headers: Mapping[str, str], body: bytes, *, is_stream: bool = False) -> None:
         """Record an answer in the cassette of the suite."""
         writer, question = self.cassettes.writer, self.question
         if writer is None:
@@ -86,8 +88,6 @@ class Exchange:
             return
         kept = {name: value for name, value in headers.items() if name in RECORDED_HEADERS}
         safe = self._redact(body)
-        if len(safe) != len(body):
-            chunks = (len(safe),) if chunks else ()
         call = RecordedCall(
             question.digest,
             self.session.suite,
@@ -100,9 +100,17 @@ class Exchange:
             status,
             kept,
             *encode_body(safe),
-            chunks,
+            split_events(safe) if is_stream else (),
         )
         writer.add(call)
+
+
+def split_events(body: bytes) -> tuple[int, ...]:
+    """The sizes of the events of a stream, whatever pieces the network made of it; from 10,000 on they are one part."""
+    ends = [match.end() for match in islice(_EVENT_END.finditer(body), _MOST_EVENTS)]
+    if body and (not ends or ends[-1] != len(body)):
+        ends.append(len(body))
+    return tuple(end - start for start, end in zip((0, *ends), ends, strict=False))
 
 
 def name_answer(digest: str, trial: str, number: int, body: bytes) -> str:
