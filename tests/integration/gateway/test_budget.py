@@ -10,6 +10,7 @@ import pytest
 from tests.integration.gateway.conftest import StartGateway, completion, question
 from tests.integration.gateway.provider import Prepared, Provider, Received
 
+from scoregate.ci.gateway.sessions import CallOrigin
 from scoregate.models.settings import Price
 
 
@@ -99,9 +100,12 @@ def test_calls_whose_price_is_unknown_are_refused_while_money_is_limited(
     assert provider.received == []
     assert set(client.session.problems.values()) == {"price_unknown"}
     # What costs nothing is not refused, and a limit of tokens needs no prices.
+    provider.respond = lambda _: Prepared()
     for path in ("/openai/v1/moderations", "/anthropic/v1/messages/count_tokens"):
         assert client.http.post(path, json={"model": "unknown"}, headers=header).status_code == 200
     assert client.http.get("/mine/v1/models", headers=header).status_code == 200
+    assert [usage.cost for usage in client.session._usages[CallOrigin()]] == [0.0] * 3
+    provider.respond = slow_answer
     tokens = start_gateway(max_tokens=100_000)
     assert tokens.post(data={**question("x"), "model": "my-model"}).status_code == 200
     assert (
@@ -146,6 +150,7 @@ def test_an_answer_without_usage_costs_what_the_call_reserved(start_gateway: Sta
         statuses = [client.post(path, data=question("x", max_tokens=1_000)).status_code for _ in range(9)]
         assert statuses == [200] * 5 + [429] * 4, path
         assert len(provider.received) == 5
+        assert client.counts().cost == pytest.approx(0.005)  # reports and gates count it too
     client = start_gateway(max_tokens=5_000)
     assert {client.post(path, data=question("x", max_tokens=1_000)).status_code for _ in range(9)} == {200}
 

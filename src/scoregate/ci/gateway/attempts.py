@@ -127,7 +127,7 @@ class Attempt:
     async def _forward_body(self, response: Any, headers: Mapping[str, str]) -> None:
         exchange, question = self._exchange, self._exchange.question
         body = self._hide(await read_answer(response))
-        self._charge(read_body_usage(body, question.model) or Usage(model=question.model))
+        self._charge(read_body_usage(body, question.model) or Usage(cost=self._find_fixed_cost(), model=question.model))
         cache, name = exchange.state.cache, None
         if self._key is not None and cache is not None and response.status == 200 and _is_answer(headers, body):
             name = (await asyncio.to_thread(cache.put, self._key, body, model=question.model)).name
@@ -219,6 +219,14 @@ class Attempt:
                 name = self._exchange.name_answer(b"".join(self._kept), is_stream=True)
                 self._usage = replace(self._usage, answer=name)
             self._count()
+
+    def _find_fixed_cost(self) -> float | None:
+        """The cost of an answer that reports no tokens; None if it is unknown."""
+        if self._exchange.question.is_free:
+            return 0.0
+        if self._reservation is None or not self._exchange.state.ledger.is_cost_limited:
+            return None
+        return self._reservation.cost
 
     def _charge(self, usage: Usage) -> None:
         usage = self._exchange.state.price(usage, self._exchange.question)

@@ -87,6 +87,11 @@ class Ledger:
         """Whether there is a budget."""
         return self._max_cost is not None or self._max_tokens is not None
 
+    @property
+    def is_cost_limited(self) -> bool:
+        """Whether there is a budget in US dollars, so that each reservation has a cost."""
+        return self._max_cost is not None
+
     async def reserve(self, provider: str, model: str, estimate: Estimate) -> Amount:
         """Reserve what a call may cost, when the budget allows it.
 
