@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scoregate.ci.gateway.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.ci.isolation import FolderCopy
 from scoregate.ci.settings import GatewayMode
 from scoregate.ci.user_ids import in_container, workspace
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 # Suites write to the cache itself, so the host's answers are in a folder of their own.
 _CACHE = "gateway"
-_CACHE_SUFFIX, _CASSETTE_SUFFIX = ".sqlite", ".jsonl.gz"
+_CACHE_SUFFIX = ".sqlite"
 
 
 @contextmanager
@@ -43,7 +44,9 @@ def copy_folders(options: GatewayOptions, environ: Mapping[str, str]) -> Iterato
     with ExitStack() as stack:
         record_to, scratch = options.record_to, options.scratch
         if record_to is not None and record_to.is_relative_to(top):
-            copy = FolderCopy(record_to, top, scratch / "recorded", suffix=_CASSETTE_SUFFIX)
+            copy = FolderCopy(record_to, top, scratch / "recorded", suffix=SUFFIX)
+            of_base = FolderCopy(record_to / BASE_FOLDER, top, copy.path / BASE_FOLDER, suffix=SUFFIX)
+            stack.callback(of_base.store)
             stack.callback(copy.store)
             options = replace(options, record_to=copy.path)
         folders = [_load(path, number, top, scratch) for number, path in enumerate(options.replay_from)]
@@ -56,8 +59,12 @@ def copy_folders(options: GatewayOptions, environ: Mapping[str, str]) -> Iterato
 def _load(path: Path, number: int, top: Path, scratch: Path) -> Path:
     if not path.is_relative_to(top):
         return path
-    copy = FolderCopy(path, top, scratch / f"replayed-{number}", suffix=_CASSETTE_SUFFIX)
+    copy = FolderCopy(path, top, scratch / f"replayed-{number}", suffix=SUFFIX)
     copy.load()
+    of_base = FolderCopy(path / BASE_FOLDER, top, scratch / f"replayed-base-{number}", suffix=SUFFIX)
+    of_base.load()
+    if any(of_base.path.iterdir()):
+        of_base.path.rename(copy.path / BASE_FOLDER)
     return copy.path
 
 

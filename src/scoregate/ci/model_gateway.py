@@ -46,7 +46,7 @@ _PLACEHOLDER = "sk-scoregate"
 _MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
 _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
 # Calls that were not made: what they would have measured is missing.
-_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent"}
+_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown", "missing_key"}
 _LONGEST_REASON = 2_000
 _NEEDS_KEY = "A maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8
@@ -61,7 +61,8 @@ class ModelGateway:
         key_variables: the variables that may contain a provider's key; suites get none of them.
         keys: the keys.
         served: the variables in which suites get a token of the run instead of a key.
-        note: a notice for the report; empty without one.
+        note: why answers are only replayed, for the report; empty if they aren't, or the settings say so.
+        problems: what suites can't use, for the report.
     """
 
     gateway: Gateway
@@ -69,6 +70,12 @@ class ModelGateway:
     keys: frozenset[str]
     served: frozenset[str]
     note: str = ""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """The notices for the report."""
+        return (self.note,) if self.note else self.problems
 
     def hide_keys(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The environment without keys under any name, with a placeholder where suites get a token."""
@@ -80,14 +87,21 @@ class ModelGateway:
         return {**kept, **dict.fromkeys(self.served, _PLACEHOLDER)}
 
     @contextmanager
-    def open_session(self, launch: Launch, emit: EmitEvent) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
+    def open_session(
+        self, launch: Launch, emit: EmitEvent, *, is_base: bool = False
+    ) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
         """A session for a launch: what makes its environment, and what adds the usage of its calls to its events.
 
         Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
+
+        Args:
+            launch: the launch.
+            emit: gets its events.
+            is_base: whether it belongs to a baseline that is run again.
         """
         from scoregate.ci.usage_adder import UsageAdder
 
-        with self.gateway.open_session(launch.name) as session:
+        with self.gateway.open_session(launch.name, is_base=is_base) as session:
             yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
 
     def _emit(self, session: SuiteSession, adder: UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:
@@ -190,13 +204,15 @@ class GatewaySetup:
         options: how it works.
         key_variables: the variables that may contain a provider's key.
         keys: the keys.
-        note: a notice for the report; empty without one.
+        note: why answers are only replayed, for the report; empty if they aren't, or the settings say so.
+        problems: what suites can't use, for the report.
     """
 
     options: GatewayOptions
     key_variables: frozenset[str]
     keys: frozenset[str]
     note: str = ""
+    problems: tuple[str, ...] = ()
 
     @contextmanager
     def open(self) -> Iterator[ModelGateway]:
@@ -211,7 +227,7 @@ class GatewaySetup:
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
         with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
-            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note)
+            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note, self.problems)
 
 
 def prepare_gateway(
@@ -258,7 +274,24 @@ def prepare_gateway(
         replay_from=(folder,) if folder is not None and mode is GatewayMode.REPLAY else (),
     )
     keys = {environ[name] for name in names if len(environ.get(name, "")) >= _SHORTEST_KEY}
-    return GatewaySetup(options, frozenset(names), frozenset(keys))
+    problems = tuple(_describe_missing_keys(settings, providers))
+    return GatewaySetup(options, frozenset(names), frozenset(keys), problems=problems)
+
+
+def _describe_missing_keys(settings: Settings, providers: Mapping[str, GatewayProvider]) -> Iterator[str]:
+    for name, provider in providers.items():
+        if provider.missing_key:
+            origin = settings.origin("gateway", "providers", name, "key_env")
+            yield (
+                f"{provider.missing_key} is not set (named in gateway.providers.{name}.key_env, {origin}), "
+                f"so the gateway refuses calls of {name}"
+            )
+    if not providers:
+        mode, origin = settings.gateway.mode, settings.origin("gateway", "mode")
+        yield (
+            f"gateway = {mode} ({origin}), but no provider has a key, so suites can't ask models through it; "
+            "set the variable of a provider, such as OPENAI_API_KEY"
+        )
 
 
 def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> Path | None:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import anyio
 
 from scoregate import __version__
 from scoregate.ci import git
-from scoregate.ci.archive import RUN_FOLDER, RunWriter
+from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.launch import (
     EmitEvent,
@@ -269,12 +270,11 @@ class Recorder:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         about = await self._describe(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
-            show = settings.show_outputs is ShowOutputs.FULL
             recording = RunRecorder(
                 writer,
                 broken=plan.broken,
                 launches=len(plan.launches),
-                show_outputs=show,
+                show_outputs=settings.show_outputs is ShowOutputs.FULL,
                 about=about,
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
                 calls=None if self.gateway is None else self.gateway.start_counting(),
@@ -295,7 +295,8 @@ class Recorder:
             is_done = False
             try:
                 async with _flush_regularly(recording):
-                    work = run_until_stopped(failures.reached, self._launch(plan, settings, emit), stopped=False)
+                    launching = self._launch(plan, settings, emit, folder)
+                    work = run_until_stopped(failures.reached, launching, stopped=False)
                     is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
                 if selected is not None:
@@ -303,15 +304,16 @@ class Recorder:
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
                 if self.gateway is not None and recording.calls is not None:
-                    notices = (*about.notices, *((self.gateway.note,) if self.gateway.note else ()))
+                    notices = (*about.notices, *self.gateway.notices)
                     about = replace(about, model_calls=recording.calls.list_calls(), notices=notices)
                 run = recording.finish(about, interrupted=not is_done)
         return run
 
-    async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent) -> bool:
+    async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent, folder: str) -> bool:
         """Launch the plan; True once every launch has ended."""
         from scoregate.ci.foreign_sdk import open_connections
 
+        is_base = folder.partition("/")[0] == BASE_FOLDER
         async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
             host = Host(
                 plan.root,
@@ -323,7 +325,9 @@ class Recorder:
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
-                open_gateway_session=None if self.gateway is None else self.gateway.open_session,
+                open_gateway_session=None
+                if self.gateway is None
+                else partial(self.gateway.open_session, is_base=is_base),
                 open_child=self.open_child,
             )
             await launch_all(plan.launches, host, emit)

@@ -74,10 +74,10 @@ def command(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="scoregate-gateway-")))
         setup = prepare_gateway(root, settings, environ, scratch, redact=Redactor(secret_values(environ)))
         options = replace(setup.options, host=host, name=name, port=port, certificate=pair)
-        if not options.providers:
-            raise SettingsError(
-                "no provider has a key", advice="Set the variable of a provider, such as OPENAI_API_KEY."
-            )
+        missing = [provider.missing_key for provider in options.providers.values()]
+        if all(missing):
+            variable = missing[0] if missing else "OPENAI_API_KEY"
+            raise SettingsError("no provider has a key", advice=f"Set the variable of a provider, such as {variable}.")
         try:
             gateway = stack.enter_context(replace(setup, options=options).open())
         except OSError as error:
@@ -87,7 +87,7 @@ def command(
         with gateway.gateway.open_session("command" if words else "gateway") as session:
             code = _run(words, gateway, session, environ) if words else _serve(gateway, session, environ)
         _print_calls(CallCounter(gateway.gateway).list_calls())
-        for message in session.problems:
+        for message in (*setup.problems, *session.problems):
             print(f"! {message}", file=sys.stderr)
     return code
 

@@ -17,7 +17,7 @@ from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
 from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
 from scoregate.models.errors import Failure, FailureKind, classify_failure
-from scoregate.models.gateway import recorded_answer, stored_answer
+from scoregate.models.gateway import is_recorded, recorded_answer, stored_answer
 from scoregate.models.rate_limit import Limiter, Permit, get_limiter
 
 _running_calls: dict[Hashable, Future[None]] = {}
@@ -101,7 +101,8 @@ def ask(call: Call, mode: Mode) -> Steps[Answer]:
 
 
 def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answer]:
-    entry = find_entry(call, account) if call.is_cacheable is not None else None
+    uses_cache = call.is_cacheable is not None and not is_recorded(call.address)
+    entry = find_entry(call, account) if uses_cache else None
     if entry is None:
         return (yield from _ask_model(call, mode, account, None))
     while True:
@@ -121,7 +122,7 @@ def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answe
 def find_cached_answer(call: Call) -> Answer | None:
     """Return the answer to a call if it is in the cache; nothing is sent."""
     account, started = CallAccounting.current(), perf_counter()
-    entry = find_entry(call, account)
+    entry = None if is_recorded(call.address) else find_entry(call, account)
     stored = None if entry is None else entry.read()
     if entry is None or stored is None:
         return None

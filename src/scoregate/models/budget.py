@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -136,28 +137,41 @@ def price_usage(usage: Usage, *, provider: str, model: str, prices: Mapping[str,
         model: the name of the model.
         prices: the project's prices by glob of a model or "provider/model"; the last match counts.
     """
-    names = (model, f"{provider}/{model}")
-    globs = (glob for glob in reversed(list(prices)) if any(fnmatchcase(name, glob) for name in names))
-    project_price = next((prices[glob] for glob in globs), None)
-    if project_price is None and usage.input_tokens > _FLAT_PRICE_TOKENS:
-        cost = _lookup_cost(usage, provider, model)
-    elif (price := project_price or _lookup_flat_price(provider, model)) is not None:
-        cached_price = price.input if price.cached is None else price.cached
-        input_cost = max(0, usage.input_tokens - usage.cached_tokens) * price.input
-        cost = (input_cost + usage.cached_tokens * cached_price + usage.output_tokens * price.output) / 1e6
-    else:
-        cost = None
+    cost = find_cost(usage, provider=provider, model=model, prices=prices)
     if cost is None:
         name = f"{provider}/{model}"
         with _prices_lock:
             is_reported = name in _reported_names
             _reported_names.add(name)
         if not is_reported:
-            print(
-                f'scoregate: the price of {name} is not known, so its cost is not counted; set it in [prices."{name}"]',
-                file=sys.stderr,
-            )
+            problem, advice = describe_unknown_price(provider, model)
+            print(f"scoregate: {problem}, so its cost is not counted; {advice}", file=sys.stderr)
     return replace(usage, cost=cost)
+
+
+def find_cost(usage: Usage, *, provider: str, model: str, prices: Mapping[str, Price]) -> float | None:
+    """The cost of a usage in US dollars, for the arguments of `price_usage`; None if the price is unknown."""
+    names = (model, f"{provider}/{model}")
+    globs = (glob for glob in reversed(list(prices)) if any(name == glob or fnmatchcase(name, glob) for name in names))
+    project_price = next((prices[glob] for glob in globs), None)
+    if project_price is None and usage.input_tokens > _FLAT_PRICE_TOKENS:
+        return _lookup_cost(usage, provider, model)
+    price = project_price or _lookup_flat_price(provider, model)
+    if price is None:
+        return None
+    cached_price = price.input if price.cached is None else price.cached
+    input_cost = max(0, usage.input_tokens - usage.cached_tokens) * price.input
+    return (input_cost + usage.cached_tokens * cached_price + usage.output_tokens * price.output) / 1e6
+
+
+def describe_unknown_price(provider: str, model: str) -> tuple[str, str]:
+    """What is wrong if the price of a model is unknown, and what to do. Suites choose the names of models."""
+    if not model:
+        return f"a call of {provider} names no model", "its price can't be set: name the model in the request"
+    name = f"{provider}/{model}"
+    shown = name if name.isprintable() else ascii(name)
+    key = json.dumps(name, ensure_ascii=not name.isprintable())
+    return f"the price of {shown} is not known", f"set it in [prices.{key}]"
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from scoregate.core.call_headers import ADDRESS_VARIABLE, COUNTED, describe_origin
 from scoregate.core.usage import current_meter
 
+# Set by the host where the gateway records.
+RECORDS_VARIABLE = "SCOREGATE_GATEWAY_RECORDS"
+
 
 def find_gateway_provider(address: str) -> str | None:
     """The provider that an address at the gateway of this run is for; None if it is no such address."""
@@ -15,6 +18,11 @@ def find_gateway_provider(address: str) -> str | None:
     if not gateway or not address.startswith(f"{gateway}/"):
         return None
     return address[len(gateway) + 1 :].partition("/")[0]
+
+
+def is_recorded(address: str) -> bool:
+    """Whether the gateway records calls to an address. It has to see them, so it reads the cache instead of the SDK."""
+    return os.environ.get(RECORDS_VARIABLE) == "1" and find_gateway_provider(address) is not None
 
 
 def origin_headers(address: str) -> dict[str, str]:
@@ -28,8 +36,9 @@ def origin_headers(address: str) -> dict[str, str]:
 
 
 def stored_answer(headers: Mapping[str, str]) -> str | None:
-    """The id of an answer that the gateway took from a cassette; None for an answer of the provider."""
-    return recorded_answer(headers) if "x-scoregate-replayed" in headers else None
+    """The id of an answer that the gateway took from a cassette or the cache; None for an answer of the provider."""
+    is_stored = "x-scoregate-replayed" in headers or "x-scoregate-cache" in headers
+    return recorded_answer(headers) if is_stored else None
 
 
 def recorded_answer(headers: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ import pytest
 from tests.integration.gateway.conftest import KEY, StartGateway, completion, question
 from tests.integration.gateway.provider import Prepared, Provider
 
+from scoregate.ci.gateway.cassettes import parse_call
 from scoregate.ci.gateway.sessions import CallOrigin
 from scoregate.ci.settings import GatewayMode
 from scoregate.models.settings import CacheMode
@@ -72,6 +73,30 @@ def test_equal_runs_make_equal_files(start_gateway: StartGateway, tmp_path: Path
     assert first.read_bytes() == second.read_bytes()
     record(start_gateway, tmp_path / "a", "four", suite="other/suite: ünï")
     assert sorted(path.name for path in (tmp_path / "a").iterdir())[1] == first.name == "suite.jsonl.gz"
+
+
+def test_equal_streams_make_equal_files(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+    """The network delivers a stream in other pieces each time; a recording has its events."""
+    for end in (b"\n\n", b"\r\n\r\n"):
+        events = [b'data: {"choices":[{"delta":{"content":"%d"}}]}' % n + end for n in range(4)] + [
+            b"data: [DONE]" + end
+        ]
+        body, files = b"".join(events), []
+        for size in (1, 7, 50, len(body)):
+            parts = [body[at : at + size] for at in range(0, len(body), size)]
+            provider.respond = lambda _, parts=parts: Prepared(
+                headers={"content-type": "text/event-stream"}, parts=parts
+            )
+            tape = tmp_path / f"tape-{len(end)}-{size}"
+            client = start_gateway(mode=GatewayMode.RECORD, record_to=tape)
+            assert client.post(data=question("x", stream=True)).content == body
+            client._stack.close()
+            files.append((tape / "suite.jsonl.gz").read_bytes())
+        assert set(files) == {files[0]}
+        call = parse_call(gzip.decompress(files[0]).removesuffix(b"\n"))
+        assert call.chunks == tuple(map(len, events))
+        client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tape,))
+        assert client.post(data=question("x", stream=True)).content == body
 
 
 def test_a_case_with_a_new_name_finds_its_answer(start_gateway: StartGateway, tmp_path: Path) -> None:

@@ -222,6 +222,36 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     assert "(−$" not in ran.comment.partition("Calls of models")[2]
 
 
+def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provider: Provider) -> None:
+    write_suites(project, "record")
+    project.commit()
+    first = run(project, provider, "--baseline", "none")
+    assert first.exit_code == 0, first.output
+    folder = project.root / ".scoregate" / "cassettes"
+    alone = {path.name: path.read_bytes() for path in folder.iterdir()}
+    project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
+    ran = run(project, provider, "--baseline", "rerun")
+    assert ran.exit_code == 0, ran.output
+    of_base = {path.name: path.read_bytes() for path in (folder / "base").iterdir()}
+    assert of_base == alone
+    of_run = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert {name for name in alone if of_run[name] != alone[name]} == {"titles.jsonl.gz"}
+    # A replay answers both from their own cassettes; without any of the base's, those of the run answer it too.
+    write_suites(project, "replay")
+    project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
+    asked = len(provider.received)
+    replayed = run(project, None, "--baseline", "rerun")
+    assert replayed.exit_code == 0, replayed.output
+    for path in (*(folder / "base").iterdir(), folder / "base"):
+        path.unlink() if path.is_file() else path.rmdir()
+    write_suites(project, "replay")
+    for name, data in alone.items():
+        (folder / name).write_bytes(data)
+    again = run(project, None, "--baseline", "rerun")
+    assert again.exit_code == 0, again.output
+    assert len(provider.received) == asked
+
+
 def test_answers_of_the_cache_are_marked_and_recorded(project: Project, provider: Provider) -> None:
     write_suites(project, cache="on:.cache")
     assert run(project, provider, "--baseline", "none", "--out", "first").exit_code == 0
@@ -247,3 +277,106 @@ def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider
     assert "calls of models: 22 calls, 330 tokens" in ran.output
     assert {row["script"] for row in ran.result["model_calls"]} >= {"one: smoke", "two: smoke"}
     assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
+
+
+WRAPPED = """
+from openai import OpenAI
+from scoregate import evaluate
+from scoregate.models import wrap
+
+client = wrap(OpenAI())
+
+def ask(input):
+    answer = client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": input}])
+    return answer.choices[0].message.content
+
+def is_upper(output):
+    return float(output.isupper())
+
+evaluate("wrapped", data=[{"input": "one"}, {"input": "two"}], task=ask, scorers=[is_upper])
+"""
+
+
+def test_answers_of_a_suites_own_cache_are_recorded(project: Project, provider: Provider) -> None:
+    """While calls are recorded, the gateway reads the cache, so that it sees every call."""
+    project.write("evals/wrapped.py", WRAPPED)
+    words = ("evals/wrapped.py", "--baseline", "none")
+    assert run(project, provider, *words, "--cache", "on:.cache").exit_code == 0
+    assert len(provider.received) == 2
+    recorded = run(project, provider, *words, "--cache", "on:.cache", "--gateway", "record")
+    assert recorded.exit_code == 0, recorded.output
+    assert sum(row["cached"] for row in recorded.result["model_calls"]) == 2
+    assert all(case["usage"]["cached"] for case in cases_of(recorded).values())
+    assert len(provider.received) == 2
+    # What it asks is in the cache afterwards, for itself and for the suite.
+    project.write("evals/wrapped.py", WRAPPED.replace('"two"', '"three"'))
+    for mode in ("record", "record", "off"):
+        ran = run(project, provider, *words, "--cache", "on:.cache", "--gateway", mode)
+        assert ran.exit_code == 0, ran.output
+        assert len(provider.received) == 3
+    replayed = run(project, None, *words, "--cache", "off", "--gateway", "replay")
+    assert replayed.exit_code == 0, replayed.output
+    assert sum(row["replayed"] for row in replayed.result["model_calls"]) == 2
+    assert len(provider.received) == 3
+
+
+# A suite that reports a score whatever happens to its calls.
+CAREFREE = r"""
+say() { printf '{"suite":"carefree","type":"%s"%s}\n' "$1" "$2" >> "$SCOREGATE_EVENTS/carefree.jsonl"; }
+say suite_started ',"cases":1'
+say case_started ',"case":"a"'
+curl --silent --noproxy '*' "$MINE_BASE_URL/chat/completions" -H "Authorization: Bearer $MY_KEY" \
+  -H "Content-Type: $KIND" \
+  -d "{\"model\": \"$MODEL\", \"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"max_tokens\": 9}" > answer
+say case_output ',"case":"a","output":1'
+say scored ',"case":"a","evaluator":"judge","score":1,"threshold":{"gte":1}'
+say case_finished ',"case":"a"'
+say suite_finished
+"""
+MINE = '[gateway]\nmode = "on"\n[gateway.providers.mine]\nbase_url = "{url}/v1"\nkey_env = "MY_KEY"\n'
+
+
+def exec_carefree(project: Project, *arguments: str, **environ: str) -> Ran:
+    project.write("carefree.sh", CAREFREE)
+    variables = {"MODEL": "gpt-4o", "KIND": "application/json", **environ}
+    words = ("--baseline", "none", "--cache", "off", "--", "sh", "carefree.sh")
+    return project.scoregate("exec", *arguments, *words, **variables)
+
+
+def test_a_missing_key_is_named(project: Project, provider: Provider) -> None:
+    project.write("scoregate.toml", 'gateway = "on"\n')
+    ran = exec_carefree(project)
+    assert ran.exit_code == 0, ran.output
+    text = " ".join(ran.output.split())
+    assert "note: gateway = on (scoregate.toml [gateway]), but no provider has a key" in text
+    assert "set the variable of a provider, such as OPENAI_API_KEY" in text
+    project.write("scoregate.toml", MINE.format(url=provider.url))
+    ran = exec_carefree(project)
+    assert ran.exit_code == 3, ran.output
+    text = " ".join(ran.output.split())
+    assert (
+        "MY_KEY is not set (named in gateway.providers.mine.key_env, scoregate.toml [gateway.providers.mine])" in text
+    )
+    assert "so mine can't be asked (set in gateway.providers.mine.key_env)" in text
+    assert "no provider has a key" not in text
+    assert "missing_key" in (project.root / "answer").read_text()
+    assert provider.received == []
+    alone = project.scoregate("gateway", "--", "true")
+    assert (alone.exit_code, alone.output.splitlines()[-1]) == (2, "Set the variable of a provider, such as MY_KEY.")
+
+
+def test_a_call_that_cannot_be_priced_is_not_made(project: Project, provider: Provider) -> None:
+    """The advice of the error works, and no other type of the body avoids the refusal."""
+    settings = MINE.format(url=provider.url)
+    for model, kind in (("my-model", "application/json"), ("my-model", "text/plain"), ("my-model", "")):
+        project.write("scoregate.toml", settings)
+        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert ran.exit_code == 3, ran.output
+        assert provider.received == []
+        advice = re.search(r"set it in (\[prices\.\S+\])", " ".join(ran.output.split()))
+        assert advice is not None
+        project.write("scoregate.toml", f"{settings}{advice[1]}\ninput = 1.0\noutput = 1.0\n")
+        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert ran.exit_code == 0, ran.output
+        assert ran.result["totals"]["cost"] == pytest.approx(15 / 1e6)
+        provider.received.clear()

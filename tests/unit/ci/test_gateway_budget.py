@@ -109,7 +109,7 @@ def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[Plann
 
 def test_a_call_that_waits_starts_when_another_cost_less() -> None:
     async def main() -> None:
-        ledger = Ledger(None, 1_000, price)
+        ledger = Ledger(100, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))
         waiting: list[Amount] = []
 
@@ -151,7 +151,34 @@ def test_refusals_name_the_budget_and_what_the_call_needs() -> None:
         cost = await refuse(Ledger(0.001, None, price), Estimate(1_000, 1_000))
         assert "$0.0000 of max_cost = $0.001; this call may need $0.0100" in cost
         ledger = Ledger(0.001, 100, price)
-        ledger.settle(await ledger.reserve("p", "unpriced", Estimate(50, 50)), "p", "unpriced", Usage(60, 50))
+        ledger.settle(await ledger.reserve("p", "m", Estimate(50, 50)), "p", "m", Usage(60, 50))
         assert "110 tokens of max_tokens = 100" in await refuse(ledger, Estimate(0, 0))
+
+    anyio.run(main)
+
+
+def test_a_call_without_a_price_is_refused_if_its_cost_is_limited() -> None:
+    async def main() -> None:
+        limited, tokens_only = Ledger(1.0, None, price), Ledger(None, 1_000, price)
+        for output in (None, 10):
+            with pytest.raises(BudgetRefusal) as caught:
+                await limited.reserve("p", "unpriced", Estimate(10, output))
+            assert caught.value.code == "price_unknown"
+            assert 'set it in [prices."p/unpriced"]' in caught.value.message
+        assert (limited.reserved, limited.spent) == (Amount(), Amount())
+        assert (await tokens_only.reserve("p", "unpriced", Estimate(10, 10))).tokens == 20
+
+    anyio.run(main)
+
+
+def test_a_call_of_unknown_usage_costs_what_it_reserved() -> None:
+    async def main() -> None:
+        ledger = Ledger(1.0, 2_000, price)
+        first = await ledger.reserve("p", "m", Estimate(100, 800))
+        second = await ledger.reserve("p", "m", Estimate(100, 900))
+        ledger.spend_reservation(first, in_tokens=True)
+        ledger.spend_reservation(second, in_tokens=False)
+        assert ledger.reserved == Amount(pytest.approx(0, abs=1e-12), 0)
+        assert ledger.spent == Amount(pytest.approx(200 * INPUT + 1_700 * OUTPUT), 900)
 
     anyio.run(main)

@@ -24,6 +24,7 @@ from scoregate.ci.gateway.cassettes import (
     parse_call,
     read_blocks,
 )
+from scoregate.ci.gateway.exchange import split_events
 from scoregate.errors import RecordError
 
 CALL = RecordedCall("d", "suite", "", 0, "openai", "chat/completions", "m", "{}", 200, {}, "answer")
@@ -163,3 +164,21 @@ def test_the_answer_of_the_same_case_and_number_is_preferred(tmp_path: Path) -> 
         assert (call.text if call else None) == expected
     assert "it was recorded 4 times" in reader.describe_missing("d", "openai", "chat/completions", "{}")
     reader.close()
+
+
+@given(st.lists(st.sampled_from([b"a", b"\n", b"\r", b"\n\n", b"\r\n\r\n", b"data: x\n\n"]), max_size=30))
+def test_the_parts_of_a_stream_are_its_events(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    sizes = split_events(body)
+    assert sum(sizes) == len(body)
+    assert all(sizes)
+    at = 0
+    for size in sizes[:-1]:
+        at += size
+        assert body[:at].endswith((b"\n\n", b"\n\r\n"))
+
+
+def test_a_stream_of_very_many_events_has_a_bounded_number_of_parts() -> None:
+    sizes = split_events(b"a\n\n" * 1_000_000)
+    assert len(sizes) == 10_001
+    assert sum(sizes) == 3_000_000

@@ -101,6 +101,13 @@ class GatewayApp:
         if provider is None:
             known = ", ".join(sorted(self._state.providers)) or "none has a key"
             raise Refusal(404, "unknown_provider", f"no provider is at {raw[:100]!r}. Providers: {known}.")
+        if provider.missing_key:
+            raise Refusal(
+                401,
+                "missing_key",
+                f"{provider.missing_key} is not set on the host, so {name} can't be asked "
+                f"(set in gateway.providers.{name}.key_env)",
+            )
         mount = provider.api.mount
         path = path.removeprefix(f"{mount[1:]}/") if mount else path
         if name == "anthropic" and not path.startswith("v1/"):

@@ -21,14 +21,17 @@ from scoregate.ci.gateway.usage_reader import (
     UsageChunkFilter,
     add_usage_option,
     can_ask_for_usage,
-    read_usage,
+    read_body_usage,
 )
 from scoregate.core.evaluation import Usage
 from scoregate.core.records import record
+from scoregate.models.budget import describe_unknown_price
 from scoregate.models.calls import parse_object
 from scoregate.models.errors import Failure, FailureKind, classify_answer
 from scoregate.models.rate_limit import Limiter, Permit
 
+# After these refusals the provider has answered nothing.
+_UNASKED = ("provider_unreachable", "redirect_refused")
 # Errors that depend on the question alone.
 _RECORDED_ERRORS = (400, 404, 413, 415, 422)
 
@@ -71,13 +74,14 @@ class Attempt:
         body, hides_usage = question.body, False
         if question.is_stream and question.data is not None and can_ask_for_usage(question):
             body, hides_usage = add_usage_option(question.data), True
-        if state.ledger.is_limited:
+        if state.ledger.is_limited and not question.is_free:
             try:
                 self._reservation = await state.ledger.reserve(
                     question.provider.name, question.model, question.estimate()
                 )
             except BudgetRefusal as refusal:
-                raise Refusal(429, "budget_spent", f"{refusal.message}; this call was not made") from None
+                message = exchange.state.redact(f"{refusal.message}; this call was not made")
+                raise Refusal(429, refusal.code, message) from None
         started = time.perf_counter()
         self._is_sent = True
         try:
@@ -91,14 +95,15 @@ class Attempt:
                         return RefusedAnswer(failure, response.status, headers, content)
                     self._counts.failed += 1
                     if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
-                        exchange.record(response.status, headers, content, ())
+                        exchange.record(response.status, headers, content)
                     await send_answer(exchange.send, response.status, headers, content)
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):
                     await self._forward_stream(response, headers, hides_usage)
                 else:
                     await self._forward_body(response, headers)
-        except Refusal:
+        except Refusal as refusal:
             self._counts.failed += 1
+            self._is_sent = refusal.code not in _UNASKED
             raise
         self._counts.add_duration(time.perf_counter() - started)
         return None
@@ -111,33 +116,33 @@ class Attempt:
         else:
             is_answered = self._headers is not None and failure is None
             self._limiter.release(self._permit, headers=self._headers or {}, is_answered=is_answered)
-        if self._reservation is not None:
-            usage = self._usage
-            if usage is None and self._is_sent:  # asked, but the answer is unknown: it may have cost this much
-                estimate = question.estimate()
-                usage = self._exchange.state.price(Usage(estimate.input_tokens, estimate.output_tokens or 0), question)
-            self._exchange.state.ledger.settle(self._reservation, question.provider.name, question.model, usage)
+        if self._reservation is None:
+            return
+        ledger, usage = self._exchange.state.ledger, self._usage
+        if self._is_sent and (usage is None or not usage.input_tokens + usage.output_tokens):
+            ledger.spend_reservation(self._reservation, in_tokens=question.uses_tokens)
+        else:
+            ledger.settle(self._reservation, question.provider.name, question.model, usage)
 
     async def _forward_body(self, response: Any, headers: Mapping[str, str]) -> None:
         exchange, question = self._exchange, self._exchange.question
         body = self._hide(await read_answer(response))
-        data = parse_object(body) if "json" in headers.get("content-type", "") else {}
-        self._charge(read_usage(data, question.model) or Usage(model=question.model))
+        self._charge(read_body_usage(body, question.model) or Usage(cost=self._find_fixed_cost(), model=question.model))
         cache, name = exchange.state.cache, None
-        if self._key is not None and cache is not None and response.status == 200 and data and not data.get("error"):
+        if self._key is not None and cache is not None and response.status == 200 and _is_answer(headers, body):
             name = (await asyncio.to_thread(cache.put, self._key, body, model=question.model)).name
         name = exchange.name_answer(body) or name
         extra = {} if name is None else {"x-scoregate-answer": name}
         self._usage = replace(self._usage or Usage(), answer=name)
         self._count()
-        exchange.record(response.status, headers, body, ())
+        exchange.record(response.status, headers, body)
         await send_answer(exchange.send, response.status, {**headers, **extra}, body)
 
     async def _forward_stream(self, response: Any, headers: Mapping[str, str], hides_usage: bool) -> None:
         """Forward a stream chunk by chunk. If it breaks off, so does the answer, and nothing is recorded."""
         exchange, question = self._exchange, self._exchange.question
         reader = StreamUsageReader(question.model)
-        self._kept = [] if exchange.state.writer is not None else None
+        self._kept = [] if exchange.cassettes.writer is not None else None
         await start_answer(exchange.send, response.status, headers)
         try:
             await self._forward_chunks(response, reader, UsageChunkFilter() if hides_usage else None)
@@ -152,7 +157,7 @@ class Attempt:
             raise BrokenStream(message) from None
         self._charge_stream(reader)
         if self._kept is not None:
-            exchange.record(response.status, headers, b"".join(self._kept), tuple(map(len, self._kept)))
+            exchange.record(response.status, headers, b"".join(self._kept), is_stream=True)
         await exchange.send({"type": "http.response.body", "body": b""})
 
     async def _forward_chunks(
@@ -215,17 +220,39 @@ class Attempt:
                 self._usage = replace(self._usage, answer=name)
             self._count()
 
+    def _find_fixed_cost(self) -> float | None:
+        """The cost of an answer that reports no tokens; None if it is unknown."""
+        if self._exchange.question.is_free:
+            return 0.0
+        if self._reservation is None or not self._exchange.state.ledger.is_cost_limited:
+            return None
+        return self._reservation.cost
+
     def _charge(self, usage: Usage) -> None:
         usage = self._exchange.state.price(usage, self._exchange.question)
         self._usage = usage
         self._counts.input_tokens += usage.input_tokens
         self._counts.output_tokens += usage.output_tokens
         self._counts.cost += usage.cost or 0.0
-        self._counts.unpriced += usage.cost is None and usage.input_tokens + usage.output_tokens > 0
+        if usage.cost is None and usage.input_tokens + usage.output_tokens > 0:
+            self._counts.unpriced += 1
+            question, state = self._exchange.question, self._exchange.state
+            problem, advice = describe_unknown_price(question.provider.name, question.model)
+            self._exchange.session.report_problem(state.redact(f"{problem}, so its cost is not counted; {advice}"))
 
     def _count(self) -> None:
         if self._usage is not None:
             self._exchange.count_usage(self._usage)
+
+
+def _is_answer(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether an answer may be stored: it has no error, and no content filter stopped it."""
+    data = parse_object(body) if "json" in headers.get("content-type", "") else {}
+    choices = data.get("choices")
+    reasons = (
+        [each.get("finish_reason") for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+    )
+    return bool(data) and not data.get("error") and "content_filter" not in reasons
 
 
 class BrokenStream(Exception):

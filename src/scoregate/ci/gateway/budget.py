@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.records import record
+from scoregate.models.budget import describe_unknown_price
 
 # Above this share of its longest answers so far, a call without a limit of its own waits until it is alone.
 _MARGIN = 4
@@ -43,9 +44,15 @@ class Estimate:
 
 @record
 class BudgetRefusal(Exception):
-    """The budget does not allow a call."""
+    """The budget does not allow a call.
+
+    Attributes:
+        message: what is wrong and what to do.
+        code: the code of the error in the response.
+    """
 
     message: str
+    code: str = "budget_spent"
 
 
 class Ledger:
@@ -55,6 +62,7 @@ class Ledger:
     it waits for the running calls, which usually cost less than they reserved. It is refused if it does not fit
     although no call is running. A call without a limit on its output reserves four times the longest output
     of its model so far; if that does not fit, it is made alone. So such calls exceed the budget by one call at most.
+    With a budget in US dollars, a call whose price is unknown is refused.
 
     Args:
         max_cost: US dollars; None for no limit.
@@ -78,6 +86,11 @@ class Ledger:
     def is_limited(self) -> bool:
         """Whether there is a budget."""
         return self._max_cost is not None or self._max_tokens is not None
+
+    @property
+    def is_cost_limited(self) -> bool:
+        """Whether there is a budget in US dollars, so that each reservation has a cost."""
+        return self._max_cost is not None
 
     async def reserve(self, provider: str, model: str, estimate: Estimate) -> Amount:
         """Reserve what a call may cost, when the budget allows it.
@@ -105,8 +118,7 @@ class Ledger:
             reservation: what `reserve` returned.
             provider: the name of the provider.
             model: the name of the model.
-            usage: the usage; None if nothing was asked. A call that was asked but reported no usage costs its
-                reservation: pass its `Estimate` as usage.
+            usage: the usage; None if nothing was asked.
         """
         self.reserved -= reservation
         self._running -= 1
@@ -116,12 +128,30 @@ class Ledger:
                 self._longest[provider, model] = usage.output_tokens
         self._changed.set()
 
+    def spend_reservation(self, reservation: Amount, *, in_tokens: bool) -> None:
+        """Count what a call reserved as spent, because its usage is unknown.
+
+        Args:
+            reservation: what `reserve` returned.
+            in_tokens: whether the call uses tokens; otherwise only its cost counts.
+        """
+        self.reserved -= reservation
+        self._running -= 1
+        self.spent += reservation if in_tokens else Amount(reservation.cost)
+        self._changed.set()
+
     def _upper_limit(self, provider: str, model: str, estimate: Estimate) -> Amount:
         output = estimate.output_tokens
         if output is None:
             output = _MARGIN * self._longest.get((provider, model), _FIRST_OUTPUT)
-        usage = Usage(estimate.input_tokens, output, model=model)
-        return Amount(self._price(provider, model, usage) or 0.0, estimate.input_tokens + output)
+        if self._max_cost is None:
+            return Amount(0.0, estimate.input_tokens + output)
+        cost = self._price(provider, model, Usage(estimate.input_tokens, output, model=model))
+        if cost is None:
+            problem, advice = describe_unknown_price(provider, model)
+            message = f"{problem}, and max_cost = ${self._max_cost:g} limits the cost of the run; {advice}"
+            raise BudgetRefusal(message, "price_unknown")
+        return Amount(cost, estimate.input_tokens + output)
 
     def _fits(self, amount: Amount) -> bool:
         total = self.spent + self.reserved + amount

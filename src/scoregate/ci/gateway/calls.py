@@ -40,8 +40,8 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     counts = session.find_counts(evaluator, question.provider.name, state.redact(model))
     counts.calls += 1
     exchange.number = session.number_question(question.origin.trial, question.digest)
-    if state.reader is not None:
-        await _replay(exchange, state.reader, counts)
+    if exchange.cassettes.reader is not None:
+        await _replay(exchange, exchange.cassettes.reader, counts)
         return
     key = _cache_key(exchange)
     if state.cache is not None and key is not None and state.cache_mode is not CacheMode.REFRESH:
@@ -79,9 +79,13 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
 
 
 def _cache_key(exchange: Exchange) -> bytes | None:
-    """The key of the answer in the cache; None for calls that aren't cached."""
+    """The key of the answer in the cache; None for calls that aren't cached.
+
+    A client that counts its calls has the cache itself, unless the gateway records them.
+    """
     question = exchange.question
-    if exchange.state.cache is None or question.is_counted or question.is_stream or question.data is None:
+    is_clients = question.is_counted and exchange.cassettes.writer is None
+    if exchange.state.cache is None or is_clients or question.is_stream or question.data is None:
         return None
     return build_key(question.digest, repeat=question.origin.repeat, occurrence=exchange.number)
 
@@ -90,13 +94,13 @@ async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
     name = exchange.name_answer(stored.body) or stored.name
     exchange.count_stored(name)
     headers = {"content-type": JSON, "x-scoregate-answer": name, "x-scoregate-cache": "hit"}
-    exchange.record(200, {"content-type": JSON}, stored.body, ())  # a replay has no cache
+    exchange.record(200, {"content-type": JSON}, stored.body)  # a replay has no cache
     await send_answer(exchange.send, 200, headers, stored.body)
 
 
 async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: CallCounts, key: bytes | None) -> None:
     """Ask the provider; a client that closes the connection ends the call, unless the answer is recorded."""
-    if exchange.state.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
+    if exchange.cassettes.writer is not None:  # a suite that leaves a stream early replays it from a complete recording
         await _ask(exchange, counts, key)
         return
     asking = asyncio.current_task()

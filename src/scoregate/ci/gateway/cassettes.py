@@ -29,6 +29,8 @@ from scoregate.core.records import record
 from scoregate.errors import RecordError
 
 SUFFIX = ".jsonl.gz"
+# The cassettes of a baseline that is run again, in the folder of those of the run.
+BASE_FOLDER = "base"
 RECORDED_HEADERS = frozenset({"content-type", "openai-version", "anthropic-version"})
 _LONGEST_HEADER = 1_000
 _BLOCK_BYTES = 64 * 1024
@@ -72,7 +74,7 @@ class RecordedCall:
         headers: the headers that matter to clients.
         text: the body of the answer, if it is UTF-8.
         base64: the body otherwise.
-        chunks: the sizes of the parts in which a stream arrived; empty if it is none.
+        chunks: the sizes of the parts in which a stream is replayed, its events; empty if it is none.
         v: the version of the format.
     """
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import islice
 
 from pydantic_core import to_json
 
@@ -13,10 +14,11 @@ from scoregate.ci.gateway.answers import Send
 from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, RecordedCall, encode_body
 from scoregate.ci.gateway.questions import Question
 from scoregate.ci.gateway.sessions import SuiteSession
-from scoregate.ci.gateway.state import GatewayState
+from scoregate.ci.gateway.state import Cassettes, GatewayState
 from scoregate.core.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
+_MOST_EVENTS = 10_000
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -39,6 +41,11 @@ class Exchange:
     headers: Mapping[str, str]
     send: Send
     number: int = 0
+
+    @property
+    def cassettes(self) -> Cassettes:
+        """Where the call is recorded, and where its answer comes from."""
+        return self.state.base_cassettes if self.session.is_base else self.state.cassettes
 
     def count_usage(self, usage: Usage) -> None:
         """Count the usage for the case and evaluator, unless the client does."""
@@ -68,7 +75,7 @@ class Exchange:
             body: the answer; of a stream, at least its first event.
             is_stream: whether it is a stream.
         """
-        if self.state.writer is None or (is_stream and not _EVENT_END.search(body)):
+        if self.cassettes.writer is None or (is_stream and not _EVENT_END.search(body)):
             return None
         part = find_named_part(body, is_stream=is_stream)
         return name_answer(self.question.digest, self.question.origin.trial, self.number, self._redact(part))
@@ -79,9 +86,9 @@ class Exchange:
         except UnicodeDecodeError:
             return body
 
-    def record(self, status: int, headers: Mapping[str, str], body: bytes, chunks: tuple[int, ...]) -> None:
+    def record(self, status: int, headers: Mapping[str, str], body: bytes, *, is_stream: bool = False) -> None:
         """Record an answer in the cassette of the suite."""
-        writer, question = self.state.writer, self.question
+        writer, question = self.cassettes.writer, self.question
         if writer is None:
             return
         if len(body) > MAX_RECORDED_BYTES:
@@ -89,8 +96,6 @@ class Exchange:
             return
         kept = {name: value for name, value in headers.items() if name in RECORDED_HEADERS}
         safe = self._redact(body)
-        if len(safe) != len(body):
-            chunks = (len(safe),) if chunks else ()
         call = RecordedCall(
             question.digest,
             self.session.suite,
@@ -103,9 +108,17 @@ class Exchange:
             status,
             kept,
             *encode_body(safe),
-            chunks,
+            split_events(safe) if is_stream else (),
         )
         writer.add(call)
+
+
+def split_events(body: bytes) -> tuple[int, ...]:
+    """The sizes of the events of a stream, whatever pieces the network made of it; from 10,000 on they are one part."""
+    ends = [match.end() for match in islice(_EVENT_END.finditer(body), _MOST_EVENTS)]
+    if body and (not ends or ends[-1] != len(body)):
+        ends.append(len(body))
+    return tuple(end - start for start, end in zip((0, *ends), ends, strict=False))
 
 
 def name_answer(digest: str, trial: str, number: int, body: bytes) -> str:

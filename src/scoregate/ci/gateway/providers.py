@@ -91,6 +91,7 @@ class GatewayProvider:
         key: the key; empty if it needs none, or if answers are only replayed.
         key_variables: the variables in which clients look for a key.
         url_variables: the variables in which clients look for the address, with the path that each expects.
+        missing_key: the variable of the key, if it is not set; then calls are refused. Empty otherwise.
     """
 
     name: str
@@ -99,6 +100,7 @@ class GatewayProvider:
     key: str = field(default="", repr=False)
     key_variables: tuple[str, ...] = ()
     url_variables: Mapping[str, str] = field(default_factory=dict)
+    missing_key: str = ""
 
     @property
     def host(self) -> str:
@@ -122,7 +124,7 @@ def find_providers(
 ) -> dict[str, GatewayProvider]:
     """Find the providers that suites can use.
 
-    These are the providers with a key, those without need of one whose address is set, and those of the settings.
+    These are the providers with a key, those without need of one whose address is set, and all of the settings.
 
     Args:
         environ: the host's environment, with the keys.
@@ -131,7 +133,7 @@ def find_providers(
         project_provider: the provider of the project's model, which is among them if it needs no key.
 
     Raises:
-        SettingsError: a provider of the settings has an invalid name or address.
+        SettingsError: a provider of the settings has an invalid name or address, or the name of another provider.
     """
     providers = {}
     for name, known in PROVIDERS.items():
@@ -153,19 +155,46 @@ def find_providers(
             base_url = re.sub(r"/(?:v1|v1beta|v1beta/openai|openai)$", "", base_url)
         providers[name] = GatewayProvider(name, base_url, api, key, known.keys, variables)
     for name, settings in custom.items():
-        if not _NAME.fullmatch(name):
-            raise SettingsError(
-                f"[gateway.providers] has an invalid name: {name!r:.60}",
-                advice="Use small letters, digits, hyphens and underscores.",
-            )
+        variable = _name_variable(name, custom)
         address = check_address(settings.base_url, f"gateway.providers.{name}.base_url").rstrip("/")
         key = environ.get(settings.key_env, "") if settings.key_env else ""
-        if settings.key_env and not key and not replays:
-            continue
-        variable = f"{name.upper().replace('-', '_')}_BASE_URL"
         keys = (settings.key_env,) if settings.key_env else ()
-        providers[name] = GatewayProvider(name, address, OPENAI, key, keys, {variable: "/v1"})
+        missing = settings.key_env or "" if not key and not replays else ""
+        providers[name] = GatewayProvider(name, address, OPENAI, key, keys, {variable: "/v1"}, missing)
     return providers
+
+
+def _name_variable(name: str, custom: Mapping[str, GatewayProviderSettings]) -> str:
+    """The variable with the address of a provider of the settings.
+
+    Raises:
+        SettingsError: the name is invalid, or belongs to another provider.
+    """
+    if not _NAME.fullmatch(name):
+        raise SettingsError(
+            f"[gateway.providers] has an invalid name: {name!r:.60}",
+            advice="Use small letters, digits, hyphens and underscores.",
+        )
+    if name in PROVIDERS:
+        variable = next(iter(_ADDRESSES.get(name, {PROVIDERS[name].url: ""})))
+        raise SettingsError(
+            f"[gateway.providers.{name}]: the gateway knows {name} already",
+            advice=f"Set its address in the variable {variable}, or use another name.",
+        )
+    variable = _make_variable(name)
+    known = {each for known in _ADDRESSES.values() for each in known} | {each.url for each in PROVIDERS.values()}
+    others = [other for other in custom if other != name and _make_variable(other) == variable]
+    if others or name == "model" or variable in {*known, "SCOREGATE_MODEL_BASE_URL"}:
+        owner = f"[gateway.providers.{others[0]}]" if others else "another provider"
+        raise SettingsError(
+            f"[gateway.providers.{name}]: its name, or its variable {variable}, is that of {owner}",
+            advice="Use another name.",
+        )
+    return variable
+
+
+def _make_variable(name: str) -> str:
+    return f"{name.upper().replace('-', '_')}_BASE_URL"
 
 
 def check_address(address: str, source: str) -> str:

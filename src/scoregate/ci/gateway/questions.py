@@ -27,7 +27,15 @@ _CHUNK_TIMEOUT_S = 60.0
 _LONGEST_NAME = 200
 _BOUNDARY = re.compile(r'boundary="?([^";,]{1,70})"?')
 _MODEL_IN_PATH = re.compile(r"(?:models|deployments)/([^/:]+)")
+_MODEL_IN_FORM = re.compile(
+    rb'name="?model"?(?:[; ][^\r\n]{0,200})?\r?\n(?:[^\r\n]{1,200}\r?\n){0,5}\r?\n([^\r\n]{1,200})'
+)
+_MEDIA = re.compile(r"(?:^|/)(?:images|audio)/")
+_NO_OUTPUT = ("embeddings", "moderations", "count_tokens", ":countTokens", ":embedContent", ":batchEmbedContents")
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+_GEMINI_LIMITS = ("maxOutputTokens", "max_output_tokens")
+_MOST_TOKENS = 10**12  # more can't be multiplied by a price
+_COPIES, _GEMINI_COPIES = ("n", "best_of"), ("candidateCount", "candidate_count")
 _NO_ORIGIN = CallOrigin()
 _SECRET_PARAMETERS = {"key", "api_key", "api-key", "access_token"}
 
@@ -150,29 +158,48 @@ class Question:
 
     @cached_property
     def data(self) -> Mapping[str, Any] | None:
-        """The body as a JSON object; None if its type is another.
+        """The body as a JSON object, whatever type its header names: a provider may read it too. None if it is none.
 
         Raises:
-            Refusal: it is not valid JSON, or not an object.
+            Refusal: the header names JSON, but the body is not valid JSON, or not an object.
         """
-        if self.method == "GET" or "json" not in self.content_type:
+        if self.method == "GET":
             return None
         try:
             data = from_json(self.body)
+            problem = "" if isinstance(data, dict) else "not a JSON object"
         except ValueError as error:
-            raise Refusal(400, "invalid_json", f"the body is not valid JSON: {str(error)[:200]}") from None
-        if not isinstance(data, dict):
-            raise Refusal(400, "invalid_json", "the body is not a JSON object")
-        return data
+            data, problem = None, f"not valid JSON: {str(error)[:200]}"
+        if problem and "json" in self.content_type.lower():
+            raise Refusal(400, "invalid_json", f"the body is {problem}")
+        return None if problem else data
 
     @cached_property
     def model(self) -> str:
         """The name of the model, from the body or the path; empty if neither has one."""
-        model = (self.data or {}).get("model")
+        model = (self.data or {}).get("model") if self.data is not None else self._find_model_in_form()
         if isinstance(model, str) and model:
             return model[:_LONGEST_NAME]
         match = _MODEL_IN_PATH.search(self.path)
         return unquote(match[1])[:_LONGEST_NAME] if match else ""
+
+    def _find_model_in_form(self) -> str:
+        """The field `model` of a form; empty without one, or if the form contains it with several values."""
+        if _BOUNDARY.search(self.content_type) is None:
+            return ""
+        models = {match[1] for match in _MODEL_IN_FORM.finditer(self.body)}
+        return models.pop().decode("utf-8", "replace") if len(models) == 1 else ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the call costs nothing: it reads a list, counts tokens, or is a moderation of OpenAI."""
+        is_moderation = self.provider.name == "openai" and self.path == "moderations"
+        return self.method == "GET" or is_moderation or self.path.endswith(("/count_tokens", ":countTokens"))
+
+    @property
+    def uses_tokens(self) -> bool:
+        """Whether the call is billed by tokens. Images and audio may be billed by their number and length."""
+        return _MEDIA.search(self.path) is None
 
     @property
     def is_stream(self) -> bool:
@@ -199,16 +226,21 @@ class Question:
     def estimate(self) -> Estimate:
         """The most that the call may use. A token has at least one byte."""
         data = self.data or {}
-        limits = [data.get(name) for name in _LIMITS]
+        if self.path.endswith(_NO_OUTPUT):
+            return Estimate(len(self.body), 0)
+        limits, copies = _read_numbers(data, _LIMITS), _read_numbers(data, _COPIES)
         for config in (data.get("generationConfig"), data.get("generation_config")):  # Gemini reads both spellings
             if isinstance(config, Mapping):
-                limits += [config.get("maxOutputTokens"), config.get("max_output_tokens")]
-        limit = next((value for value in limits if isinstance(value, int) and not isinstance(value, bool)), None)
-        has_output = not self.path.endswith(("embeddings", "moderations", "count_tokens", ":countTokens"))
-        count = data.get("n")
-        copies = count if isinstance(count, int) and 1 < count <= 1_000 else 1
-        output = 0 if not has_output else limit if limit is None else max(0, limit) * copies
-        return Estimate(len(self.body), output)
+                limits += _read_numbers(config, _GEMINI_LIMITS)
+                copies += _read_numbers(config, _GEMINI_COPIES)
+        if not limits:
+            return Estimate(len(self.body), None)
+        return Estimate(len(self.body), max(0, *limits) * max((1, *copies)))
+
+
+def _read_numbers(data: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
+    values = (data.get(name) for name in names)
+    return [min(value, _MOST_TOKENS) for value in values if isinstance(value, int) and not isinstance(value, bool)]
 
 
 def read_origin(headers: Mapping[str, str]) -> CallOrigin:

@@ -15,18 +15,20 @@ import uvicorn
 
 from scoregate.ci.gateway.app import GatewayApp
 from scoregate.ci.gateway.budget import Ledger
-from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
+from scoregate.ci.gateway.cassettes import BASE_FOLDER, CassetteReader, CassetteWriter
 from scoregate.ci.gateway.protocol import GatewayProtocol
 from scoregate.ci.gateway.providers import GatewayProvider
 from scoregate.ci.gateway.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
-from scoregate.ci.gateway.state import GatewayState
+from scoregate.ci.gateway.state import Cassettes, GatewayState
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.ci.settings import GatewayMode
+from scoregate.core.call_headers import ADDRESS_VARIABLE
 from scoregate.core.evaluation import Usage
 from scoregate.core.model_calls import CallTotals, sum_calls
 from scoregate.core.records import record
-from scoregate.models.budget import price_usage
+from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
+from scoregate.models.gateway import RECORDS_VARIABLE
 from scoregate.models.settings import CacheMode, Price
 
 _GRACE_S = 2
@@ -82,14 +84,21 @@ class Gateway:
         providers: the providers by name.
     """
 
-    def __init__(self, address: str, providers: Mapping[str, GatewayProvider], sessions: Sessions) -> None:
+    def __init__(
+        self, address: str, providers: Mapping[str, GatewayProvider], sessions: Sessions, *, is_recording: bool = False
+    ) -> None:
         self.address, self.providers = address, providers
-        self._sessions = sessions
+        self._sessions, self._is_recording = sessions, is_recording
 
     @contextmanager
-    def open_session(self, suite: str) -> Iterator[SuiteSession]:
-        """A session for a launched suite. Its token is refused when the block ends."""
-        session = self._sessions.open(suite)
+    def open_session(self, suite: str, *, is_base: bool = False) -> Iterator[SuiteSession]:
+        """A session for a launched suite. Its token is refused when the block ends.
+
+        Args:
+            suite: the name of the launch.
+            is_base: whether it belongs to a baseline that is run again, which has cassettes of its own.
+        """
+        session = self._sessions.open(suite, is_base=is_base)
         try:
             yield session
         finally:
@@ -118,7 +127,9 @@ class Gateway:
 
     def suite_environment(self, session: SuiteSession) -> dict[str, str]:
         """The variables by which clients of a suite find the gateway, with the token instead of each key."""
-        variables = {"SCOREGATE_GATEWAY_URL": self.address}
+        variables = {ADDRESS_VARIABLE: self.address}
+        if self._is_recording:
+            variables[RECORDS_VARIABLE] = "1"
         for provider in self.providers.values():
             variables |= dict.fromkeys(provider.key_variables, session.token)
             for variable, path in provider.url_variables.items():
@@ -137,23 +148,48 @@ def open_gateway(options: GatewayOptions) -> Iterator[Gateway]:
     with contextlib.ExitStack() as stack:
         sock = stack.enter_context(_listen(options.host, options.port))
         port = sock.getsockname()[1]
-        writer = CassetteWriter(options.record_to, options.scratch) if options.record_to is not None else None
-        reader = CassetteReader(options.replay_from, options.scratch) if options.mode is GatewayMode.REPLAY else None
+        cassettes = stack.enter_context(_open_cassettes(options, options.record_to, options.replay_from))
+        base_cassettes = stack.enter_context(_open_base_cassettes(options))
         scheme = "https" if options.certificate else "http"
         name = options.name or options.host
         hosts = {f"{_bracket(each).lower()}:{port}" for each in _find_names(options)}
         if port == _PORTS[scheme]:  # clients leave it out
             hosts |= {_bracket(each).lower() for each in _find_names(options)}
-        thread = _ServerThread(options, sock, sessions, frozenset(hosts), writer, reader)
+        thread = _ServerThread(options, sock, sessions, frozenset(hosts), cassettes, base_cassettes)
         thread.start_serving()
         try:
-            yield Gateway(f"{scheme}://{_bracket(name)}:{port}", options.providers, sessions)
+            address = f"{scheme}://{_bracket(name)}:{port}"
+            is_recording = cassettes.writer is not None
+            yield Gateway(address, options.providers, sessions, is_recording=is_recording)
         finally:
             thread.stop()
-            if reader is not None:
-                reader.close()
-            if writer is not None:
-                writer.close()
+
+
+@contextmanager
+def _open_cassettes(
+    options: GatewayOptions, record_to: Path | None, replay_from: tuple[Path, ...], scratch: str = "cassettes"
+) -> Iterator[Cassettes]:
+    folder = options.scratch / scratch
+    folder.mkdir(exist_ok=True)
+    writer = CassetteWriter(record_to, folder) if record_to is not None else None
+    reader = CassetteReader(replay_from, folder) if options.mode is GatewayMode.REPLAY else None
+    try:
+        yield Cassettes(writer, reader)
+    finally:
+        if reader is not None:
+            reader.close()
+        if writer is not None:
+            writer.close()
+
+
+@contextmanager
+def _open_base_cassettes(options: GatewayOptions) -> Iterator[Cassettes]:
+    """The cassettes of a baseline that is run again. If it has none, those of the run answer it."""
+    record_to = options.record_to / BASE_FOLDER if options.record_to is not None else None
+    bases = ((folder, folder / BASE_FOLDER) for folder in options.replay_from)
+    replay_from = tuple(base if base.is_dir() else folder for folder, base in bases)
+    with _open_cassettes(options, record_to, replay_from, "base-cassettes") as cassettes:
+        yield cassettes
 
 
 def _find_names(options: GatewayOptions) -> set[str]:
@@ -186,12 +222,12 @@ class _ServerThread(threading.Thread):
         sock: socket.socket,
         sessions: Sessions,
         hosts: frozenset[str],
-        writer: CassetteWriter | None,
-        reader: CassetteReader | None,
+        cassettes: Cassettes,
+        base_cassettes: Cassettes,
     ) -> None:
         super().__init__(name="scoregate-gateway", daemon=True)
         self._options, self._sock, self._sessions, self._hosts = options, sock, sessions, hosts
-        self._writer, self._reader = writer, reader
+        self._cassettes, self._base_cassettes = cassettes, base_cassettes
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: _Server | None = None
@@ -228,7 +264,7 @@ class _ServerThread(threading.Thread):
         try:
 
             def price(provider: str, model: str, usage: Usage) -> float | None:
-                return price_usage(usage, provider=provider, model=model, prices=options.prices).cost
+                return find_cost(usage, provider=provider, model=model, prices=options.prices)
 
             state = GatewayState(
                 options.providers,
@@ -240,8 +276,8 @@ class _ServerThread(threading.Thread):
                 options.prices,
                 cache,
                 options.cache_mode,
-                self._writer,
-                self._reader,
+                self._cassettes,
+                self._base_cassettes,
             )
             self._server = _Server(_config(GatewayApp(state), options.certificate))
             self._loop = asyncio.get_running_loop()

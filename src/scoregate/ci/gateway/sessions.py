@@ -86,10 +86,11 @@ class SuiteSession:
 
     Args:
         suite: the name of the launch.
+        is_base: whether it belongs to a baseline that is run again.
     """
 
-    def __init__(self, suite: str) -> None:
-        self.suite, self.number = suite, 0
+    def __init__(self, suite: str, *, is_base: bool = False) -> None:
+        self.suite, self.is_base, self.number = suite, is_base, 0
         self.token = TOKEN_PREFIX + secrets.token_urlsafe(32)
         self.counts: dict[CallGroup, CallCounts] = {}
         self.problems: dict[str, str] = {}
@@ -159,13 +160,13 @@ class SuiteSession:
         return {name: total for name, total in sums.items() if total is not None}
 
     def report_problem(self, message: str, code: str = "") -> None:
-        """Keep a problem for the report, each message once, at most 20.
+        """Keep a problem for the report, each message once, at most 20 with each code.
 
         Args:
             message: what is wrong.
             code: the code of the error that the client got; empty if it got none.
         """
-        if len(self.problems) < _MOST_PROBLEMS:
+        if sum(code == known for known in self.problems.values()) < _MOST_PROBLEMS:
             self.problems.setdefault(message, code)
 
 
@@ -177,9 +178,9 @@ class Sessions:
         self._by_token: dict[str, SuiteSession] = {}
         self._ended: list[SuiteSession] = []
 
-    def open(self, suite: str) -> SuiteSession:
+    def open(self, suite: str, *, is_base: bool = False) -> SuiteSession:
         """Open a session with a new token."""
-        session = SuiteSession(suite)
+        session = SuiteSession(suite, is_base=is_base)
         session.number, self.opened = self.opened, self.opened + 1
         self._by_token[session.token] = session
         return session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import CassetteReader, CassetteWriter
@@ -12,10 +12,24 @@ from scoregate.ci.gateway.questions import Question
 from scoregate.ci.gateway.sessions import Sessions
 from scoregate.ci.gateway.upstream import Upstream
 from scoregate.core.evaluation import Usage
-from scoregate.models.budget import price_usage
+from scoregate.core.records import record
+from scoregate.models.budget import find_cost
 from scoregate.models.cache import Cache
 from scoregate.models.rate_limit import Limiter
 from scoregate.models.settings import CacheMode, Price
+
+
+@record
+class Cassettes:
+    """Where calls are recorded, and where their answers come from.
+
+    Attributes:
+        writer: writes cassettes; None if the gateway doesn't record.
+        reader: reads cassettes; None if it doesn't replay.
+    """
+
+    writer: CassetteWriter | None = None
+    reader: CassetteReader | None = None
 
 
 @dataclass(slots=True)
@@ -32,8 +46,8 @@ class GatewayState:
         prices: the project's prices.
         cache: the cache; None if it is off.
         cache_mode: how the cache is used.
-        writer: writes cassettes; None if it doesn't record.
-        reader: reads cassettes; None if it doesn't replay.
+        cassettes: the cassettes of the run.
+        base_cassettes: those of a baseline that is run again.
     """
 
     providers: Mapping[str, GatewayProvider]
@@ -45,8 +59,8 @@ class GatewayState:
     prices: Mapping[str, Price] = field(default_factory=dict)
     cache: Cache | None = None
     cache_mode: CacheMode = CacheMode.OFF
-    writer: CassetteWriter | None = None
-    reader: CassetteReader | None = None
+    cassettes: Cassettes = field(default_factory=Cassettes)
+    base_cassettes: Cassettes = field(default_factory=Cassettes)
     limiters: dict[tuple[str, str], Limiter] = field(default_factory=dict)
 
     def limiter(self, question: Question) -> Limiter:
@@ -60,4 +74,5 @@ class GatewayState:
         """The usage with its cost; what uses no tokens has no price."""
         if not (usage.input_tokens or usage.output_tokens):
             return usage
-        return price_usage(usage, provider=question.provider.name, model=question.model, prices=self.prices)
+        cost = find_cost(usage, provider=question.provider.name, model=question.model, prices=self.prices)
+        return replace(usage, cost=cost)

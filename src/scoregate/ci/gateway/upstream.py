@@ -95,7 +95,9 @@ class Upstream:
                 yield response
         except (TimeoutError, aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError) as error:
             reason = "no answer in time" if isinstance(error, asyncio.TimeoutError) else "no connection"
-            raise Refusal(502, "provider_unreachable", f"{reason} from {provider.host}") from None
+            is_sent = not isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+            code = "provider_failed" if is_sent else "provider_unreachable"
+            raise Refusal(502, code, f"{reason} from {provider.host}") from None
         except aiohttp.ClientError as error:
             message = f"the answer of {provider.host} broke off ({type(error).__name__})"
             raise Refusal(502, "provider_failed", message) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from scoregate.ci.gateway.questions import Question
 from scoregate.core.evaluation import Usage
@@ -20,6 +20,22 @@ _DATA = b"data:"
 _MARKS = (b'"usage"', b'"usageMetadata"')
 # An estimate for streams that report no usage.
 _BYTES_PER_TOKEN = 4
+
+
+def read_body_usage(body: bytes, model: str) -> Usage | None:
+    """Read the usage in the body of an answer, whatever its type; None if it reports no tokens.
+
+    Without `alt=sse`, a stream of Gemini is a list of objects, of which the last one has the usage.
+    """
+    if body[:1].lstrip() not in (b"", b"{", b"["):
+        return None
+    try:
+        data = from_json(body)
+    except ValueError:
+        return None
+    parts = data[::-1] if isinstance(data, list) else [data]
+    usages = (read_usage(part, model) for part in parts if isinstance(part, dict))
+    return next((usage for usage in usages if usage and usage.input_tokens + usage.output_tokens), None)
 
 
 def read_usage(data: Mapping[str, Any], model: str) -> Usage | None:

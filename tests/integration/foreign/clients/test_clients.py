@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from tests.docs.project import ROOT
@@ -22,6 +24,17 @@ NODE = ("@ai-sdk/anthropic@3.0.139", "@ai-sdk/openai@3.0.141", "ai@6.0.326", "op
 SETTINGS = '[gateway.providers.audio]\nbase_url = "{url}/v1"\nkey_env = "AUDIO_KEY"\n'
 KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AUDIO_KEY"), KEY)
 SSE = {"content-type": "text/event-stream"}
+# A suite in shell around a program whose output it keeps.
+SUITE = """
+say() {{ printf '{{"suite":"clients","type":"%s"%s}}\\n' "$1" "$2" >> "$SCOREGATE_EVENTS/clients.jsonl"; }}
+say suite_started ',"cases":1'
+say case_started ',"case":"all"'
+{command} > output || exit 1
+say case_output ',"case":"all","output":1'
+say scored ',"case":"all","evaluator":"runs","score":1,"threshold":{{"gte":1}}'
+say case_finished ',"case":"all"'
+say suite_finished
+"""
 PASSED = ("HOME", "LANG", "PATH", "XDG_CACHE_HOME")
 
 
@@ -74,6 +87,31 @@ def _answer_anthropic(is_stream: bool) -> Prepared:
     return Prepared(headers=SSE, parts=parts)
 
 
+def run_alone(folder: Path, mode: str, command: list[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Run a command behind `scoregate gateway`, and return its output and what the gateway prints."""
+    done = run_scoregate(folder, ["gateway", "--mode", mode, "--", *command], environment)
+    return done.stdout, done.stderr
+
+
+def run_as_suite(folder: Path, mode: str, command: list[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """The same with a command of a suite that `scoregate exec` runs."""
+    (folder / "suite.sh").write_text(SUITE.format(command=shlex.join(command)), encoding="utf-8")
+    words = ["exec", "--gateway", mode, "--cache", "off", "--baseline", "none", "--", "sh", "suite.sh"]
+    done = run_scoregate(folder, words, environment)
+    return (folder / "output").read_text(encoding="utf-8"), done.stdout + done.stderr
+
+
+Run: TypeAlias = Callable[[Path, str, list[str], Mapping[str, str]], tuple[str, str]]
+
+
+def run_scoregate(folder: Path, words: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "scoregate", *words]
+    environment = {**environment, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done
+
+
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
     """OpenAI's API, which takes one key, and refuses a temperature and has no moderations."""
@@ -93,30 +131,26 @@ def other() -> Iterator[Provider]:
 
 
 def check_replay(
-    folder: Path, server: OpenAIServer, other: Provider, command: list[str], environment: Mapping[str, str]
+    folder: Path,
+    server: OpenAIServer,
+    other: Provider,
+    command: list[str],
+    environment: Mapping[str, str],
+    *,
+    run: Run = run_alone,
 ) -> str:
     """Record the calls of a command, replay them without a key, and return its output."""
     (folder / "scoregate.toml").write_text(SETTINGS.format(url=other.url), encoding="utf-8")
     base = {**{name: os.environ[name] for name in PASSED if name in os.environ}, **environment}
     addresses = {"OPENAI_BASE_URL": server.url, "ANTHROPIC_BASE_URL": other.url, "GOOGLE_GEMINI_BASE_URL": other.url}
-    recorded = run_behind_gateway(folder, "record", command, {**base, **addresses, **KEYS})
+    recorded, log = run(folder, "record", command, {**base, **addresses, **KEYS})
     asked = len(server.requests), len(other.received)
-    replayed = run_behind_gateway(folder, "replay", command, base)
-    assert replayed.stdout == recorded.stdout
+    replayed, replay_log = run(folder, "replay", command, base)
+    assert replayed == recorded
     assert (len(server.requests), len(other.received)) == asked
-    assert "replayed" in replayed.stderr
-    assert KEY not in recorded.stdout + recorded.stderr
-    return recorded.stdout
-
-
-def run_behind_gateway(
-    folder: Path, mode: str, command: list[str], environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "scoregate", "gateway", "--mode", mode, "--", *command]
-    environment = {**environment, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done
+    assert "replayed" in replay_log
+    assert KEY not in recorded + log
+    return recorded
 
 
 def test_python(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
@@ -138,9 +172,10 @@ def test_node(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
 
     (tmp_path / "node_modules").symlink_to(kept("gateway-node", NODE, make) / "node_modules")
     (tmp_path / "suite.mjs").write_bytes((HERE / "suite.mjs").read_bytes())
-    output = check_replay(tmp_path, server, other, ["node", "suite.mjs"], {})
-    for text in ("ai anthropic stream", "Salut", '"city"', "error [400"):
-        assert text in output, output[-3000:]
+    for run in (run_alone, run_as_suite):
+        output = check_replay(tmp_path, server, other, ["node", "suite.mjs"], {}, run=run)
+        for text in ("ai anthropic stream", "Salut", '"city"', "error [400"):
+            assert text in output, output[-3000:]
 
 
 def test_curl(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
