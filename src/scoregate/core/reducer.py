@@ -23,11 +23,13 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
+from scoregate.core.text_column import TextColumn
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
 # The hash alone for the first trial of a case: a million tuples would take 70 MB.
@@ -62,11 +64,11 @@ class SuiteReducer:
     script: str | None = None
     started: SuiteStarted | None = None
     finished: SuiteFinished | None = None
-    columns: Columns = field(default_factory=Columns)
+    columns: Columns = field(default_factory=lambda: Columns(hashes=TextColumn()))
     errors: list[ErrorInfo] = field(default_factory=list)
     reviews: list[str] = field(default_factory=list)
     open: dict[_TrialKey, CaseResult] = field(default_factory=dict)
-    closed: set[_TrialKey] = field(default_factory=set)
+    closed: KeySet = field(default_factory=KeySet)
     booleans: set[str] = field(default_factory=set)
     repeated: CaseKey | None = None
     unfinished: int = 0
@@ -129,6 +131,8 @@ class SuiteReducer:
             self.unfinished += 1
             self.columns.add(case)
             yield case
+        if isinstance(hashes := self.columns.hashes, TextColumn):
+            self.columns.hashes = hashes.unpack()
 
     def result(self, label: str, read: Callable[[], Iterable[CaseResult]] | None = None) -> SuiteResult:
         """The result of the suite with the trials finished so far.
