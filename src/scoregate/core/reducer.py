@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -341,7 +342,7 @@ class Tally:
 def tally_suite(suite: SuiteReducer, log: str) -> Tally:
     """The progress of a suite from its finished trials."""
     columns, finished = suite.columns, suite.finished
-    scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
+    scores = {name: array("d", (each for each in row if not isnan(each))) for name, row in columns.scores.items()}
     suite_usage = None if finished is None else finished.usage
     suite_cost = 0.0 if suite_usage is None else suite_usage.cost or 0.0
     return Tally(
@@ -352,7 +353,7 @@ def tally_suite(suite: SuiteReducer, log: str) -> Tally:
         cases=columns.case_count,
         states={status: count for status in Status if (count := columns.count(status))},
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
-        cost=fsum(cost for cost in (*columns.costs, suite_cost) if cost > 0),
+        cost=fsum([max(suite_cost, 0.0), fsum(cost for cost in columns.costs if cost > 0)]),
         finished=finished is not None,
         duration_s=finished.duration_s if finished else None,
     )
