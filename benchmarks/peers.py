@@ -71,6 +71,6 @@ def version(peer: str) -> str:
     if peer in NODE_REQUIREMENTS:
         manifest = Path(node_tool(peer)).parents[1] / peer / "package.json"
         return str(json.loads(manifest.read_text())["version"])
-    name = peer.removesuffix("-models").removesuffix("-endpoints").removesuffix("-gateway")
-    ask = f"from importlib.metadata import version; print(version({name!r}))"
+    package = next((name for name in ("scoregate", "pydantic-evals") if peer.startswith(f"{name}-")), peer)
+    ask = f"from importlib.metadata import version; print(version({package!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()

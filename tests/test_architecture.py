@@ -126,7 +126,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
     "scoregate.cli.affected": "a rule without state, tested by itself",
-    "scoregate.core.text_column": "a data structure, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.store.traces": "one module for each collection of the store",
     "scoregate.testing.util": "users import it",

@@ -194,7 +194,7 @@ class Columns:
         other_thresholds: the thresholds that differ from it, by evaluator and row.
     """
 
-    hashes: list[str] = field(default_factory=list)
+    hashes: list[str] | TextColumn = field(default_factory=list)
     repeats: array[int] = field(default_factory=lambda: array("l"))
     digests: TextColumn = field(default_factory=TextColumn)
     statuses: bytearray = field(default_factory=bytearray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,11 +24,13 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
+from scoregate.core.text_column import TextColumn
 from scoregate.core.usage import sum_usage
 
 _OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
@@ -64,11 +67,11 @@ class SuiteReducer:
     script: str | None = None
     started: SuiteStarted | None = None
     finished: SuiteFinished | None = None
-    columns: Columns = field(default_factory=Columns)
+    columns: Columns = field(default_factory=lambda: Columns(hashes=TextColumn()))
     errors: list[ErrorInfo] = field(default_factory=list)
     reviews: list[str] = field(default_factory=list)
     open: dict[_TrialKey, CaseResult] = field(default_factory=dict)
-    closed: set[_TrialKey] = field(default_factory=set)
+    closed: KeySet = field(default_factory=KeySet)
     booleans: set[str] = field(default_factory=set)
     repeated: CaseKey | None = None
     unfinished: int = 0
@@ -132,6 +135,8 @@ class SuiteReducer:
             self.unfinished += 1
             self.columns.add(case)
             yield case
+        if isinstance(hashes := self.columns.hashes, TextColumn):
+            self.columns.hashes = hashes.unpack()
 
     def result(self, label: str, read: Callable[[], Iterable[CaseResult]] | None = None) -> SuiteResult:
         """The result of the suite with the trials finished so far.
@@ -345,7 +350,7 @@ class Tally:
 def tally_suite(suite: SuiteReducer, log: str) -> Tally:
     """The progress of a suite from its finished trials."""
     columns, finished = suite.columns, suite.finished
-    scores = {name: [score for score in column if not isnan(score)] for name, column in columns.scores.items()}
+    scores = {name: array("d", (each for each in row if not isnan(each))) for name, row in columns.scores.items()}
     suite_usage = suite.sum_usage()
     suite_cost = 0.0 if suite_usage is None else suite_usage.cost or 0.0
     return Tally(
@@ -356,7 +361,7 @@ def tally_suite(suite: SuiteReducer, log: str) -> Tally:
         cases=columns.case_count,
         states={status: count for status in Status if (count := columns.count(status))},
         means={name: fsum(known) / len(known) for name, known in scores.items() if known},
-        cost=fsum(cost for cost in (*columns.costs, suite_cost) if cost > 0),
+        cost=fsum([max(suite_cost, 0.0), fsum(cost for cost in columns.costs if cost > 0)]),
         finished=finished is not None,
         duration_s=finished.duration_s if finished else None,
     )

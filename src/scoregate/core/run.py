@@ -234,10 +234,9 @@ class SuiteResult:
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
-        if evaluator in self.columns.unscaled:
-            return None
-        valid = [score for score in self.columns.scores.get(evaluator, ()) if not isnan(score)]
-        return sum(valid) / len(valid) if valid else None
+        scores = () if evaluator in self.columns.unscaled else self.columns.scores.get(evaluator, ())
+        count = len(scores) - sum(map(isnan, scores))
+        return sum(score for score in scores if not isnan(score)) / count if count else None
 
 
 def _sum_known(values: Iterable[float]) -> float | None:

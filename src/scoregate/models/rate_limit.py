@@ -9,12 +9,16 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf, log10
 from typing import Any
 
 from scoregate.core.backoff import backoff_s, parse_number
 
-_FIRST_FACTOR, _LARGE_FACTOR, _SMALL_FACTOR = 8.0, 1.25, 1.03
+_FIRST_FACTOR, _SMALL_FACTOR = 8.0, 1.03
+# Limits are round numbers per minute. A little below one of them, calls that arrive early are rarely refused.
+_ROUND_NUMBERS = (10, 12, 15, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120)
+_CAUTION, _MAX_ROUND_RATE = 1.02, 20.0
+_PAUSES_BETWEEN_RARE_REFUSALS, _RARE_FACTOR = 10, 1.005
 _CALLS_PER_RATE, _MAX_FALLBACKS = 3, 5
 # A small increase of the rate can cause another pause. After this many times the pause, it is worth a try.
 _PAUSES_BEFORE_RETRY = 60
@@ -23,9 +27,10 @@ _PAUSES_BEFORE_RETRY = 60
 class RateSearch:
     """Searches the highest rate, in calls per second, that a server accepts.
 
-    There is no limit before the first refusal. Then calls start at equal intervals: first at a low rate that grows in
-    large steps until the next refusal, then in small steps from the last rate that was accepted. Consecutive refusals
-    lower the rate more each time, because a token bucket that fills during a pause can hide that the rate is too high.
+    There is no limit before the first refusal. Then calls start at equal intervals: first at a low rate that grows to
+    the next round number per minute until the next refusal, then in small steps from the last rate that was accepted.
+    Consecutive refusals lower the rate more each time, because a token bucket that fills during a pause can hide that
+    the rate is too high. Rare ones lower it little, because a call that arrives early causes them.
     """
 
     def __init__(self) -> None:
@@ -57,8 +62,7 @@ class RateSearch:
         if self._rate == inf or number <= self._changed_at_call:
             return
         self._answers_at_rate += 1
-        two_steps_up = self._accepted_rate * _SMALL_FACTOR * _SMALL_FACTOR
-        if not self._has_large_steps and two_steps_up >= self._refused_rate:
+        if not self._has_large_steps and self._is_found():
             if self._answers_at_rate < _PAUSES_BEFORE_RETRY * self._pause_s * self._rate:
                 return
             self._refused_rate, self._fallbacks = self._accepted_rate * _SMALL_FACTOR**3, 0
@@ -66,9 +70,18 @@ class RateSearch:
             return
         self._accepted_rate, self._answers_at_rate = self._rate, 0
         if self._has_large_steps:
-            self._rate *= _LARGE_FACTOR
+            self._rate = _next_round_rate(self._rate)
         else:
             self._rate *= max(_SMALL_FACTOR, (self._refused_rate / self._accepted_rate) ** 0.25)
+
+    def _is_found(self) -> bool:
+        """Whether the accepted rate is two small steps, or one round number, below the refused one.
+
+        At high rates the delays of calls are a large part of their intervals, so that round numbers don't help.
+        """
+        two_steps_up = self._accepted_rate * _SMALL_FACTOR * _SMALL_FACTOR
+        next_rate = _next_round_rate(self._accepted_rate) if self._accepted_rate < _MAX_ROUND_RATE else 0.0
+        return max(two_steps_up, next_rate) >= self._refused_rate
 
     def record_refusal(self, now: float, pause_s: float, *, started: int) -> None:
         """Record that a call was refused, the first one of those that ran together.
@@ -87,12 +100,22 @@ class RateSearch:
             self._rate = measured * _FIRST_FACTOR
         else:
             self._refused_rate, self._has_large_steps = self._rate, False
-            lower_rate = min(self._accepted_rate, self._rate) / _SMALL_FACTOR**self._fallbacks
+            is_rare = self._answers_at_rate >= _PAUSES_BETWEEN_RARE_REFUSALS * pause_s * self._rate
+            factor = _RARE_FACTOR if is_rare else _SMALL_FACTOR**self._fallbacks
+            lower_rate = min(self._accepted_rate, self._rate) / factor
             self._accepted_rate = self._rate = max(measured, lower_rate)
-            self._fallbacks = min(self._fallbacks + 1, _MAX_FALLBACKS)
+            self._fallbacks = min(self._fallbacks + (not is_rare), _MAX_FALLBACKS)
         self._measured_since, self._answers, self._answers_at_rate = now + pause_s, 0, 0
         self._changed_at_call = started
         self._pause_s, self._next_start = pause_s, now + pause_s
+
+
+def _next_round_rate(rate: float) -> float:
+    """The next rate, in calls per second, that is a little below a round number per minute."""
+    per_minute = rate * 60 * _CAUTION * 1.001
+    magnitude = 10.0 ** (floor(log10(per_minute)) - 1)
+    number = next(number for number in _ROUND_NUMBERS if number * magnitude > per_minute)
+    return number * magnitude / 60 / _CAUTION
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

@@ -147,7 +147,7 @@ def _add_rows(columns: Columns, block: Mapping[str, Any]) -> None:
     start, count = len(columns), len(block["hashes"])
     if any(len(block[name]) != count for name in ("repeats", "digests", "statuses", *_AMOUNTS)):
         raise ValueError("columns have different lengths")
-    columns.hashes += block["hashes"]
+    columns.hashes.extend(block["hashes"])
     columns.digests.extend(block["digests"])
     columns.repeats.extend(block["repeats"])
     columns.statuses += bytes(block["statuses"])

@@ -135,8 +135,9 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
                     script = await _run(launch, environment, events, identity, host, emit=emit)
                 tailing.cancel_scope.cancel()
         finally:
-            for event in (*tailer.read(), *tailer.read(), *tailer.close()):
-                emit(event)
+            for read in (tailer.read, tailer.read, tailer.close):  # one by one: all at once would be all unread lines
+                for event in read():
+                    emit(event)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         duration_s = round(perf_counter() - started, 3)
         emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))

@@ -22,6 +22,7 @@ from scoregate.core.cases import CaseError, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
 
 __all__ = [
@@ -158,20 +159,20 @@ _SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
 class UniqueNames:
     """Makes names of test cases unique: GitLab reads only the first case of a name.
 
-    It remembers hashes, as a million names would take 90 MB. Of two names with the same hash, one gets more detail.
+    Of two names with the same hash, one gets more detail.
     """
 
     def __init__(self) -> None:
-        self._taken: set[int] = set()
+        self._taken = KeySet()
 
     def unique(self, text: str, detail: str = "") -> str:
         """A unique name: `text`, else `text` with `detail`, else with a number."""
         chosen = text
-        if hash(text) in self._taken:
+        if text in self._taken:
             rest = (f"{text} (#{number})" for number in count(2))
             detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
-            chosen = next(free for free in chain(detailed, rest) if hash(free) not in self._taken)
-        self._taken.add(hash(chosen))
+            chosen = next(free for free in chain(detailed, rest) if free not in self._taken)
+        self._taken.add(chosen)
         return chosen
 
 

@@ -65,9 +65,16 @@ def build_entries(view: ReportView, most: int) -> tuple[list[CaseEntry], int]:
             yield entry
 
     # `nsmallest` returns the same as the beginning of `sorted`, which is faster if all are kept.
-    is_small = sum(len(each.now) + len(each.before or ()) for each in view.paired_suites) <= most
+    longer_sides = sum(max(len(each.now), len(each.before or ())) for each in view.paired_suites)
+    is_small = longer_sides <= most and sum(map(_count_entries, view.paired_suites)) <= most
     entries = sorted(count_entries(), key=_sort_key) if is_small else nsmallest(most, count_entries(), key=_sort_key)
     return entries, total
+
+
+def _count_entries(paired_suite: PairedSuite) -> int:
+    """The number of cases of a suite, or more if they have repeats."""
+    now, before = paired_suite.now, paired_suite.before
+    return len(now) + (len(set(before.hashes).difference(now.hashes)) if before is not None else 0)
 
 
 def _sort_key(entry: CaseEntry) -> tuple[CaseChange, float, float, int, SortKey]:

@@ -37,12 +37,12 @@ class TextBudget:
         if value is None:
             return None
         whole = value if isinstance(value, str) else _as_json(value)
-        bound = max(_SHORTEST, self.left // 2)
-        if len(whole) <= bound:
-            self.left -= len(whole)
+        bound, length = max(_SHORTEST, self.left // 2), len(whole)
+        if length <= bound:
+            self.left -= length
             return make_visible(self.redact(whole))
         self.left -= bound
-        return make_visible(self.redact(whole[: 2 * bound])[:bound]), len(whole)
+        return make_visible(self.redact(whole[: 2 * bound])[:bound]), length
 
     def name(self, value: str) -> str:
         """A name as in the index, never empty."""

@@ -105,27 +105,43 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
 
     The fields spend the text budget in their order.
     """
-    conversation = conversation_data(case.output, budget) if show_outputs else None
-    fields = {
-        "repeat": case.repeat,
-        "status": str(case.status),
-        "output": budget.text(case.output) if show_outputs and conversation is None else None,
-        "talk": conversation,
-        "cut": case.truncated or None,
-        "errors": [_error_data(error, budget) for error in case.errors[:_MOST]] if case.errors else None,
-        "scores": {
-            budget.name(name): _evaluation_data(evaluation, budget, show_outputs)
-            for name, evaluation in case.evaluations.items()
-        },
-        "input": budget.text(case.input),
-        "unscored": [budget.name(name) for name in case.unscored] if case.unscored else None,
-        "pending": [budget.name(name) for name in case.pending] if case.pending else None,
-        "ms": case.duration_ms,
-        "attempts": case.attempts if case.attempts > 1 else None,
-        "usage": _usage_data(case.usage, budget),
-        "trace": trace_data(case.trace, budget) if show_outputs and case.trace is not None else None,
+    data: dict[str, Any] = {"repeat": case.repeat, "status": str(case.status)}
+    if show_outputs:
+        _add_output(data, case, budget)
+    if case.truncated:
+        data["cut"] = True
+    if case.errors:
+        data["errors"] = [_error_data(error, budget) for error in case.errors[:_MOST]]
+    data["scores"] = {
+        budget.name(name): _evaluation_data(evaluation, budget, show_outputs)
+        for name, evaluation in case.evaluations.items()
     }
-    return {name: value for name, value in fields.items() if value is not None and value != ""}
+    if text := budget.text(case.input):
+        data["input"] = text
+    for field, names in (("unscored", case.unscored), ("pending", case.pending)):
+        if names:
+            data[field] = [budget.name(name) for name in names]
+    _add_costs(data, case, budget)
+    if show_outputs and case.trace is not None and (trace := trace_data(case.trace, budget)) is not None:
+        data["trace"] = trace
+    return data
+
+
+def _add_output(data: dict[str, Any], case: CaseResult, budget: TextBudget) -> None:
+    output = case.output
+    if type(output) is not str and (conversation := conversation_data(output, budget)) is not None:
+        data["talk"] = conversation
+    elif text := budget.text(output):
+        data["output"] = text
+
+
+def _add_costs(data: dict[str, Any], case: CaseResult, budget: TextBudget) -> None:
+    if case.duration_ms is not None:
+        data["ms"] = case.duration_ms
+    if case.attempts > 1:
+        data["attempts"] = case.attempts
+    if case.usage is not None:
+        data["usage"] = _usage_data(case.usage, budget)
 
 
 def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
@@ -159,7 +175,7 @@ def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: b
             )
             for assertion in islice(evaluation.assertions or (), _MOST)
         ],
-        "usage": _usage_data(evaluation.usage, budget),
+        "usage": None if evaluation.usage is None else _usage_data(evaluation.usage, budget),
     }
     return _without_empty(fields)
 
@@ -186,9 +202,7 @@ def _metadata_pairs(metadata: Any, budget: TextBudget) -> Iterator[tuple[str, Di
         yield "metadata", budget.text(metadata)
 
 
-def _usage_data(usage: Usage | None, budget: TextBudget) -> dict[str, Any] | None:
-    if usage is None:
-        return None
+def _usage_data(usage: Usage, budget: TextBudget) -> dict[str, Any]:
     fields = {
         "input": usage.input_tokens,
         "output": usage.output_tokens,

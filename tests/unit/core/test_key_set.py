@@ -1,0 +1,34 @@
+"""A set that keeps hashes instead of keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoregate.core import key_set
+from scoregate.core.key_set import KeySet
+
+
+@pytest.mark.parametrize("most", [200_000, 700, 0])
+def test_it_knows_what_was_added_while_it_grows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", most)
+    keys, texts = KeySet(), [f"case {number}" for number in range(5_000)]
+    for text in texts:
+        keys.add(text)
+        keys.add(text)
+        keys.add((text, 1))
+    assert len(keys) == 10_000
+    assert all(text in keys and (text, 1) in keys for text in texts)
+    assert not any(f"other {number}" in keys or (f"case {number}", 2) in keys for number in range(5_000))
+    keys.clear()
+    assert len(keys) == 0
+    assert texts[0] not in keys
+
+
+def test_a_key_whose_hash_is_the_empty_place_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", 0)
+    keys = KeySet()
+    assert 0 not in keys
+    keys.add(0)
+    assert 0 in keys
+    assert len(keys) == 1
+    assert 2 not in keys
