@@ -1,9 +1,9 @@
 """The command line, run in the process of the tests.
 
-A child process imports for about a second of processor time before it does anything. Most tests only need what a
+A child process imports for half a second of processor time before it does anything. Most tests only need what a
 command prints, writes and returns, so they call it here: with a working directory, an environment and standard streams
-of its own. Suites that it launches are real processes. Where the process itself is the subject (signals, exit,
-encodings, a terminal), tests start one.
+of its own. Suites that it launches are processes, forked from one that has scoregate imported. Where the process itself
+is the subject (signals, exit, encodings, a terminal), tests start one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from tests.warm_scripts import warm_scripts
 
 _LIMIT_S = 180
 _READ_AT_START = ("LC_ALL", "LC_CTYPE", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONPROFILEIMPORTTIME", "PYTHONUTF8")
@@ -47,7 +49,13 @@ def run_cli(
         err = out if merge_stderr else stack.enter_context(tempfile.TemporaryFile())
         source.write(text)
         source.seek(0)
-        with _time_limit(_LIMIT_S), _modules(cwd), _surroundings(cwd, environ), _streams(source, out, err):
+        with (
+            _time_limit(_LIMIT_S),
+            _modules(cwd),
+            _surroundings(cwd, environ),
+            _streams(source, out, err),
+            warm_scripts(),
+        ):
             code = contextvars.copy_context().run(_run, list(arguments))
         return subprocess.CompletedProcess(arguments, code, _text(out), "" if merge_stderr else _text(err))
 

@@ -42,7 +42,7 @@ MARKERS = {
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",
         "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
-        "docs/", "test_docs.py", "test_readme.py", "test_site.py",
+        "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_scripts.py",
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
