@@ -1,9 +1,9 @@
 """The command line, run in the process of the tests.
 
-A child process imports for about a second of processor time before it does anything. Most tests only need what a
+A child process imports for half a second of processor time before it does anything. Most tests only need what a
 command prints, writes and returns, so they call it here: with a working directory, an environment and standard streams
-of its own. Suites that it launches are real processes. Where the process itself is the subject (signals, exit,
-encodings, a terminal), tests start one.
+of its own. Suites that it launches are processes, forked from one that has scoregate imported. Where the process itself
+is the subject (signals, exit, encodings, a terminal), tests start one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tests.warm_scripts import warm_scripts
+
 _LIMIT_S = 180
 _READ_AT_START = ("LC_ALL", "LC_CTYPE", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONPROFILEIMPORTTIME", "PYTHONUTF8")
 
@@ -31,7 +33,7 @@ def run_cli(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command and return what a finished child process would have left.
 
-    It is a child process after all where an event loop runs already, or where Python reads a variable when it starts.
+    It is a child process after all where Python reads a variable when it starts.
 
     Args:
         arguments: what follows `scoregate` on the command line.
@@ -40,25 +42,23 @@ def run_cli(
         text: what it reads from its standard input.
         merge_stderr: whether standard error goes to standard output, in the order in which both are written.
     """
-    if _has_loop() or any(environ.get(name) != os.environ.get(name) for name in _READ_AT_START):
+    if any(environ.get(name) != os.environ.get(name) for name in _READ_AT_START):
         return _run_process(arguments, cwd, environ, text, merge_stderr)
     with ExitStack() as stack:
         source, out = stack.enter_context(tempfile.TemporaryFile()), stack.enter_context(tempfile.TemporaryFile())
         err = out if merge_stderr else stack.enter_context(tempfile.TemporaryFile())
         source.write(text)
         source.seek(0)
-        with _time_limit(_LIMIT_S), _modules(cwd), _surroundings(cwd, environ), _streams(source, out, err):
+        with (
+            _time_limit(_LIMIT_S),
+            _modules(cwd),
+            _surroundings(cwd, environ),
+            _streams(source, out, err),
+            warm_scripts(),
+            _no_loop(),
+        ):
             code = contextvars.copy_context().run(_run, list(arguments))
         return subprocess.CompletedProcess(arguments, code, _text(out), "" if merge_stderr else _text(err))
-
-
-def _has_loop() -> bool:
-    """Whether an event loop runs in this thread, as in tests with a browser. A command starts its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _run_process(
@@ -107,6 +107,17 @@ def _surroundings(cwd: Path, environ: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(ours)
         os.chdir(folder)
         os.umask(umask)
+
+
+@contextmanager
+def _no_loop() -> Iterator[None]:
+    """A command starts a loop of its own, also in tests with a browser, whose loop waits meanwhile."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
 
 
 @contextmanager

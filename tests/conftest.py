@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ MARKERS = {
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",
         "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
-        "docs/", "test_docs.py", "test_readme.py", "test_site.py",
+        "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_scripts.py",
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
@@ -67,14 +68,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if gone := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
         raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(gone)}")
     for item in items:
-        for marker, paths in MARKERS.items():
-            if _is_in(item, paths):
-                item.add_marker(marker)
-    items.sort(key=lambda item: not _is_in(item, LONG))
+        for marker in _markers_of(item.path):
+            item.add_marker(marker)
+    items.sort(key=lambda item: not _is_in(item.path, LONG))
 
 
-def _is_in(item: pytest.Item, paths: tuple[str, ...]) -> bool:
-    return item.path.relative_to(TESTS).as_posix().startswith(paths)
+@cache
+def _markers_of(file: Path) -> list[str]:
+    return [marker for marker, paths in MARKERS.items() if _is_in(file, paths)]
+
+
+@cache
+def _is_in(file: Path, paths: tuple[str, ...]) -> bool:
+    return file.relative_to(TESTS).as_posix().startswith(paths)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

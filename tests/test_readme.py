@@ -30,7 +30,7 @@ def run(block: Block, folder: Path, **environment: str) -> subprocess.CompletedP
     return subprocess.run(
         ["bash", "-ec", block.text],
         cwd=folder,
-        env={**clean, **environment},
+        env={**clean, "PIP_NO_COMPILE": "1", **environment},  # Python compiles the few modules that it imports
         capture_output=True,
         text=True,
         timeout=600,

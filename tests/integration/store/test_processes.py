@@ -17,7 +17,7 @@ from tests.unit.store.builders import correction
 
 from scoregate.store import OVERRIDES, add_override, open_store, read_overrides
 
-WRITERS, ADDS = 8, 200
+WRITERS, ADDS = 8, 100
 
 ADD = """
 import sys

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyte
 import pytest
+from tests.cli import run_cli
 from tests.integration.host.conftest import Project, clean_environment
 
 # A window of its own is what lets ^C be a signal.
@@ -116,11 +117,5 @@ def plain_environment() -> dict[str, str]:
 
 def apart(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run it with standard output and error apart, neither of them a terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "scoregate", *arguments],
-        cwd=project.root,
-        env={**plain_environment(), **environment},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_cli(*arguments, cwd=project.root, environ={**plain_environment(), **environment})
+    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.encode(), done.stderr.encode())

@@ -1,0 +1,183 @@
+"""Start the scripts of a command in processes that are forked from one that has scoregate imported.
+
+The imports are most of what a small suite costs, and the tests start more than a thousand. A forked process is a real
+process in its own session, with its own folder, environment and output. What Python reads when it starts has to be
+equal; else, and for all other commands, a new Python starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+_SOURCE = Path(__file__).with_name("forked_script.py")
+# Text in an own namespace leaves `__main__` to the script.
+_START = 'import sys; exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate"})'
+_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
+_LIKE_A_SUITE = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+_OPEN = anyio.open_process
+_ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
+
+
+@contextlib.contextmanager
+def warm_scripts() -> Iterator[None]:
+    """Fork the scripts that are started in this block."""
+    with patch.object(anyio, "open_process", _open_process):
+        yield
+
+
+async def _open_process(command: Any, *, cwd: Any = None, env: Any = None, **options: Any) -> Process:
+    if options == _LIKE_A_SUITE and _is_script(command, cwd) and _startup(env) == _startup(_ENVIRON):
+        with contextlib.suppress(OSError):  # the environment is too large for a message
+            return await _server().start(list(map(str, command)), str(cwd), dict(env))
+    return await _OPEN(command, cwd=cwd, env=env, **options)
+
+
+def _is_script(command: Any, cwd: Any) -> bool:
+    """Whether it is `python SCRIPT` of the Python that runs the tests, on a system that can wait for the process."""
+    is_python = len(command) == 2 and str(command[0]) == sys.executable and hasattr(os, "pidfd_open")
+    return is_python and str(command[1]).endswith(".py") and Path(cwd, command[1]).is_file()
+
+
+def _startup(environ: Any) -> dict[str, str]:
+    """What Python reads when it starts; the server takes over PYTHONPATH."""
+    return {name: value for name, value in environ.items() if name.startswith(_READ_AT_START) and name != "PYTHONPATH"}
+
+
+@cache
+def _server() -> _Server:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START, _SOURCE.read_text(encoding="utf-8")],
+        stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", env=_ENVIRON,
+        start_new_session=True,
+    )  # fmt: skip
+    theirs.close()
+    return _Server(process, ours)
+
+
+@dataclass
+class _Server:
+    """The process that is forked. It ends with this one, which closes the socket."""
+
+    process: subprocess.Popen[bytes]
+    requests: socket.socket
+
+    async def start(self, command: list[str], cwd: str, environ: dict[str, str]) -> Process:
+        output, their_output = os.pipe()
+        status, their_status = os.pipe()
+        text = json.dumps({"argv": command, "cwd": cwd, "environ": environ}).encode()
+        try:
+            socket.send_fds(self.requests, [text], [their_output, their_status])
+        except OSError:
+            os.close(output)
+            os.close(status)
+            raise
+        finally:
+            os.close(their_output)
+            os.close(their_status)
+        lines = _Pipe(status)
+        with anyio.CancelScope(shield=True):
+            pid = await lines.receive_line()
+        return _Forked(pid, lines, _Pipe(output))
+
+
+@dataclass(eq=False)
+class _Pipe(ByteReceiveStream):
+    """The end of a pipe that is read."""
+
+    handle: int
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        if self.handle < 0:
+            raise anyio.ClosedResourceError
+        await anyio.wait_readable(self.handle)
+        if not (data := os.read(self.handle, max_bytes)):
+            raise anyio.EndOfStream
+        return data
+
+    async def receive_line(self) -> int:
+        line = b""
+        while not line.endswith(b"\n"):
+            line += await self.receive(1)
+        return int(line)
+
+    async def aclose(self) -> None:
+        if self.handle >= 0:
+            handle, self.handle = self.handle, -1
+            anyio.notify_closing(handle)
+            os.close(handle)
+        await anyio.lowlevel.checkpoint()
+
+
+@dataclass(eq=False)
+class _Forked(Process):
+    """A process of which the server reports how it ended."""
+
+    number: int
+    status: _Pipe
+    output: _Pipe
+    code: int | None = None
+
+    async def wait(self) -> int:
+        if self.code is None:
+            self.code = await self.status.receive_line()
+            await self.status.aclose()
+        return self.code
+
+    async def aclose(self) -> None:
+        with anyio.CancelScope(shield=True) as scope:
+            await self.output.aclose()
+            scope.shield = False
+            try:
+                await self.wait()
+            except BaseException:
+                scope.shield = True
+                self.kill()
+                await self.wait()
+                raise
+
+    def send_signal(self, signal: int) -> None:
+        if self.code is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.number, signal)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    @property
+    def pid(self) -> int:
+        return self.number
+
+    @property
+    def returncode(self) -> int | None:
+        return self.code
+
+    @property
+    def stdin(self) -> None:
+        return None
+
+    @property
+    def stdout(self) -> ByteReceiveStream:
+        return self.output
+
+    @property
+    def stderr(self) -> None:
+        return None
