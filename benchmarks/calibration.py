@@ -14,6 +14,7 @@ from dataclasses import replace
 import calibration_accepted
 import calibration_auto
 import calibration_cells
+import calibration_decline
 import calibration_family
 import calibration_intervals
 import calibration_kappa
@@ -31,6 +32,7 @@ TOPICS: Mapping[str, Report] = {
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "accepted": calibration_accepted.report,
+    "decline": calibration_decline.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
