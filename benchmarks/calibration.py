@@ -14,6 +14,7 @@ from dataclasses import replace
 import calibration_accepted
 import calibration_auto
 import calibration_cells
+import calibration_decline
 import calibration_errors
 import calibration_family
 import calibration_few
@@ -35,6 +36,7 @@ TOPICS: Mapping[str, Report] = {
     "family": calibration_family.report,
     "few": calibration_few.report,
     "accepted": calibration_accepted.report,
+    "decline": calibration_decline.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,

@@ -49,7 +49,8 @@ GROUPS = {
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
     "Gates": (
-        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop fail_on_regression"
+        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop max_decline"
+        " decline_window fail_on_regression"
         " fail_on_critical confirm"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity suites"
@@ -65,6 +66,7 @@ _NO_API = ("scoregate.__version__", "scoregate.evaluate")
 TYPES = {
     "Address": "address",
     "Text": "text",
+    "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
     "Texts": "list of texts",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",

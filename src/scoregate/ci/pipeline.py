@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scoregate.core.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
+    from scoregate.core.policy import Policy
 
 INTERRUPTED = 130
 _NOT_RUN = Baseline(
@@ -80,6 +81,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
         plan = ports.add_baseline_outputs(plan, baseline.run)
         history = await load_history(baseline, settings, ports)
+        earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
         found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing())
         async with _preload(ports.reporting):
@@ -102,7 +104,9 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             run = replace(run, complete=False)
             ports.amend(run)
         run = await ports.settle(run, ports.amend)
-        judged = judge_run(run, baseline, settings, ports.reporting.calibrations, exemptions=exemptions)
+        judged = judge_run(
+            run, baseline, settings, ports.reporting.calibrations, exemptions=exemptions, earlier=earlier
+        )
         outcome = await _report(judged, ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
 
@@ -139,7 +143,8 @@ async def gate_finished_run(
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
         run = check(with_history(run, history, baseline, amend), baseline)
-        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions)
+        earlier = await reporting.find_decline_base(settings)
+        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, earlier=earlier)
         return await _report(judged, reporting)
 
 
@@ -189,6 +194,7 @@ def judge_run(
     calibrations: Callable[[], Calibrations] = dict,
     *,
     exemptions: Exemptions | None = None,
+    earlier: Baseline | None = None,
     with_slices: bool = True,
 ) -> GateResult:
     """Compare a run with its baseline and apply the policy; nothing is run.
@@ -199,6 +205,7 @@ def judge_run(
         settings: hold the policy.
         calibrations: how well judges agree with people; called only if the policy needs it.
         exemptions: the accepted regressions and quarantined cases.
+        earlier: the earlier run of the branch that `max_decline` compares with; None if it is not compared.
         with_slices: whether slices are compared, which reads the cases.
     """
     from scoregate.core.comparison import compare
@@ -225,12 +232,29 @@ def judge_run(
         slices=SliceChoice(slices, policy.limited_slices),
         exemptions=exemptions,
     )
-    comparison = replace(comparison, quarantined=sides.cases)
+    past = None if earlier is None else _compare_with_past(run, earlier, policy, exemptions)
+    comparison = replace(comparison, quarantined=sides.cases, earlier=past)
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
     )
     return GateResult(comparison, verdict)
+
+
+def _compare_with_past(run: Run, earlier: Baseline, policy: Policy, exemptions: Exemptions) -> Comparison:
+    from scoregate.core.comparison import compare
+    from scoregate.core.quarantine import leave_out_quarantine
+
+    sides = leave_out_quarantine(run, earlier.run, (), exemptions)
+    return compare(
+        sides.run,
+        sides.base,
+        earlier.note,
+        unreadable=earlier.unreadable,
+        criteria=policy.criteria,
+        criteria_of=policy.criteria_of,
+        exemptions=exemptions,
+    )
 
 
 async def _report(outcome: GateResult, reporting: Reporting) -> GateResult:

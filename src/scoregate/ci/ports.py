@@ -62,6 +62,7 @@ class Reporting:
         build_view: builds what reports print.
         publish: delivers the reports.
         load_exemptions: loads the accepted regressions and quarantined cases.
+        find_decline_base: finds the earlier run of the branch that `max_decline` compares with.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
@@ -72,6 +73,7 @@ class Reporting:
     build_view: Callable[[Comparison, Verdict], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
     load_exemptions: Callable[[], Awaitable[Exemptions]]
+    find_decline_base: BaselineSource
     preload: Callable[[], None] = lambda: None
 
 

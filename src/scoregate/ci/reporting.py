@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.artifact import find_artifact_baseline
 from scoregate.ci.baseline.data_branch import find_branch_baseline
+from scoregate.ci.baseline.decline import find_decline_base
 from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
@@ -88,6 +89,9 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             request=context.subject.request if context.subject else None,
             base=base,
             folder=context.folder,
+        ),
+        find_decline_base=partial(
+            find_decline_base, context.root, environ=context.environ, connection=connection, base=base
         ),
         preload=preload_reports,
     )

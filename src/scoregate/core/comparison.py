@@ -185,6 +185,7 @@ class Comparison:
         variants: the rankings of the variants of each suite that has any, in the run alone.
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
+        earlier: the comparison with an earlier run of the same branch, for `max_decline`; None if that is not compared.
     """
 
     run: Run
@@ -202,6 +203,7 @@ class Comparison:
     variants: tuple[VariantRanking, ...] = ()
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
+    earlier: Comparison | None = None
 
     @property
     def has_implicit_base(self) -> bool:

@@ -111,6 +111,7 @@ class Limits:
         max_lost_scores: the allowed share of scores that become None, in [0, 1].
         min_score: the required mean score, by glob of evaluators.
         max_drop: the allowed drop of the mean score, by glob of evaluators.
+        max_decline: the allowed drop of the mean score since an earlier run of the branch, by glob of evaluators.
         max_slice_drop: the allowed drop of every mean score in a slice, by glob of slices such as `language=fr`.
         fail_on_regression: whether a row with the label `worse` fails the run.
         fail_on_critical: whether a newly failing critical case fails the run.
@@ -133,6 +134,7 @@ class Limits:
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
     max_slice_drop: Mapping[str, float] = field(default_factory=dict)
+    max_decline: Mapping[str, float] = field(default_factory=dict)
     fail_on_regression: bool | None = None
     fail_on_critical: bool | None = None
     max_cost: float | None = None

@@ -42,7 +42,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
         return base
 
     nowhere: Any = None
-    return Reporting((source,), partial(apply_stored_reviews, root), *[nowhere] * 5)
+    return Reporting((source,), partial(apply_stored_reviews, root), *[nowhere] * 6)
 
 
 def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_path: Path) -> None:

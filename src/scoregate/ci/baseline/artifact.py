@@ -80,7 +80,7 @@ class _Problems:
 
 async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> Baseline:
     stored: dict[str, list[Mapping[str, Any]]] = {}
-    async for artifact in _list_artifacts(connection, api, base):
+    async for artifact in list_artifacts(connection, api, base):
         stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
     problems = _Problems()
     for _ in range(MOST_TRIES):
@@ -116,7 +116,7 @@ def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> B
     )
 
 
-async def _list_artifacts(connection: Connection, api: Api, base: BaseCommit) -> AsyncIterator[Mapping[str, Any]]:
+async def list_artifacts(connection: Connection, api: Api, base: BaseCommit) -> AsyncIterator[Mapping[str, Any]]:
     """The artifacts of runs on the base branch of this repository, the newest first, without the current run.
 
     Raises:
@@ -182,7 +182,7 @@ async def fetch_cassettes(connection: Connection | None, base: BaseCommit | None
         return "there is no base branch or no token to fetch them with"
     try:
         stored: dict[str, list[Mapping[str, Any]]] = {}
-        async for artifact in _list_artifacts(connection, connection.api, base):
+        async for artifact in list_artifacts(connection, connection.api, base):
             stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
         for _ in range(MOST_TRIES):
             if (chosen := await find_nearest(base, list(stored), connection.api)) is None:

@@ -74,7 +74,9 @@ async def _find_baseline(
     project = await find_project_name(root, environ)
     branch = base.branch if base else settings.base_branch or await git.default_branch(root) or "main"
     key = connection.key if connection else None
-    stored = await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key))
+    stored: dict[str, list[int]] = {}
+    for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
+        stored.setdefault(each.commit, []).append(each.run_id)
     problems: list[str] = []
     while len(problems) < MOST_TRIES and (
         chosen := await _choose_commit(base or BaseCommit(branch), list(stored), root, connection)

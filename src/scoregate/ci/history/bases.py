@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.history.tables import clean_text
+from scoregate.core.records import record
 from scoregate.errors import RecordError
 
 MOST_BYTES = 64 << 20
 _MOST_LISTED = 300
 
 
-def list_bases(store: HistoryStore, project: str, *, branch: str, key: str | None) -> dict[str, list[int]]:
-    """The ids of the bases of a branch by their commits, the newest first.
+@record
+class StoredBase:
+    """A base in the history: its commit, the id of its run, and when it finished, in seconds since 1970."""
+
+    commit: str
+    run_id: int
+    finished: float
+
+
+def list_bases(store: HistoryStore, project: str, *, branch: str, key: str | None) -> list[StoredBase]:
+    """The bases of a branch, the newest first.
 
     Args:
         store: the history.
@@ -24,7 +34,8 @@ def list_bases(store: HistoryStore, project: str, *, branch: str, key: str | Non
     """
     of_key = " AND key = :key" if key is not None else ""
     rows = store.query(
-        "SELECT commit_sha, run_id FROM bases WHERE project = :project AND branch = :branch AND commit_sha IS NOT NULL"
+        "SELECT commit_sha, run_id, finished FROM bases"
+        " WHERE project = :project AND branch = :branch AND commit_sha IS NOT NULL"
         f"{of_key} ORDER BY finished DESC LIMIT {_MOST_LISTED}",
         {
             "project": clean_text(project),
@@ -32,10 +43,7 @@ def list_bases(store: HistoryStore, project: str, *, branch: str, key: str | Non
             **({"key": clean_text(key)} if key is not None else {}),
         },
     )
-    found: dict[str, list[int]] = {}
-    for commit, run_id in rows:
-        found.setdefault(commit, []).append(run_id)
-    return found
+    return [StoredBase(*row) for row in rows]
 
 
 def read_base(store: HistoryStore, run_id: int) -> bytes:

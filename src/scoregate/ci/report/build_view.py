@@ -255,6 +255,8 @@ def _usage_notices(run: Run) -> Iterator[str]:
 
 def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
+    if (past := comparison.earlier) is not None and past.base is None and not past.base_unreadable:
+        yield f"`max_decline` was not applied: {past.base_note}."
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
         if comparison.has_implicit_base:

@@ -133,6 +133,7 @@ RelaxableRule = Literal[
     "pass_rate",
     "mean_score",
     "error_rate",
+    "decline",
     "new_errors",
     "drop",
     "slice_drop",
@@ -211,6 +212,11 @@ class LimitFields(BaseModel):
     max_slice_drop: BySlice = Field(default_factory=dict)
     """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table by
     globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
+    """
+    max_decline: ByEvaluator = Field(default_factory=dict)
+    """Fail if the mean score of an evaluator is worse than in an earlier run of the same branch by more than this, and
+    by more than noise: one number for all, or a table by globs of evaluators. `decline_window` sets which run. It
+    applies to pushes and scheduled runs, not to pull requests.
     """
     fail_on_regression: bool | None = None
     """Fail if any score is worse than the baseline by more than noise."""

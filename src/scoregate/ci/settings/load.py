@@ -219,6 +219,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "prices": _parse_json,
     "model_headers": _parse_json,
     "min_score": parse_table,
+    "max_decline": parse_table,
     "max_drop": parse_table,
     "max_slice_drop": parse_table,
     "severity": parse_table,

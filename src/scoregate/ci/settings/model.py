@@ -43,6 +43,7 @@ from scoregate.ci.settings.fields import (
 )
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
+from scoregate.ci.settings.window import WindowText
 from scoregate.core.partial import WHOLE, CaseSelection
 from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
 
@@ -98,6 +99,10 @@ class Settings(LimitFields):
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
+    decline_window: WindowText = "10 runs"
+    """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
+    is at least so many `days` old.
+    """
     out: Text = "scoregate-out"
     """The folder for the run and its reports. No other program may write there."""
     keep_runs: NonNegativeInt = 5

@@ -29,6 +29,7 @@ BASE_SETTINGS = frozenset(
         "config",
         "configs",
         "confirm",
+        "decline_window",
         "env_file",
         "evaluators",
         "fail_on_critical",
@@ -39,6 +40,7 @@ BASE_SETTINGS = frozenset(
         "max_cases",
         "max_cost",
         "max_cost_ratio",
+        "max_decline",
         "max_drop",
         "max_error_rate",
         "max_lost_scores",
@@ -77,7 +79,8 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm", "key", "max_cases", "model"),
+    *("baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm", "decline_window"),
+    *("key", "max_cases", "model"),
     *("otlp_endpoint", "paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")

@@ -19,7 +19,10 @@ from scoregate.errors import SettingsError
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
-TABLES = ("min_score", "max_drop", "severity", "evaluators", "suites", "prices", "model_headers", "gateway")
+TABLES = (
+    *("min_score", "max_drop", "max_decline", "severity", "evaluators", "suites", "prices", "model_headers"),
+    "gateway",
+)
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline", "env_file")

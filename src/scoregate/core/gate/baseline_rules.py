@@ -27,13 +27,26 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
-        exceeds = -row.gain > limit and not row.is_accepted
-        text = f"a drop of at most {limit:.3f}"
-        for finding in _check_row("drop", row, context, exceeds=exceeds, limit=text, origin=origin):
-            value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
-            if is_uncertain and row.label is not RowLabel.TOO_FEW:
-                value += f": above the limit, within noise{_describe_deciding_cases(row)}"
-            yield replace(finding, value=value, bound=limit, uncertain=is_uncertain)
+        yield from check_drop("drop", row, context, most=limit, origin=origin)
+
+
+def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origin: str) -> Iterator[Finding]:
+    """The finding of a row with a limit for its drop, unless another rule reports the row.
+
+    Args:
+        rule: the name of the rule.
+        row: the row.
+        context: its suite.
+        most: the largest allowed drop, in the unit of the scores.
+        origin: where the limit is set.
+    """
+    exceeds = -row.gain > most and not row.is_accepted
+    text = f"a drop of at most {most:.3f}"
+    for finding in _check_row(rule, row, context, exceeds=exceeds, limit=text, origin=origin):
+        value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
+        if is_uncertain and row.label is not RowLabel.TOO_FEW:
+            value += f": above the limit, within noise{_describe_deciding_cases(row)}"
+        yield replace(finding, value=value, bound=most, uncertain=is_uncertain)
 
 
 def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
@@ -67,6 +80,33 @@ def _describe_deciding_cases(row: Row) -> str:
     needed = row.n * (row.detectable / row.gain) ** 2
     size = 10 ** max(0, len(str(int(needed))) - 2)
     return f"; about {ceil(needed / size) * size:,} cases would decide"
+
+
+def check_declines(context: SuiteContext) -> Iterator[Finding]:
+    """No row is worse than in an earlier run of the branch by more than its limit.
+
+    Small drops, each within the noise of one change, add up. Rows that can't be compared with the earlier run, since
+    their evaluator is another one now, are left out: they start again.
+    """
+    earlier, limits = context.comparison.earlier, context.limits
+    if earlier is None or not limits.max_decline:
+        return
+    if earlier.base is None:
+        if earlier.base_unreadable:
+            origin = next(limits.find_origin(f"max_decline.{glob}", "max_decline") for glob in limits.max_decline)
+            label = context.suite.label
+            yield Finding("decline", Conclusion.UNMEASURABLE, earlier.base_note, "an earlier run", origin, label)
+        return
+    rows = earlier.rows_of(context.suite.label)
+    context = replace(context, comparison=earlier, rows=rows)
+    for row in rows:
+        glob, limit = match_limit(limits.max_decline, row.evaluator)
+        if limit is None or row.evaluator in context.uncalibrated:
+            continue
+        origin = limits.find_origin(f"max_decline.{glob}", "max_decline")
+        for finding in check_drop("decline", row, context, most=limit, origin=origin):
+            since = f"since {earlier.base.commit[:7]}" if earlier.base.commit else "since the earlier run"
+            yield replace(finding, value=f"{finding.value}, {since} ({earlier.base_note})")
 
 
 def check_regressions(context: SuiteContext) -> Iterator[Finding]:

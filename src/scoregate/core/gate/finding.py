@@ -44,6 +44,7 @@ _TITLES = {
     "evaluations pending": ("Evaluations wait for people", "Evaluations"),
     "suites report": ("A suite didn't report", "Suites"),
     "scores remain": ("Scores are missing", "Scores"),
+    "decline": ("A score declined", "Decline"),
     "comparable": ("Can't be compared with the baseline", "Comparable"),
     "same model": ("The model isn't the baseline's", "Model"),
     "critical case": ("A critical case fails", "Critical case"),

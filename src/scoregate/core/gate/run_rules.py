@@ -221,7 +221,8 @@ def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, 
     names = {name for suite in suites for name in suite.evaluators}
     if not names:
         return  # another rule reports that nothing was evaluated
-    for rule, table in (("min_score", limits.min_score), ("max_drop", limits.max_drop)):
+    tables = {"min_score": limits.min_score, "max_drop": limits.max_drop, "max_decline": limits.max_decline}
+    for rule, table in tables.items():
         for glob in table:
             origin = limits.find_origin(f"{rule}.{glob}")
             if any(fnmatchcase(name, glob) for name in names) or (is_partial and not origin.startswith("--")):

@@ -11,6 +11,7 @@ from scoregate.core.comparison import Comparison
 from scoregate.core.evaluator_changes import EvaluatorChange, find_evaluator_changes
 from scoregate.core.gate.baseline_rules import (
     check_comparable,
+    check_declines,
     check_drops,
     check_lost_scores,
     check_model,
@@ -72,6 +73,7 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_drops,
     check_slice_drops,
     check_regressions,
+    check_declines,
     check_comparable,
     check_model,
     check_lost_scores,
