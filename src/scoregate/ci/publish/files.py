@@ -4,49 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.publish.delivery import Delivery, PublishTarget, describe_error
-from scoregate.ci.publish.forked import start_work, while_process_runs
 from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
 
-# A second process for fewer trials would save less than 0.2 s.
-_MANY_TRIALS = 20_000
-
 
 async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:
-    """Write every report as a file; a failed one is a warning, and the others are written.
-
-    For a large run, a second process writes all but the last report, which takes the longest.
-    """
+    """Write every report as a file; a failed one is a warning, and the others are written."""
     remove_files(target.out, target.files)
-    names, pid = list(target.files), os.getpid()
-    is_large = sum(suite.trials for suite in view.suites) >= _MANY_TRIALS
-    first, last = (names[:-1], names[-1:]) if is_large else ([], names)
-
-    def write_first() -> list[str]:
-        return _write_reports(view, target, first, change=partial(while_process_runs, pid))
-
-    collect = start_work(write_first) if first else list[str]
-    warnings = _write_reports(view, target, last)
-    return Delivery(warnings=(*collect(), *warnings))
-
-
-def _write_reports(
-    view: ReportView,
-    target: PublishTarget,
-    names: Iterable[str],
-    change: Callable[[Iterable[str]], Iterable[str]] = iter,
-) -> list[str]:
-    """Write some reports; returns what went wrong."""
-    deliveries = [_write_report(target, name, change(target.files[name](view))) for name in names]
-    return [warning for delivery in deliveries for warning in delivery.warnings]
+    return sum((_write_report(target, name, render(view)) for name, render in target.files.items()), Delivery())
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
