@@ -132,7 +132,7 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     both = shares.keys() & base_shares.keys()
     new = sum(shares[case] > base_shares[case] for case in both)
     fixed = sum(shares[case] < base_shares[case] for case in both)
-    alpha = criteria.alpha / 2 / max(1, len(context.comparison.pairs))
+    alpha = criteria.alpha / 2 / max(1, len(context.comparison.measured_pairs))
     if new - fixed < max(1.0, criteria.min_effect * len(both)):
         return
     p = binomial_half_cdf(fixed, new + fixed)
