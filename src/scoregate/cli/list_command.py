@@ -61,7 +61,7 @@ def _format_reason(launch: Launch, reasons: Mapping[str, str]) -> str:
     if launch.name not in reasons:
         return ""
     why = reasons[launch.name]
-    return f" - runs: {why}" if why else " - does not run: nothing that it depends on changed"
+    return f" - runs: {why}" if why else " - not affected"
 
 
 def _explain_no_suites(suites: DiscoveredSuites, root: Path, flags: Mapping[str, Any]) -> Iterator[str]:

@@ -104,4 +104,5 @@ def command(
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume)
-    return watch_project(load, root, options)
+    # The watcher knows itself which files a script used.
+    return watch_project(lambda: load().model_copy(update={"affected": False}), root, options)

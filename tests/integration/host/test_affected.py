@@ -62,9 +62,9 @@ def test_list_says_why_each_suite_runs(project: Project) -> None:
     listed = project.scoregate("list", "--affected")
     assert listed.exit_code == 0
     text = " ".join(listed.output.split())
-    assert "one (in evals/, starts a suite at line 10) - does not run: nothing that it depends on changed" in text
+    assert "one (in evals/, starts a suite at line 10) - not affected" in text
     assert "two (in evals/, starts a suite at line 10) - runs: app/two.py changed" in text
-    assert "does not run" not in project.scoregate("list").output
+    assert "not affected" not in project.scoregate("list").output
 
 
 def test_gates_count_carried_suites(project: Project) -> None:
@@ -93,14 +93,14 @@ def test_in_doubt_everything_runs(project: Project) -> None:
         project.write("scoregate.toml", f"affected = true\n{settings}")
         listed = " ".join(project.scoregate("list", "--affected").output.split())
         assert why in listed, (settings, listed)
-        assert "does not run" not in listed
+        assert "not affected" not in listed
     project.write("scoregate.toml", "affected = true\n")
-    assert "does not run" in project.scoregate("list", "--affected").output
+    assert "not affected" in project.scoregate("list", "--affected").output
     (head,) = project.root.glob("scoregate-out/earlier/*/run.json")
     stored: dict[str, Any] = json.loads(head.read_text(encoding="utf-8"))
     for change in ({"version": "0.0.1"}, {"dependencies": {"scripts": "forged"}}, {"dependencies": None}):
         head.write_text(json.dumps(stored | change), encoding="utf-8")
-        assert "does not run" not in project.scoregate("list", "--affected").output, change
+        assert "not affected" not in project.scoregate("list", "--affected").output, change
 
 
 def test_results_that_are_not_whole_are_not_kept(project: Project) -> None:
