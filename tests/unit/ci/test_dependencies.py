@@ -15,8 +15,10 @@ import scoregate.ci.dependencies
 from scoregate.ci.archive.run_json import read_dependencies
 from scoregate.ci.dependencies.changes import Changes
 from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.ci.dependencies.project import read_project_tree
 from scoregate.ci.dependencies.recording import STDLIB
 from scoregate.ci.dependencies.tree import Tree, matches, read_tree
+from scoregate.ci.settings import Settings
 from scoregate.core.dependencies import (
     LONGEST_PATH,
     UNKNOWN,
@@ -210,6 +212,22 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
         repository.git("clean", "-fdq")
     (repository.root / "data.json").rename(repository.root / "moved.json")
     assert _reason(repository, record)
+
+
+def test_files_that_settings_name_count_for_all_suites(repository: Repository) -> None:
+    settings = Settings(env_file="values.env", cassettes="calls", cache="on:kept", affected=True)
+
+    def read() -> Tree:
+        tree = anyio.run(read_project_tree, repository.root, settings)
+        assert tree is not None
+        return tree
+
+    repository.write({"values.env": "A=1", "calls/a/b.jsonl": "{}", "kept/x": "", "scoregate-out/run/run.json": ""})
+    assert read().digest_shared("") == {}  # git does not track them
+    assert sorted(read().entries[""]) == ["app/", "calls/", "data.json", "prompts/", "values.env"]
+    repository.git("add", "-A")
+    assert sorted(read().digest_shared("")) == ["calls/a/b.jsonl", "values.env"]
+    assert "kept/" in read().entries[""]  # a cache that is tracked holds answers that the change may edit
 
 
 def test_links_lead_to_what_they_show(repository: Repository) -> None:

@@ -30,7 +30,12 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
 
     cache = Path(absolute_cache(root, settings.cache).partition(":")[2])
     tree = await read_tree(root, [root / settings.out])
-    if tree is None or not cache.is_relative_to(tree.top):
+    if tree is None:
+        return None
+    places = [root / each for each in (settings.env_file, settings.cassettes) if each]
+    named = (each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top))
+    tree = replace(tree, named=tuple(named))
+    if not cache.is_relative_to(tree.top):
         return tree
     folder = cache.relative_to(tree.top).as_posix()
     is_tracked = any(path.startswith(f"{folder}/") for path in tree.tracked)

@@ -47,6 +47,7 @@ class Tree:
         changed: the tracked files that differ from the index.
         submodules: the folders of other repositories.
         left_out: folders whose files are no dependencies: the output of scoregate and its cache.
+        named: tracked files and folders that all suites depend on by the settings: variables, recorded calls of models.
     """
 
     top: Path
@@ -55,6 +56,7 @@ class Tree:
     changed: frozenset[str] = frozenset()
     submodules: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
     _digests: dict[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -138,7 +140,8 @@ class Tree:
             is_shared = any(
                 is_below(path, f"{each}/{inner}".lstrip("/")) for each in above for inner in _SHARED_FOLDERS
             )
-            if is_here or is_shared:
+            is_named = path in self.tracked and any(is_below(path, each) for each in self.named)
+            if is_here or is_shared or is_named:
                 digests[path] = self.digest_file(path)
         return digests
 
