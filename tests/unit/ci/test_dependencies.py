@@ -113,6 +113,8 @@ def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
         "import os; os._exit(0)": "didn't end normally",
         "import socket; s = socket.socket()\ntry: s.connect(('127.0.0.1', 9))\nexcept OSError: pass": "127.0.0.1",
         "import socket\ntry: socket.getaddrinfo('service.invalid', 80)\nexcept OSError: pass": "service.invalid",
+        "import socket\ntry: socket.getaddrinfo('x.execute-api.amazonaws.com', 80)\nexcept OSError: pass": "x.ex",
+        "import os, socket\ntry: socket.getaddrinfo('localhost', 9)\nexcept OSError: pass": "localhost",
         "open('.git/HEAD').read()": "history",
         "import os; os.closerange(3, 100); open('/dev/null'); import app.one": "didn't end normally",
     }.items():
@@ -125,7 +127,9 @@ def test_model_servers_and_harmless_programs_are_no_doubt(repository: Repository
         "for host, port in (('api.openai.com', 443), ('127.0.0.1', 9)):\n"
         "    try:\n        socket.create_connection((host, port), 0.01)\n    except OSError:\n        pass\n"
     )
-    assert repository.run(code, OPENAI_BASE_URL="http://127.0.0.1:9/v1").unknown == ""
+    assert repository.run(code, SCOREGATE_GATEWAY_URL="http://127.0.0.1:9").unknown == ""
+    # A proxy on this machine may be configured by a file of the repository.
+    assert "127.0.0.1" in repository.run(code, OPENAI_BASE_URL="http://127.0.0.1:9/v1").unknown
 
 
 def test_the_process_does_not_see_that_it_is_recorded(repository: Repository) -> None:

@@ -51,13 +51,16 @@ _SAFE = {
 _CONNECTS = {"uvloop", "grpc", "pycurl", "rnet", "primp", "gevent"}
 # Servers of models run no code of the repository.
 _PROVIDERS = (
-    *("openai.com", "openai.azure.com", "azure.com", "anthropic.com", "googleapis.com", "amazonaws.com", "mistral.ai"),
+    *("openai.com", "openai.azure.com", "services.ai.azure.com", "inference.ai.azure.com", "anthropic.com"),
+    *("generativelanguage.googleapis.com", "aiplatform.googleapis.com", "oauth2.googleapis.com", "mistral.ai"),
     *("cohere.com", "cohere.ai", "groq.com", "together.xyz", "together.ai", "fireworks.ai", "deepseek.com", "x.ai"),
-    *("openrouter.ai", "perplexity.ai", "huggingface.co", "hf.co", "cerebras.ai", "nvidia.com", "voyageai.com"),
-    *("replicate.com", "deepinfra.com", "sambanova.ai", "ai21.com", "databricks.com", "pypi.org"),
+    *("openrouter.ai", "perplexity.ai", "huggingface.co", "hf.co", "cerebras.ai", "voyageai.com", "deepinfra.com"),
 )
-_MODEL_URLS = ("SCOREGATE_GATEWAY_URL", "SCOREGATE_MODEL_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE",
-               "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "AZURE_OPENAI_ENDPOINT")  # fmt: skip
+# Hosts of clouds, whose other hosts may be services of the project.
+_CLOUD_MODELS = (("bedrock", ".amazonaws.com"), ("", "-aiplatform.googleapis.com"))
+# A server of this machine may be configured by files of the repository, except for these.
+_LOCAL_MODELS = ("SCOREGATE_GATEWAY_URL", "SCOREGATE_MODEL_BASE_URL")
+_MODEL_URLS = (*_LOCAL_MODELS, "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT")
 
 
 class _Recorder:
@@ -74,7 +77,8 @@ class _Recorder:
         self.pid = os.getpid()
         self.handle = os.open(log, os.O_WRONLY | os.O_APPEND)
         self.file = self.identify()
-        self.models = {_address(os.environ.get(name, "")) for name in _MODEL_URLS} - {""}
+        addresses = {name: _address(os.environ.get(name, "")) for name in _MODEL_URLS}
+        self.models = {each for name, each in addresses.items() if name in _LOCAL_MODELS or not _is_local(each)} - {""}
         self.fstat, self.write_bytes, self.getpid, self.realpath = os.fstat, os.write, os.getpid, os.path.realpath
         self.getcwd, self.readlink = os.getcwd, os.readlink
         self.is_busy = self.is_lost = False
@@ -182,7 +186,8 @@ class _Recorder:
         """Doubt the log if a server may run code of the repository."""
         host = host.rstrip(".").lower()
         is_model = f"{host}:{port}" in self.models or f"{host}:" in self.models
-        if not host or is_model or any(f".{host}".endswith(f".{each}") for each in _PROVIDERS):
+        is_cloud_model = any(host.startswith(start) and host.endswith(end) for start, end in _CLOUD_MODELS)
+        if not host or is_model or is_cloud_model or any(f".{host}".endswith(f".{each}") for each in _PROVIDERS):
             return
         self.note(f"?it connects to {host:.100}, which may run code of this repository")
 
@@ -279,7 +284,7 @@ def _is_local(host: str) -> bool:
         "fe80",
         *(f"172.{n}." for n in range(16, 32)),
     )
-    return host.startswith(local) or host in ("localhost", "::", "")
+    return host.startswith(local) or host.partition(":")[0] in ("localhost", "")
 
 
 def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
