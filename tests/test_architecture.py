@@ -20,6 +20,7 @@ SHARED = {
     "ci.archive",
     "ci.cancel",
     "ci.commit_files",
+    "ci.dependencies",
     "ci.error_lines",
     "ci.file_access",
     "ci.frameworks",
@@ -53,6 +54,7 @@ STAGES = {
 }
 # Modules that put the stages together.
 GLUE = {
+    "ci.affected",
     "ci.base_settings",
     "ci.discovery",
     "ci.env_file",

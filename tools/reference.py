@@ -44,7 +44,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs max_suites max_cases repeats repeats_budget timeout"
-        " message"
+        " message affected"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
@@ -98,6 +98,7 @@ TYPES = {
     "OfflineConfigs": "list of tables",
     "Annotated[Rate, Field(gt=0, lt=1)]": "number between 0 and 1",
     "Annotated[Texts, AfterValidator(check_imports)]": "list of texts",
+    "Annotated[Texts, AfterValidator(check_inputs)]": "list of texts",
     "Bounds": "list of two numbers",
     "ThresholdSettings": "table",
     "Mapping[str, Text]": "table of texts",

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import Command, PriceSettings, SuiteSettings
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.ci.settings.model import setting_names
 

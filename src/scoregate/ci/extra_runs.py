@@ -63,7 +63,7 @@ async def repeat_undecided_cases(
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
         comparison = compare(run, base)
-        for index, base_index in comparison.pairs:
+        for index, base_index in comparison.measured_pairs:
             suite = run.suites[index]
             if suite.script is not None:
                 undecided = find_undecided_cases(run, comparison.base or base, index, base_index)

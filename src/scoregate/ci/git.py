@@ -168,6 +168,12 @@ def _parse_status(output: bytes) -> WorkTree:
     return WorkTree(commit, branch, dirty, changed, tuple(untracked))
 
 
+async def read_output(folder: Path, *words: str) -> bytes | None:
+    """What a command of git prints; None if it fails."""
+    done = await _git(folder, *words)
+    return None if done.returncode else done.stdout
+
+
 async def user_name(root: Path) -> str | None:
     """The user name in git's configuration; None without one."""
     return await _first_line(root, "config", "--get", "user.name") if shutil.which("git") else None

@@ -35,7 +35,7 @@ from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
 from scoregate.ci.user_ids import in_ci
 from scoregate.core.records import record
 
-_WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
+WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
     BaselineKind.AUTO,
     BaselineKind.ARTIFACT,
@@ -184,7 +184,7 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
     github, settings = context.connection.github, context.settings
     is_base_branch = github.ref_name == (settings.base_branch or default_branch(github))
     uses_data_branch = settings.baseline_kind is BaselineKind.BRANCH
-    is_stored = uses_data_branch and is_base_branch and github.event_name in _WRITING_EVENTS
+    is_stored = uses_data_branch and is_base_branch and github.event_name in WRITING_EVENTS
     return replace(
         target,
         connection=context.connection,
@@ -215,7 +215,7 @@ def _make_history_target(context: JobContext) -> HistoryTarget | None:
     if connection is None or context.subject is None:
         return target
     github = connection.github
-    if github.event_name not in _WRITING_EVENTS or not context.subject.measured_here:
+    if github.event_name not in WRITING_EVENTS or not context.subject.measured_here:
         return None
     branch = context.settings.base_branch or default_branch(github)
     # A tag may have the name of the branch.

@@ -79,11 +79,12 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
         if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
             baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
-        plan = ports.add_baseline_outputs(plan, baseline.run)
+        affected = await ports.choose_affected(plan, settings, baseline)
+        plan = ports.add_baseline_outputs(affected.plan, baseline.run)
         history = await load_history(baseline, settings, ports)
         earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
-        found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing())
+        found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing(), *affected.notices)
         async with _preload(ports.reporting):
             run = await ports.record(resumed.plan, settings, (*settings.notices, *found, *resumed.notices))
         if resumed.reusable is not None:

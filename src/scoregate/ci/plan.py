@@ -14,7 +14,7 @@ from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
 from scoregate.core.records import record
-from scoregate.core.run import RunShard
+from scoregate.core.run import Run, RunShard
 
 
 class SourceKind(StrEnum):
@@ -80,6 +80,7 @@ class SuiteSource:
         cwd: the working directory of a command, relative to the root.
         foreign: its suites may belong to another SDK, which reports over HTTP.
         imports: result files to read at its end.
+        inputs: globs of the files that a command depends on, relative to the root.
         needs: the variables that its file refers to.
         gates: the gates in its file.
         uses_host_python: it uses none of the project's Python code, so scoregate's own Python runs it.
@@ -98,6 +99,7 @@ class SuiteSource:
     cwd: str = "."
     foreign: bool = False
     imports: tuple[ResultImport, ...] = ()
+    inputs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     gates: SuiteGates | None = field(default=None, hash=False)
     uses_host_python: bool = False
@@ -178,6 +180,14 @@ class Launch:
 
 
 @record
+class CarriedScripts:
+    """The scripts that don't run, because no change can affect them, and the run with their results."""
+
+    run: Run
+    scripts: frozenset[str]
+
+
+@record
 class Plan:
     """What to launch.
 
@@ -192,6 +202,7 @@ class Plan:
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.
         shard: the shard that it is restricted to; None for all.
+        carried: the scripts whose results come from the base's run; None if all are launched.
     """
 
     root: Path
@@ -204,6 +215,7 @@ class Plan:
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
     shard: RunShard | None = None
+    carried: CarriedScripts | None = None
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:

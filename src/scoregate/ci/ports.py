@@ -19,6 +19,7 @@ from scoregate.core.records import record
 from scoregate.core.run import Run
 
 if TYPE_CHECKING:
+    from scoregate.ci.affected import AffectedPlan
     from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
@@ -77,6 +78,12 @@ class Reporting:
     preload: Callable[[], None] = lambda: None
 
 
+class ChooseAffected(Protocol):
+    """Leaves out the launches of a plan that nothing in the change can affect."""
+
+    async def __call__(self, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan: ...
+
+
 @record
 class Ports:
     """The functions through which the pipeline acts on the outside world.
@@ -85,6 +92,7 @@ class Ports:
         root: the project.
         discover: finds suites.
         prepare: creates their environment, and returns the Python that runs them.
+        choose_affected: leaves out what a change can't affect.
         add_baseline_outputs: gives a plan's suites the baseline outputs for their battles.
         resume: adds to a plan the results of an earlier run that did not finish.
         record: runs a plan here.
@@ -99,6 +107,7 @@ class Ports:
     root: Path
     discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
     prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
+    choose_affected: ChooseAffected
     add_baseline_outputs: Callable[[Plan, Run | None], Plan]
     resume: ResumePlan
     record: RecordPlan

@@ -18,6 +18,7 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.dependencies.project import open_use_recorder
 from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
@@ -33,13 +34,14 @@ from scoregate.ci.launch import (
     launch_all,
 )
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
-from scoregate.ci.plan import Plan, SuiteSource
+from scoregate.ci.plan import CarriedScripts, Plan, SuiteSource
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseResult
+from scoregate.core.dependencies import RunDependencies
 from scoregate.core.event_numbers import drop_invalid_numbers
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
@@ -48,7 +50,8 @@ from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, tally_suite
 from scoregate.core.run import Run, Script
 from scoregate.core.score_rules import ScoreRules
 
-if TYPE_CHECKING:  # only runs with a gateway count calls
+if TYPE_CHECKING:  # only some runs count calls, or record dependencies
+    from scoregate.ci.dependencies.recording import UseRecorder
     from scoregate.ci.gateway_counts import CallCounter
     from scoregate.ci.model_gateway import ModelGateway
 
@@ -83,7 +86,7 @@ class RunRecorder:
         notices: the notices for the report.
         message: the message of the run, from its first suite.
         finished: the trials that the last event finished, each with its suite.
-        calls: counts the calls of models at the gateway; None without a gateway.
+        calls: counts calls at the gateway; `carried`: scripts with results of the base; `uses`: records what is used.
     """
 
     writer: RunWriter
@@ -97,6 +100,8 @@ class RunRecorder:
     message: str | None = None
     finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
     calls: CallCounter | None = None
+    carried: CarriedScripts | None = None
+    uses: UseRecorder | None = None
     _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _filtered: dict[str, None] = field(default_factory=dict)
     _invalid: int = 0
@@ -179,8 +184,13 @@ class RunRecorder:
             self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
         # Outputs that are not kept take the contests of pending reviews along, which columns count.
         is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
-        result = replace(self._with_results(run), complete=not interrupted)
-        return self.writer.finish(result, with_columns=is_exact)
+        dependencies = RunDependencies() if self.uses is None else self.uses.collect()
+        result = replace(self._with_results(run), complete=not interrupted, dependencies=dependencies)
+        if self.carried is not None:
+            from scoregate.ci.affected import add_carried
+
+            result = add_carried(result, self.carried, self.writer)
+        return self.writer.finish(result, with_columns=is_exact and self.carried is None)
 
     def flush_if_due(self) -> None:
         """Flush what has finished, unless the last flush was a moment ago."""
@@ -209,8 +219,7 @@ class RunRecorder:
         ended = {script.name for script in self.scripts}
         started = {suite.script for suite in self.reducer.suites.values() if suite.script}
         interrupted = ErrorInfo("Interrupted", "it was stopped before its end")
-        scripts += [Script(name, error=interrupted) for name in started - ended]
-        scripts += self.scripts
+        scripts += [*(Script(name, error=interrupted) for name in started - ended), *self.scripts]
         return replace(
             about,
             suites=self.reducer.results(),
@@ -247,11 +256,9 @@ class Recorder:
         new_identity: the user that the next script runs as; None for the host's own.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
-        branch: the branch of the job; None for git's.
-        attempt: the attempt of the job.
+        branch: the branch of the job; None for git's. `attempt`: the attempt of the job.
         keep: how many earlier runs are kept.
-        gateway: the gateway that calls of models go through; None without one.
-        open_child: starts the processes of scripts.
+        gateway: the gateway that calls of models go through, if any. `open_child`: starts the processes of scripts.
     """
 
     out: Path
@@ -278,8 +285,8 @@ class Recorder:
                 about=about,
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
                 calls=None if self.gateway is None else self.gateway.start_counting(),
+                carried=plan.carried,
             )
-
             selected = CaseFilter.for_plan(settings.selection, plan)
             failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None)
 
@@ -295,7 +302,7 @@ class Recorder:
             is_done = False
             try:
                 async with _flush_regularly(recording):
-                    launching = self._launch(plan, settings, emit, folder)
+                    launching = self._launch(plan, settings, emit, recording, folder)
                     work = run_until_stopped(failures.reached, launching, stopped=False)
                     is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
@@ -309,10 +316,13 @@ class Recorder:
                 run = recording.finish(about, interrupted=not is_done)
         return run
 
-    async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent, folder: str) -> bool:
+    async def _launch(
+        self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder, folder: str
+    ) -> bool:
         """Launch the plan; True once every launch has ended."""
         from scoregate.ci.foreign_sdk import open_connections
 
+        recording.uses = await open_use_recorder(plan.root, settings)
         is_base = folder.partition("/")[0] == BASE_FOLDER
         async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
             host = Host(
@@ -329,6 +339,7 @@ class Recorder:
                 if self.gateway is None
                 else partial(self.gateway.open_session, is_base=is_base),
                 open_child=self.open_child,
+                uses=recording.uses,
             )
             await launch_all(plan.launches, host, emit)
         return True

@@ -48,6 +48,7 @@ from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
 
 if TYPE_CHECKING:
+    from scoregate.ci.affected import AffectedPlan
     from scoregate.ci.model_gateway import ModelGateway
 
 PrintLine: TypeAlias = Callable[[str], None]
@@ -111,6 +112,7 @@ async def open_ports(
             root=root,
             discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
             prepare=partial(prepare_suites, venv),
+            choose_affected=partial(_choose_affected, context),
             add_baseline_outputs=partial(with_baseline_outputs, scratch, identity, keeps=context.connection is None),
             resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
             record=recorder.record,
@@ -118,7 +120,7 @@ async def open_ports(
             read_previous_run=partial(_read_previous_run, context),
             amend=partial(amend_run, context.out / RUN_FOLDER),
             settle=protection.settle,
-            reporting=build_reporting(context, is_developers_run=_is_developers_run(context, find)),
+            reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
             stop=stop,
         )
 
@@ -133,7 +135,8 @@ async def _open_protected_job(
             yield protection
 
 
-def _is_developers_run(context: JobContext, find: FindSuites) -> bool:
+def is_developers_run(context: JobContext, find: FindSuites) -> bool:
+    """Whether `scoregate run` runs the suites of a project on a developer's machine."""
     names_commands = context.settings.origin("commands") == COMMAND_LINE
     return find is find_suites and not names_commands and context.connection is None and not in_ci(context.environ)
 
@@ -176,6 +179,12 @@ async def _open_gateway(
     folder.mkdir(mode=0o700)
     async with open_model_gateway(context, variables, folder) as gateway:
         yield gateway
+
+
+async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
+    from scoregate.ci.affected import AffectedPlan, choose_affected
+
+    return await choose_affected(context, plan, settings, baseline) if settings.affected else AffectedPlan(plan)
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

@@ -11,15 +11,15 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.discovery import discover
+from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
+from scoregate.ci.plan import DiscoveredSuites, Launch, Plan, make_plan
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import make_venv_spec
-from scoregate.cli.options import load_project_settings, project_root, selection_options
+from scoregate.ci.wiring import is_developers_run, make_venv_spec
+from scoregate.cli.options import baseline_options, load_project_settings, project_root, selection_options
 from scoregate.cli.other_frameworks import explain_settings
 from scoregate.cli.output import make_console
 from scoregate.cli.run_gate import temporary_folder
@@ -28,17 +28,21 @@ from scoregate.cli.verbose import format_notices, format_python, format_skipped,
 
 @click.command("list")
 @selection_options
+@baseline_options
+@click.option(
+    "--affected", is_flag=True, default=None, help="Also say which suites the change can affect, each with the reason."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also list the files that were skipped, each with the reason.")
 def command(verbose: bool, **flags: Any) -> int:
     """List the suites under PATHS that would run, and why each was found. Nothing is run or imported."""
     root = project_root(flags)
     settings = load_project_settings(root, flags)
-    suites, plan = anyio.run(_make_plan, root, settings)
+    suites, plan, reasons = anyio.run(_make_plan, root, settings, bool(flags["affected"]))
     console = make_console()
     lines = [
         format_python(plan.interpreter),
         *plan.interpreter.notes,
-        *(format_source(launch.source, launch.name) for launch in plan.launches),
+        *(f"{format_source(each.source, each.name)}{_format_reason(each, reasons)}" for each in plan.launches),
         *(f"cannot run  {source.error}" for source in plan.broken),
         *(format_skipped(suites) if verbose else format_notices(suites, "scoregate list -v") if suites.sources else ()),
     ]
@@ -53,6 +57,13 @@ def command(verbose: bool, **flags: Any) -> int:
     return 0 if plan.launches and not plan.broken else 3
 
 
+def _format_reason(launch: Launch, reasons: Mapping[str, str]) -> str:
+    if launch.name not in reasons:
+        return ""
+    why = reasons[launch.name]
+    return f" - runs: {why}" if why else " - not affected"
+
+
 def _explain_no_suites(suites: DiscoveredSuites, root: Path, flags: Mapping[str, Any]) -> Iterator[str]:
     if any(flags.get(name) for name in ("paths", "suite", "config")):
         yield "No suites were found with these filters."
@@ -65,11 +76,27 @@ def _explain_no_suites(suites: DiscoveredSuites, root: Path, flags: Mapping[str,
         yield "No suites were found. `scoregate init` creates one."
 
 
-async def _make_plan(root: Path, settings: Settings) -> tuple[DiscoveredSuites, Plan]:
+async def _make_plan(
+    root: Path, settings: Settings, affected: bool
+) -> tuple[DiscoveredSuites, Plan, Mapping[str, str]]:
     environ = {**read_env_file(root, settings, os.environ), **os.environ}
     suites = await discover(root, settings, environ=environ)
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
         spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
         interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
-    return suites, make_plan(suites, settings, interpreter=interpreter, root=root)
+    plan = make_plan(suites, settings, interpreter=interpreter, root=root)
+    return suites, plan, await _explain_affected(root, settings, plan) if affected else {}
+
+
+async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mapping[str, str]:
+    """Why each launch runs, by its name; empty for one that keeps the base's results."""
+    from scoregate.ci.affected import choose_affected
+    from scoregate.ci.job import open_job_context
+    from scoregate.ci.pipeline import find_baseline
+    from scoregate.ci.reporting import build_reporting
+
+    async with open_job_context(root, os.environ, settings) as context:
+        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        baseline = await find_baseline(settings, reporting)
+        return (await choose_affected(context, plan, settings, baseline)).reasons

@@ -86,6 +86,12 @@ baseline_options: Callable[[Any], Any] = combine_options(
 out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Output folder for the run and its reports.")
 
 
+affected_option = click.option(
+    "--affected/--all",
+    "affected",
+    default=None,
+    help="Run only suites that the change can affect, and keep the base's results of the others.",
+)
 running_options: Callable[[Any], Any] = combine_options(
     click.option("--max-cases", type=int, metavar="N", help="Run only the first N cases of each suite."),
     click.option(

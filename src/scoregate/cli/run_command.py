@@ -11,6 +11,7 @@ import click
 from scoregate.ci.settings import Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
+    affected_option,
     baseline_options,
     gate_options,
     load_gate_settings,
@@ -35,6 +36,7 @@ from scoregate.errors import UsageError
 @click.option(
     "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
 )
+@affected_option
 @running_options
 @case_options
 @click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
@@ -102,4 +104,5 @@ def command(
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume)
-    return watch_project(load, root, options)
+    # The watcher knows itself which files a script used.
+    return watch_project(lambda: load().model_copy(update={"affected": False}), root, options)

@@ -14,6 +14,7 @@ from scoregate.core.cases import STATUSES, Columns, Status
 from scoregate.core.comparison_rows import (
     ExtraTrials,
     Row,
+    carried_rows,
     label_rows,
     new_rows,
     removed_rows,
@@ -227,6 +228,11 @@ class Comparison:
                    if suite.id not in self.run.skipped and matches_filters(suite.id, globs)}  # fmt: skip
         return tuple(label for label in self.gone if label in missing)
 
+    @property
+    def measured_pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of suites that ran: results that a run carries over from its base are no evidence."""
+        return tuple(pair for pair in self.pairs if self.run.suites[pair[0]].carried is None)
+
     def rows_of(self, suite: str) -> tuple[Row, ...]:
         """The rows of one suite, by its label."""
         return tuple(row for row in self.rows if row.suite == suite)
@@ -274,7 +280,8 @@ def compare(
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = tuple(_pair_suites(run.suites, base.suites))
     base, baselines = _collect_baselines(run, base, pairs, pool)
-    quantities = (row for at, suites in baselines.items() for row in quantity_rows(run.suites[at], suites, criteria))
+    measured = tuple(pair for pair in pairs if run.suites[pair[0]].carried is None)
+    quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
     extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
     compared = _compare_scores(run, base, baselines, extras=extras, criteria_of=suite_criteria)
     rows = tuple(label_rows(list(_with_accepted(compared, run, exemptions)), criteria))
@@ -283,8 +290,8 @@ def compare(
         base=base,
         rows=rows,
         quantities=tuple(label_rows(list(quantities), criteria)),
-        newly_failing=tuple(find_flips(run, base, pairs, to=Status.FAILED)),
-        newly_passing=tuple(find_flips(run, base, pairs, to=Status.PASSED)),
+        newly_failing=tuple(find_flips(run, base, measured, to=Status.FAILED)),
+        newly_passing=tuple(find_flips(run, base, measured, to=Status.PASSED)),
         gone=tuple(suite.label for at, suite in enumerate(base.suites) if at not in {b for _, b in pairs}),
         pairs=pairs,
         pooled=1 + len(pool),
@@ -362,6 +369,9 @@ def _compare_scores(
     for at, suite in enumerate(run.suites):
         if at not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
+            continue
+        if suite.carried is not None:
+            yield from carried_rows(suite, baseline_suites[at][0])
             continue
         change = describe_setup_change(suite, baseline_suites[at][0])
         rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at])

@@ -40,6 +40,7 @@ class RowLabel(StrEnum):
     WORSE = "worse"
     EQUIVALENT = "equivalent"
     NOISE = "within noise"
+    UNAFFECTED = "not affected"
 
 
 class Measure(StrEnum):
@@ -209,6 +210,15 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
         label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
         yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
+
+
+def carried_rows(suite: SuiteResult, baseline: SuiteResult) -> Iterator[Row]:
+    """The rows of a suite that did not run because no change can affect it: its scores are no new evidence."""
+    name = suite.carried.name if suite.carried is not None else ""
+    for evaluator, info in suite.evaluators.items():
+        mean, base, labels = suite.mean(evaluator), baseline.mean(evaluator), suite.columns.labels.get(evaluator, {})
+        row = Row(suite.label, evaluator, RowLabel.UNAFFECTED, mean, base, higher_is_better=info.higher_is_better)
+        yield replace(row, labels=labels, base_labels=labels, reason=f"results of {name}")
 
 
 def removed_rows(baseline: SuiteResult) -> Iterator[Row]:

@@ -50,7 +50,7 @@ def history_after(run: Run) -> History:
         complete=run.complete,
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
-    measured = {suite.label: suite for suite in run.suites if len(suite.columns)}
+    measured = {suite.label: suite for suite in run.suites if len(suite.columns) and not suite.carried}
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):
         old_suite, suite = old.suite_history(label), measured.get(label)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
+from scoregate.core.dependencies import CarriedFrom, RunDependencies
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
 from scoregate.core.model_calls import ModelCalls
@@ -59,8 +60,7 @@ def is_decided(tries: Sequence[bool]) -> bool:
     return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
 
 
-MOST_RUNS, MOST_SERIES = 20, 500
-MAX_HISTORY_BYTES, MAX_TEXT_LENGTH = 256 * 1024, 200
+MOST_RUNS, MOST_SERIES, MAX_HISTORY_BYTES, MAX_TEXT_LENGTH = 20, 500, 256 * 1024, 200
 
 
 class Score(NamedTuple):
@@ -163,6 +163,7 @@ class SuiteResult:
         setup: what another framework ran the suite with; None for other suites.
         variants: the runs of a grid search, one for each combination of parameters.
         part: the part of the cases that a shard ran; None for all of them.
+        carried: the base's run that its results come from, as no change can affect them; None if it ran.
     """
 
     id: str
@@ -186,6 +187,7 @@ class SuiteResult:
     setup: Setup | None = None
     variants: tuple[SuiteResult, ...] = ()
     part: SuitePart | None = None
+    carried: CarriedFrom | None = None
 
     @property
     def cases(self) -> Iterator[CaseResult]:
@@ -313,12 +315,10 @@ class ReusedRun:
 
 @record
 class RunShard:
-    """The shard that a run is of.
+    """The shard that a run is of: the one with a `number`, from 1, `of` all shards.
 
     Attributes:
         partition: the fingerprint of the partition.
-        number: the number of the shard, from 1.
-        of: the number of shards.
         id: the digest of what the shard runs.
         base: the id of the baseline whose outputs and cases it used; empty if it used none.
         contents: what each shard of the partition runs, as text.
@@ -350,8 +350,8 @@ class Run:
         confirmations: the newly failing cases that were run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
-        read_inputs: reads only the inputs of the trials, which takes half the time; None if that is not possible.
-        shard: the shard that it is of; None for a whole run.
+        read_inputs: reads only the inputs of the trials, which takes half the time; None if not possible.
+        shard: the shard that it is of; None for a whole run. `dependencies`: what its scripts depend on, if recorded.
     """
 
     id: str
@@ -385,6 +385,7 @@ class Run:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
     shard: RunShard | None = None
+    dependencies: RunDependencies = field(default_factory=RunDependencies)
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
 

@@ -9,19 +9,19 @@ from scoregate.core.run import Run
 
 
 def sum_costs(run: Run) -> float | None:
-    """The known costs of a run, in US dollars; None if no price is known."""
+    """The known costs of a run, in US dollars; None if no price is known. Suites that did not run cost nothing."""
     return _sum_known(
         [
-            *(suite.cost for suite in run.suites),
+            *(suite.cost for suite in run.suites if suite.carried is None),
             *(script.usage.cost for script in run.scripts if script.usage is not None),
         ]
     )
 
 
 def sum_tokens(run: Run) -> float | None:
-    """The input and output tokens of a run; None if unknown."""
+    """The input and output tokens of a run; None if unknown. Suites that did not run used none."""
     shared = [script.usage for script in run.scripts if script.usage is not None]
-    own = [suite.tokens for suite in run.suites]
+    own = [suite.tokens for suite in run.suites if suite.carried is None]
     return _sum_known([*own, *(usage.input_tokens + usage.output_tokens for usage in shared)])
 
 

@@ -15,6 +15,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
+from scoregate.core.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
 from scoregate.core.model_calls import ModelCalls
@@ -68,6 +69,7 @@ class SuiteHead:
     skipped: bool = False
     setup: Setup | None = None
     part: SuitePart | None = None
+    carried: CarriedFrom | None = None
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)
@@ -109,6 +111,7 @@ class RunHead:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
     shard: RunShard | None = None
+    dependencies: RunDependencies = field(default_factory=RunDependencies)
 
     @property
     def is_unselected(self) -> bool:
@@ -142,7 +145,8 @@ def read_head(path: Path) -> RunHead:
     try:
         if isinstance(data, dict):
             history, notices = read_history(data.get("history"))
-            data = {**data, "history": history}
+            dependencies, damage = read_dependencies(data.get("dependencies"))
+            data, notices = {**data, "history": history, "dependencies": dependencies}, (*notices, *damage)
         head: RunHead = _adapter(RunHead).validate_python(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -207,6 +211,25 @@ def read_history(data: Any) -> tuple[History, tuple[str, ...]]:
     except ValueError as error:
         return History(), (f"its history is ignored: {error}",)
     return history, ()
+
+
+def read_dependencies(data: Any) -> tuple[RunDependencies, tuple[str, ...]]:
+    """Read what scripts depend on; None is nothing.
+
+    Returns:
+        The dependencies, or none with a notice of the damage.
+    """
+    if data is None:
+        return RunDependencies(), ()
+    try:
+        dependencies: RunDependencies = _adapter(RunDependencies).validate_python(data)
+        check_dependencies(dependencies)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return RunDependencies(), (f"its dependencies are ignored: {first['msg']}",)
+    except ValueError as error:
+        return RunDependencies(), (f"its dependencies are ignored: {error}",)
+    return dependencies, ()
 
 
 def _check_history(history: History) -> None:
@@ -280,11 +303,14 @@ def _read_checksum(path: Path) -> int | None:
 
 
 def dump_head(head: RunHead) -> bytes:
-    """The text of `run.json`; the history, which only programs read, is on one line at its end."""
-    text = to_json(head, indent=2, exclude={"history"}, inf_nan_mode="null", serialize_unknown=True)
-    if not head.history.runs:
-        return text + b"\n"
-    return text.removesuffix(b"\n}") + b',\n  "history": ' + to_json(head.history, inf_nan_mode="null") + b"\n}\n"
+    """The text of `run.json`; history and dependencies, which only programs read, are on one line each at its end."""
+    left_out = {"history", "dependencies"}
+    text = to_json(head, indent=2, exclude=left_out, inf_nan_mode="null", serialize_unknown=True).removesuffix(b"\n}")
+    if head.dependencies.is_recorded:
+        text += b',\n  "dependencies": ' + to_json(head.dependencies)
+    if head.history.runs:
+        text += b',\n  "history": ' + to_json(head.history, inf_nan_mode="null")
+    return text + b"\n}\n"
 
 
 def make_head(run: Run, crc32: int | None) -> RunHead:

@@ -30,6 +30,7 @@ async def find_commands(files: ProjectFiles, settings: Settings) -> DiscoveredSu
             cwd=command.cwd,
             foreign=True,
             imports=tuple(imports),
+            inputs=command.inputs,
         )
         sources.append(source)
     return DiscoveredSuites(tuple(sources))

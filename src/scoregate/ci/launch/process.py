@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -30,6 +30,9 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
 from scoregate.core.run import Script
+
+if TYPE_CHECKING:  # most runs record no dependencies
+    from scoregate.ci.dependencies.recording import UseRecorder
 
 # Adds to a child's environment what redirects another SDK to the listener.
 MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
@@ -63,6 +66,7 @@ class Host:
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
         open_gateway_session: adds a launch to the model gateway; None without a gateway.
         open_child: starts the process of a launch.
+        uses: records what the launches depend on; None if that is not recorded.
     """
 
     root: Path
@@ -76,6 +80,7 @@ class Host:
     suites: tuple[str, ...] = ()
     open_gateway_session: OpenGatewaySession | None = None
     open_child: OpenChild = open_child
+    uses: UseRecorder | None = None
 
 
 async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) -> None:
@@ -124,6 +129,8 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         test_runs = open_results_folder(launch, environment, folder, identity)
         environment |= test_runs.environment if test_runs is not None else {}
         results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)
+        if host.uses is not None:
+            environment = host.uses.open_log(launch, environment, folder, identity)
         started = perf_counter()
         try:
             async with anyio.create_task_group() as tailing:
@@ -138,6 +145,8 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
             for read in (tailer.read, tailer.read, tailer.close):  # one by one: all at once would be all unread lines
                 for event in read():
                     emit(event)
+        if host.uses is not None:
+            host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         duration_s = round(perf_counter() - started, 3)
         emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
@@ -208,7 +217,8 @@ async def _run(
         emit(Printed(launch.name, line))
 
     try:
-        child = ChildProcess(launch.argv, launch.cwd, environment, str(events), identity, host.timeout_s)
+        argv = launch.argv if host.uses is None else host.uses.add_boot(launch.argv)
+        child = ChildProcess(argv, launch.cwd, environment, str(events), identity, host.timeout_s)
         end = await run_child(child, on_line, host.redact, opened_by=host.open_child)
     except OSError as error:
         message = f"can't start {launch.argv[0]!r}: {error.strerror}"

@@ -59,7 +59,7 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     if baseline is None:
         return []
     drops: list[Drop] = []
-    for at, base_at in comparison.pairs:
+    for at, base_at in comparison.measured_pairs:
         suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
         for row in comparison.rows_of(suite.label):
             if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):

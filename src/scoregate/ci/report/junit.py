@@ -20,6 +20,7 @@ from scoregate.ci.report.junit_xml import (
     open_report,
     open_suite,
     render_cases,
+    render_properties,
     render_system_err,
 )
 from scoregate.ci.report.suites import SuiteView
@@ -100,6 +101,8 @@ def render(view: ReportView) -> Iterator[str]:
     for suite, counts in zip(view.suites, suites, strict=True):
         file = None if suite.file is None else one_line(suite.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
+        if suite.carried is not None:
+            yield render_properties([("scoregate.not_affected", f"results of {suite.carried.name}")])
         yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
         if quarantined[suite.label]:
             yield render_cases([build_quarantined_case(case, suite) for case in quarantined[suite.label]])

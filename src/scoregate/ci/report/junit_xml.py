@@ -61,7 +61,7 @@ class CaseTemplate:
     def fill(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: str) -> str:
         """The XML of one case, with `place` from `render_place`. All text must be visible."""
         tag = f'{self._before} name="{_attribute(name)}"{self._after}{place} time="{_format_seconds(seconds)}"'
-        body = _properties(properties)
+        body = render_properties(properties)
         return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
 
 
@@ -110,7 +110,7 @@ def render_cases(cases: Sequence[BuiltCase | str]) -> str:
         else:
             element = next(elements)
             element.set("time", _format_seconds(case.seconds))
-            texts.append(f"{_xml(element, _properties(case.properties))}\n")
+            texts.append(f"{_xml(element, render_properties(case.properties))}\n")
     return "".join(texts)
 
 
@@ -119,7 +119,8 @@ def render_system_err(text: str) -> str:
     return f"<system-err>{escape(text, quote=False)}</system-err>\n"
 
 
-def _properties(pairs: Sequence[tuple[str, str]]) -> str:
+def render_properties(pairs: Sequence[tuple[str, str]]) -> str:
+    """Names and values of a case or a suite."""
     if not pairs:
         return ""
     return f"<properties>{''.join([_property(*pair) for pair in pairs])}</properties>"

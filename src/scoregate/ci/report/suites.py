@@ -19,6 +19,7 @@ from scoregate.ci.report.spending import (
 from scoregate.core.cases import Columns, Status
 from scoregate.core.comparison import Comparison, pair_pass_rates
 from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.dependencies import CarriedFrom
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
@@ -34,7 +35,8 @@ class SuiteView:
     """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
 
     `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
-    changed significantly. `past` holds the results of earlier runs, empty if none are known.
+    changed significantly. `past` holds the results of earlier runs, empty if none are known. `carried` is the run that
+    the results come from, if no change can affect the suite and it did not run.
     """
 
     index: int
@@ -62,6 +64,7 @@ class SuiteView:
     changed_measures: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     past: tuple[SuiteMetrics | None, ...] = ()
+    carried: CarriedFrom | None = None
 
 
 _STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: ReportState.UNMEASURABLE}  # the worst first
@@ -69,19 +72,23 @@ _STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: Repor
 
 def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ...]:
     """Build every suite, in the order of the run."""
+    return tuple(_build_suites(comparison, verdict))
+
+
+def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteView]:
     base = comparison.base
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
     findings = findings_by_suite(verdict)
-    views = []
     for index, suite in enumerate(comparison.run.suites):
         columns, origin, base_suite = suite.columns, suite.origin, pairs.get(index)
         spend, base_spend = measure_spending(suite), measure_spending(base_suite) if base_suite else None
         quantities = [row for row in comparison.quantities if row.suite == suite.label]
-        view = SuiteView(
+        conclusions = {finding.conclusion for finding in findings.get(suite.label, ())}
+        yield SuiteView(
             index=index,
             id=suite.id,
             label=suite.label,
-            state=_find_state(suite, {finding.conclusion for finding in findings.get(suite.label, ())}),
+            state=_find_state(suite, conclusions),
             file=origin.file if origin else None,
             line=origin.line if origin else None,
             evaluators=tuple(suite.evaluators),
@@ -105,9 +112,8 @@ def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, .
             ),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
+            carried=suite.carried,
         )
-        views.append(view)
-    return tuple(views)
 
 
 def _find_state(suite: SuiteResult, conclusions: Collection[Conclusion]) -> ReportState:
@@ -134,8 +140,8 @@ class Totals:
 
     `pass_rate` is of the trials that met or missed a threshold. `pass_rate_change` is over the `paired` cases
     that did so in both runs, by the same evaluators, with its 95 % interval and two-sided p. `flips_p` is the p value
-    of the split into newly failing and newly passing cases. Costs are US dollars, `cost_change` is over the
-    suites of both runs.
+    of the split into newly failing and newly passing cases. Costs are US dollars, and those of
+    this run: without suites that it carries over from its base. `cost_change` is over the suites of both runs.
     """
 
     suites: int
@@ -188,7 +194,7 @@ def build_totals(comparison: Comparison) -> Totals:
     suites = [suite.columns for suite in comparison.run.suites]
     passed, failed = _count_status(suites, Status.PASSED), _count_status(suites, Status.FAILED)
     newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
-    pass_rates = pair_pass_rates(comparison.run, comparison.base, comparison.pairs) if comparison.base else ()
+    pass_rates = pair_pass_rates(comparison.run, comparison.base, comparison.measured_pairs) if comparison.base else ()
     changes = [now - before for now, before in pass_rates]
     estimate = (
         estimate_difference(Pairs(len(changes), tuple((change, 1) for change in changes)), scale=1.0)

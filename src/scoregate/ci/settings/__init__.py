@@ -1,11 +1,11 @@
 """The settings: defaults < the project's file < the environment < the command line."""
 
+from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Command,
     CommentMode,
     Confirm,
-    OfflineConfig,
     Origins,
     PolicySource,
     ShowOutputs,

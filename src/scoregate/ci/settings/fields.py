@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,6 @@ from pydantic import (
     Field,
     FiniteFloat,
     WrapValidator,
-    model_validator,
 )
 
 from scoregate.core.policy import Severity
@@ -272,6 +271,7 @@ Origins = Mapping[tuple[str, ...], str]
 
 
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
+_LONGEST_GLOB = 500
 IMPORT_FORMATS = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
 
 
@@ -309,6 +309,18 @@ def check_imports(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def check_inputs(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The globs as they are.
+
+    Raises:
+        ValueError: one leads out of the project.
+    """
+    for value in values:
+        if value.startswith("/") or ".." in value.split("/") or len(value) > _LONGEST_GLOB:
+            raise ValueError(f"{value!r:.200} must be a glob of files in the project, such as prompts/**")
+    return values
+
+
 class Command(Table):
     """A suite that is a command, in any language."""
 
@@ -324,60 +336,11 @@ class Command(Table):
     """Globs of numeric properties in JUnit reports that are scores. Properties named `score.NAME` always are."""
     imports: Annotated[Texts, AfterValidator(check_imports)] = ()
     """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
+    inputs: Annotated[Texts, AfterValidator(check_inputs)] = ()
+    """Globs of all files that the command depends on, relative to the project, such as `prompts/**`; for `affected`."""
 
 
 Commands = Annotated[tuple[Command, ...], AfterValidator(check_distinct_names)]
-
-
-_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-
-
-def _check_target(value: str) -> str:
-    if not _TARGET.fullmatch(value):
-        raise ValueError('must be "module:function", as Python would import it')
-    return value
-
-
-def _check_reference(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError("must be text or a whole number")
-    return value
-
-
-ImportReference = Annotated[Text, AfterValidator(_check_target)]
-VersionOrTag = Annotated[str | int, BeforeValidator(_check_reference)]
-
-
-class OfflineConfig(Table):
-    """A test config, by name, and the parameters of `client.offline_tests.run`; None keeps the default."""
-
-    name: Text
-    """The name of a test config in `.scoregate/configs/`."""
-    agent: ImportReference | None = None
-    """The function that gets every example, as `module:function`. Without it the stored outputs are scored."""
-    pass_condition: ImportReference | None = None
-    """The function that decides whether a row passes, as `module:function`."""
-    assert_test: bool = False
-    """Fail the run if a row doesn't pass. It needs `pass_condition`."""
-    judge_versions: tuple[Mapping[Text, VersionOrTag], ...] = ()
-    """Versions or tags of judges, such as `{ name = "helpfulness", tag = "prod" }`."""
-    dataset_version: VersionOrTag | None = None
-    """The version of the dataset. Without it: the newest."""
-    field_mapping: Mapping[Text, Text] = Field(default_factory=dict)
-    """Fields of the dataset, by names of the agent's parameters."""
-    timeout_seconds: Seconds | None = None
-    """Seconds that one example may take."""
-    max_concurrency: Count | None = None
-    """How many examples run at a time."""
-
-    @model_validator(mode="after")
-    def _check_assert_test(self) -> Self:
-        if self.assert_test and self.pass_condition is None:
-            raise ValueError("assert_test needs a pass_condition, which says whether a row passes")
-        return self
-
-
-OfflineConfigs = Annotated[tuple[OfflineConfig, ...], AfterValidator(check_distinct_names)]
 
 
 _CACHE_MODES = ("on", "off", "readonly", "refresh")

@@ -13,8 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
-from scoregate.ci.settings.fields import Command, OfflineConfig, PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import Command, PriceSettings, SuiteSettings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
@@ -65,6 +66,7 @@ _OTHER_VARIABLES = {
     "SCOREGATE_ACCOUNTS",
     "SCOREGATE_CHAMPIONS",
     "SCOREGATE_CLOUD",
+    "SCOREGATE_DEPENDENCIES",
     "SCOREGATE_NODE",
     "SCOREGATE_PARTS",
     "SCOREGATE_REUSE",

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
+from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
     BaselineKind,
@@ -26,7 +27,6 @@ from scoregate.ci.settings.fields import (
     GroupNames,
     LimitFields,
     NonNegativeInt,
-    OfflineConfigs,
     Origins,
     PolicySource,
     PriceSettings,
@@ -117,6 +117,10 @@ class Settings(LimitFields):
     """
     repeats_budget: Factor = 1.0
     """How many trials `repeats = "auto"` may add, as a multiple of the trials of one round."""
+    affected: bool = False
+    """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
+    which recorded what they depend on because it has this setting too. In doubt a suite runs.
+    """
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None

@@ -17,6 +17,7 @@ HEAD_SETTINGS = frozenset(
 # What is run, what it is compared with, what is required of it, and what is published.
 BASE_SETTINGS = frozenset(
     {
+        "affected",
         "alpha",
         "annotations",
         "base_branch",
@@ -79,9 +80,9 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm", "decline_window"),
-    *("key", "max_cases", "model"),
-    *("otlp_endpoint", "paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
+    *("affected", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
+    *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
+    *("show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

@@ -167,7 +167,7 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
-    if p > criteria.alpha / 2 / max(1, len(context.comparison.pairs)):
+    if p > criteria.alpha / 2 / max(1, len(context.comparison.measured_pairs)):
         return
     value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"

@@ -1,0 +1,170 @@
+"""Which suites a change can affect: only these run, the others keep the results of the base's run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+
+from anyio import to_thread
+
+from scoregate import __version__
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.dependencies.changes import Changes
+from scoregate.ci.dependencies.project import find_folder, read_project_tree
+from scoregate.ci.dependencies.recording import digest_launch
+from scoregate.ci.dependencies.tree import Tree
+from scoregate.ci.job import WRITING_EVENTS, JobContext
+from scoregate.ci.plan import CarriedScripts, Plan
+from scoregate.ci.report import number_format
+from scoregate.ci.resume import read_conditions
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.dependencies import CarriedFrom, merge_dependencies
+from scoregate.core.records import record
+from scoregate.core.run import Run, SuiteResult
+
+_NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
+
+
+@record
+class AffectedPlan:
+    """A plan of the suites that a change can affect.
+
+    Args:
+        plan: the plan, with what it carries over from the base's run.
+        reasons: why each launch runs, by its name; empty for one that is carried over.
+        notices: the notices for the report.
+    """
+
+    plan: Plan
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+async def choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
+    """Leave out the launches of a plan that nothing in the change can affect; in doubt they stay.
+
+    Args:
+        context: the job's context.
+        plan: the plan of all suites.
+        settings: the settings of the project.
+        baseline: the base's run, whose results the others keep.
+    """
+    if not settings.affected:
+        return AffectedPlan(plan)
+    tree = await read_project_tree(plan.root, settings)
+    why = _explain_all(context, settings, baseline.run, tree)
+    if not why and baseline.run is not None:
+        conditions = await read_conditions(plan.root, settings, None)
+        known = baseline.run.conditions
+        if known is None or known.settings != conditions.settings:
+            why = "settings that change results differ from the base's, such as the model or the interpreter"
+    if why or baseline.run is None or tree is None:
+        notices = () if baseline.run is None else (f"All suites ran: {why}",)
+        return AffectedPlan(plan, {each.name: why for each in plan.launches}, notices)
+    return await to_thread.run_sync(_choose, plan, baseline.run, tree, find_folder(plan.root, tree))
+
+
+def _explain_all(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
+    """Why all suites run; empty if that depends on each."""
+    if context.connection is not None and context.connection.github.event_name in WRITING_EVENTS:
+        return "this is no pull request, and its results are a base for others"
+    if settings.baseline_kind is BaselineKind.RERUN:
+        return '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep'
+    if settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline") and context.connection:
+        return "the change itself names its baseline"
+    if settings.selection.description or settings.filters or settings.narrowed:
+        return "a part of the suites or cases was named"
+    if tree is None:
+        return "git can't list the files of this project"
+    return "there is no base to compare with" if base is None else _explain_base(base)
+
+
+def _explain_base(base: Run) -> str:
+    """Why no results of a run can be kept; empty if some may."""
+    if not base.dependencies.is_recorded:
+        return _NO_RECORD
+    if base.version != __version__:
+        return f"the base's run was made by scoregate {base.version}"
+    is_filtered = base.filters != base.file_filters
+    if not base.complete or base.selection or base.narrowed or base.shard or is_filtered or base.stopped:
+        return "the base's run has not all results"
+    return ""
+
+
+def _choose(plan: Plan, base: Run, tree: Tree, folder: str) -> AffectedPlan:
+    changes, reasons = Changes(base.dependencies, tree, folder), dict[str, str]()
+    for launch in plan.launches:
+        script = base.dependencies.find_script(launch.name)
+        reasons[launch.name] = (
+            "the base's run has no record of it"
+            if script is None
+            else next(_explain_results(base, launch.name), "") or changes.find_reason(script, digest_launch(launch))
+        )
+    kept = frozenset(name for name, why in reasons.items() if not why)
+    if not kept:
+        return AffectedPlan(plan, reasons, ("All suites ran: each may be affected by the change",))
+    launches = tuple(launch for launch in plan.launches if launch.name not in kept)
+    suites = sum(suite.script in kept for suite in base.suites)
+    notice = (
+        f"{number_format.count(suites, 'suite')} did not run, because nothing that it depends on changed: "
+        if suites == 1
+        else f"{suites:,} suites did not run, because nothing that they depend on changed: "
+    )
+    notice += f"the results are those of {base.name}"
+    return AffectedPlan(replace(plan, launches=launches, carried=CarriedScripts(base, kept)), reasons, (notice,))
+
+
+def _explain_results(base: Run, script: str) -> Iterator[str]:
+    """Why the base's results of a script can't be kept."""
+    from scoregate.core.gate.run_rules import find_script_failures
+
+    suites = [suite for suite in base.suites if suite.script == script]
+    names = [each.name for each in base.scripts]
+    if not suites:
+        yield "the base's run has no results of it"
+    if names.count(script) != 1 or script in find_script_failures(base):
+        yield "it failed in the base's run"
+    for suite in suites:
+        yield from _explain_suite(suite)
+
+
+def _explain_suite(suite: SuiteResult) -> Iterator[str]:
+    columns = suite.columns
+    if not suite.complete or suite.errors or suite.skipped or suite.unfinished or suite.part is not None:
+        yield f"the base's results of {suite.label} are not complete"
+    if len(columns.errored_rows()):
+        yield f"cases of {suite.label} have errors in the base's run"
+    if suite.pending or any(info.battles for info in suite.evaluators.values()):
+        yield f"{suite.label} is compared with earlier outputs, or waits for people"
+
+
+def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
+    """The run with the suites that it carries over, whose cases are written.
+
+    Args:
+        run: the run.
+        carried: what it carries over.
+        writer: writes the cases of the run.
+
+    Raises:
+        RecordError: they can't be written.
+    """
+    suites, places = list(run.suites), dict[int, int]()
+    labels = {suite.label for suite in suites}
+    for index, suite in enumerate(carried.run.suites):
+        if suite.script in carried.scripts:
+            places[index] = len(suites)
+            label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
+            source = suite.carried or CarriedFrom(carried.run.id, carried.run.name)
+            suites.append(replace(suite, label=label, read=None, variants=(), carried=source))
+    for case in carried.run.cases:
+        if case.suite in places:
+            writer.add(replace(case, suite=places[case.suite]))
+    scripts = [*run.scripts, *(each for each in carried.run.scripts if each.name in carried.scripts)]
+    return replace(
+        run,
+        suites=tuple(suites),
+        scripts=tuple(sorted(scripts, key=lambda each: each.name)),
+        dependencies=merge_dependencies(run.dependencies, carried.run.dependencies, carried.scripts),
+    )

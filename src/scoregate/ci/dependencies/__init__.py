@@ -1,0 +1,1 @@
+"""Records which files suites depend on, and finds what changed."""

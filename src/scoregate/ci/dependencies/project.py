@@ -1,0 +1,48 @@
+"""The files of a project that its suites may depend on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoregate.ci.settings import Settings
+from scoregate.ci.settings.fields import absolute_cache
+
+if TYPE_CHECKING:  # most runs record nothing
+    from scoregate.ci.dependencies.recording import UseRecorder
+    from scoregate.ci.dependencies.tree import Tree
+
+
+async def open_use_recorder(root: Path, settings: Settings) -> UseRecorder | None:
+    """What records the uses of a run's scripts; None if the settings don't ask for it, and outside of git."""
+    if not settings.affected:
+        return None
+    from scoregate.ci.dependencies.recording import UseRecorder
+
+    tree = await read_project_tree(root, settings)
+    return None if tree is None else UseRecorder(tree, find_folder(root, tree))
+
+
+async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
+    """The files of the repository of a project, without scoregate's output and its cache."""
+    from scoregate.ci.dependencies.tree import read_tree
+
+    cache = Path(absolute_cache(root, settings.cache).partition(":")[2])
+    tree = await read_tree(root, [root / settings.out])
+    if tree is None:
+        return None
+    places = [root / each for each in (settings.env_file, settings.cassettes) if each]
+    named = (each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top))
+    tree = replace(tree, named=tuple(named))
+    if not cache.is_relative_to(tree.top):
+        return tree
+    folder = cache.relative_to(tree.top).as_posix()
+    is_tracked = any(path.startswith(f"{folder}/") for path in tree.tracked)
+    return tree if is_tracked else replace(tree, left_out=(*tree.left_out, folder))
+
+
+def find_folder(root: Path, tree: Tree) -> str:
+    """The project's folder in its repository; empty for the top."""
+    path = root.resolve().relative_to(tree.top).as_posix()
+    return "" if path == "." else path

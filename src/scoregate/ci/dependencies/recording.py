@@ -1,0 +1,148 @@
+"""Record what scripts depend on while they run, and put it together at the end of the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.ci.dependencies.tree import Tree
+from scoregate.ci.plan import Launch, SourceKind, list_import_folders
+from scoregate.ci.user_ids import Identity
+from scoregate.core.dependencies import Dependency, RunDependencies, ScriptDependencies
+
+_SOURCE = Path(__file__).with_name("python_recorder.py")
+_VARIABLE = "SCOREGATE_DEPENDENCIES"
+_LOG, _FOLDER, _MODULE = "dependencies", "recorder", "sitecustomize.py"
+_BOOT = """\
+import sys
+import time
+exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate_recorder"})
+sys.argv[:] = sys.argv[3:]
+import runpy
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+# They differ between runs, but not what a suite measures.
+_OF_RUN = {
+    *("SCOREGATE_ROOT", "SCOREGATE_REPORT", "SCOREGATE_TEST_RUN_MESSAGE", "SCOREGATE_CACHE", "SCOREGATE_CHAMPIONS"),
+    *("SCOREGATE_REUSE", "SCOREGATE_SPENT", "SCOREGATE_MAX_COST", "SCOREGATE_MAX_TOKENS", "PYTHONPATH"),
+}
+STDLIB = frozenset(sys.stdlib_module_names)
+_NO_INPUTS = "it is a command without `inputs`"
+
+
+@dataclass(slots=True)
+class UseRecorder:
+    """Records what the scripts of one run use.
+
+    Args:
+        tree: the files of the repository before the run.
+        folder: the project's folder in it.
+    """
+
+    tree: Tree
+    folder: str = ""
+    _started: dict[str, float] = field(default_factory=dict)
+    _scripts: dict[str, tuple[Launch, FileUses]] = field(default_factory=dict)
+
+    def open_log(
+        self, launch: Launch, environment: Mapping[str, str], folder: Path, identity: Identity | None
+    ) -> dict[str, str]:
+        """Create the log of a script, and the module that writes it, in a folder of the host.
+
+        Returns:
+            The variables of the script's process.
+        """
+        log, module = folder / _LOG, folder / _FOLDER / _MODULE
+        log.touch(mode=0o600)
+        if identity is not None:
+            identity.give(log)
+        module.parent.mkdir()
+        module.parent.chmod(0o755)
+        module.write_text(_SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+        module.chmod(0o644)
+        self._started[launch.name] = time.time()
+        path = os.pathsep.join(filter(None, (str(module.parent), environment.get("PYTHONPATH", ""))))
+        return {**environment, "PYTHONPATH": path, _VARIABLE: f"{self.tree.top}\n{log}"}
+
+    def add_boot(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The arguments of Python that record an isolated process too: it ignores PYTHONPATH."""
+        if tuple(argv[1:3]) != ("-I", "-m"):
+            return tuple(argv)
+        return (*argv[:2], "-c", _BOOT, _SOURCE.read_text(encoding="utf-8"), *argv[2:])
+
+    def close_log(self, launch: Launch, folder: Path) -> None:
+        """Read the log of a script that ended."""
+        uses = read_uses(folder / _LOG, self.tree)
+        if launch.kind is SourceKind.COMMAND and not launch.source.inputs and not _runs_python(launch):
+            uses.unknown = _NO_INPUTS
+        self._scripts[launch.name] = launch, uses
+
+    def collect(self) -> RunDependencies:
+        """The dependencies of all scripts, after the last one ended; it reads the files."""
+        table: dict[Dependency, int] = {}
+        scripts = []
+        for name, (launch, uses) in sorted(self._scripts.items()):
+            found = list(describe_uses(uses, self.tree, since=self._started[name], stdlib=STDLIB))
+            unknown, native = uses.unknown, uses.native
+            if launch.kind is SourceKind.COMMAND and launch.source.inputs:
+                # What a part of it was seen to use is added to what its settings name.
+                unknown = native = ""
+                found += list_inputs(launch.source.inputs, self.tree, self.folder)
+            places = () if unknown else tuple(table.setdefault(each, len(table)) for each in found)
+            modules = tuple(sorted(uses.modules - STDLIB)) if places else ()
+            scripts.append(ScriptDependencies(name, digest_launch(launch), places, modules, native, unknown))
+        shared, data = self.tree.digest_shared(self.folder), self.tree.digest_data()
+        return RunDependencies(tuple(table), tuple(scripts), as_texts(shared), as_texts(data))
+
+
+def list_inputs(inputs: Iterable[str], tree: Tree, folder: str) -> list[Dependency]:
+    """The dependencies that the settings of a command name.
+
+    Args:
+        inputs: globs, relative to the project.
+        tree: the files of the repository.
+        folder: the project's folder in it.
+    """
+    patterns = [f"{folder}/{each}".lstrip("/") for each in inputs]
+    return [Dependency("inputs", each, tree.digest_tree([each])) for each in patterns]
+
+
+def digest_launch(launch: Launch) -> str:
+    """The digest of how a script is started: its command, and the settings that reach its process."""
+    source, root = launch.source, launch.environment.get("SCOREGATE_ROOT", "")
+    program = Path(launch.argv[0]).name
+    data = {
+        "kind": launch.kind,
+        "argv": [program if launch.kind is SourceKind.COMMAND else "", *launch.argv[1:]],
+        "cwd": source.cwd,
+        "inputs": source.inputs,
+        "imports": [[each.format, each.pattern, *each.scores] for each in source.imports],
+        "folders": list_import_folders(Path(root), source.import_folders),
+        "environment": {
+            name: value
+            for name, value in sorted(launch.environment.items())
+            if name not in _OF_RUN and name.startswith("SCOREGATE_")
+        },
+    }
+    text = json.dumps(data)
+    if root:
+        text = text.replace(json.dumps(root)[1:-1], "")
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
+
+
+def _runs_python(launch: Launch) -> bool:
+    """Whether a command is Python itself, whose process is recorded as a whole."""
+    name = Path(launch.argv[0]).name.removeprefix("python")
+    return launch.argv[0].rpartition("/")[2].startswith("python") and not name.strip("0123456789.")
+
+
+def as_texts(digests: Mapping[str, str]) -> dict[str, str]:
+    """The same with names that JSON can hold."""
+    return {os.fsencode(name).decode("utf-8", "backslashreplace"): digest for name, digest in digests.items()}

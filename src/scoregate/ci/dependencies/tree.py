@@ -1,0 +1,262 @@
+"""The files of a repository as a run finds them, and digests of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from scoregate.ci import git
+from scoregate.ci.archive.folder import open_nofollow
+from scoregate.core.dependencies import UNKNOWN
+
+_MOST_BYTES = 256 << 20
+_FOLDER = "folder"
+_CODE = (".py", ".so", ".pyd", ".pyc")
+# No native library reads such files as data.
+_NO_DATA = {
+    *(".py", ".pyi", ".ipynb", ".md", ".rst", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".css"),
+    *(".scss", ".svg", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".rb", ".php", ".sh", ".swift"),
+    *(".gitignore", ".gitattributes", ".gitkeep", ".editorconfig", ".tf", ".vue"),
+}
+_MOST_ENDINGS = 200
+# How the packages of suites are installed, and the jobs that run them.
+_SHARED = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "*requirements*.txt", "*constraints*.txt", "*.lock", "*-lock.*"),
+    *("Pipfile", "pylock*.toml", "package.json", ".npmrc", ".yarnrc*", "uv.toml", "tsconfig*.json", "deno.json*"),
+    *(".python-version", ".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
+    *("environment*.yml", "environment*.yaml", "go.mod", "go.sum", "Cargo.toml", "Makefile", "justfile", "Justfile"),
+    *("noxfile.py", "tox.ini", "Dockerfile*", "*.Dockerfile", "compose*.y*ml", "docker-compose*.y*ml", "Gemfile"),
+    *("pom.xml", "*.gradle", "*.gradle.kts", "bun.lockb", "sitecustomize.py", "usercustomize.py"),
+)
+_SHARED_FOLDERS = (".github/workflows", ".github/actions", "requirements", ".devcontainer")
+
+
+@dataclass
+class Tree:
+    """The files that are tracked or not ignored when a run starts. Paths are relative to the top, with slashes.
+
+    Args:
+        top: the top of the repository, without links.
+        tracked: the digests of tracked files in the index of git.
+        others: the files that are neither tracked nor ignored.
+        changed: the tracked files that differ from the index.
+        submodules: the folders of other repositories.
+        left_out: folders whose files are no dependencies: the output of scoregate and its cache.
+        named: tracked files and folders that all suites depend on by the settings: variables, recorded calls of models.
+    """
+
+    top: Path
+    tracked: dict[str, str]
+    others: tuple[str, ...] = ()
+    changed: frozenset[str] = frozenset()
+    submodules: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def entries(self) -> dict[str, set[str]]:
+        """The names in each folder with files; those of folders end with a slash."""
+        entries: dict[str, set[str]] = {"": set()}
+        for path in self.list_files():
+            folder, _, name = path.rpartition("/")
+            while name:
+                is_new = folder not in entries
+                entries.setdefault(folder, set()).add(name)
+                if not is_new or not folder:
+                    # A folder that is known is an entry of the folder above it.
+                    break
+                folder, _, last = folder.rpartition("/")
+                name = f"{last}/"
+        return entries
+
+    def list_files(self) -> Iterable[str]:
+        """The files that are there, without those that are left out."""
+        missing = {path for path in self.changed if not os.path.lexists(self.top / path)}
+        for path in (*self.tracked, *self.others):
+            if path not in missing and not self.is_left_out(path):
+                yield path
+
+    def is_left_out(self, path: str) -> bool:
+        """Whether a path is no dependency: scoregate's output, caches, and what is installed."""
+        parts = path.split("/")
+        is_installed = any(part in ("node_modules", ".git", "__pycache__", ".pytest_cache") for part in parts)
+        return is_installed or any(is_below(path, folder) for folder in self.left_out)
+
+    def has_submodule(self, path: str) -> bool:
+        """Whether a folder is in another repository, or holds one: its files are not listed."""
+        return any(is_below(path, each) or is_below(each, path) for each in self.submodules)
+
+    def digest_file(self, path: str) -> str:
+        """The digest of a file, also of one that is ignored; that of a link says where it leads."""
+        if path not in self._digests:
+            self._digests[path] = _digest(self.top, path)
+        return self._digests[path]
+
+    def digest_folder(self, path: str) -> str:
+        """The digest of the names in a folder."""
+        if self.has_submodule(path):
+            return UNKNOWN
+        return _digest_texts(sorted(self.entries.get(path, ()))) if (self.top / path).is_dir() else ""
+
+    def digest_imports(self, path: str, modules: Iterable[str], stdlib: frozenset[str]) -> str:
+        """The digest of the names in a folder that imports of some modules may find.
+
+        A new file hides a module of the standard library, too.
+        """
+        if self.has_submodule(path):
+            return UNKNOWN
+        wanted, found = {*modules, *stdlib}, []
+        for name in self.entries.get(path, ()):
+            is_code = name.endswith(("/", *_CODE))
+            if (is_code and name.rstrip("/").split(".")[0] in wanted) or name.endswith((".dist-info/", ".egg-info/")):
+                found.append(name)
+        return _digest_texts(sorted(found))
+
+    def digest_tree(self, patterns: Sequence[str]) -> str:
+        """The digest of all files that match a pattern; `**` also matches no folder."""
+        if any(self.has_submodule(_fixed_part(pattern)) for pattern in patterns):
+            return UNKNOWN
+        chosen = [path for path in self.list_files() if any(matches(path, pattern) for pattern in patterns)]
+        lines = [f"{path}\0{self.digest_file(path)}" for path in sorted(chosen)]
+        return UNKNOWN if any(line.endswith(f"\0{UNKNOWN}") for line in lines) else _digest_texts(lines)
+
+    def digest_shared(self, folder: str) -> dict[str, str]:
+        """The digests of the files that all suites of a project depend on.
+
+        Args:
+            folder: the project's folder.
+        """
+        above = {"", folder, *(each.as_posix() for each in PurePosixPath(folder).parents)} - {"."}
+        digests = {}
+        for path in self.list_files():
+            parent, _, name = path.rpartition("/")
+            is_here = parent in above and any(fnmatchcase(name, pattern) for pattern in _SHARED)
+            is_shared = any(
+                is_below(path, f"{each}/{inner}".lstrip("/")) for each in above for inner in _SHARED_FOLDERS
+            )
+            is_named = path in self.tracked and any(is_below(path, each) for each in self.named)
+            if is_here or is_shared or is_named:
+                digests[path] = self.digest_file(path)
+        return digests
+
+    def digest_data(self) -> dict[str, str]:
+        """The digests of all tracked files that may be data, by the ends of their names; `*` for further ends."""
+        groups: dict[str, list[str]] = {}
+        for path in sorted(self.list_files()):
+            name = path.rpartition("/")[2]
+            ending = PurePosixPath(name).suffix.lower() or name
+            if ending in _NO_DATA:
+                continue
+            if path not in self.tracked:
+                continue
+            digest = self.digest_file(path) if path in self.changed else self.tracked[path]
+            key = ending[:50] if ending in groups or len(groups) < _MOST_ENDINGS else "*"
+            groups.setdefault(key, []).append(f"{path}\0{digest}")
+        return {ending: _digest_texts(lines) for ending, lines in groups.items()}
+
+
+_SUBMODULE, _FIRST_STAGE = b"160000", b"0"
+
+
+async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
+    """The files of the repository of a project; None outside of one, or if git can't list them.
+
+    Args:
+        root: the project.
+        left_out: folders of scoregate's own.
+
+    Raises:
+        GitError: the repository belongs to another user.
+    """
+    top = await git.top_level(root)
+    if top is None:
+        return None
+    staged = await git.read_output(top, "ls-files", "--stage", "-z")
+    others = await git.read_output(top, "ls-files", "--others", "--exclude-standard", "-z")
+    changed = await git.read_output(top, "diff-files", "--name-only", "--ignore-submodules", "-z")
+    if staged is None or others is None or changed is None:
+        return None
+    tracked, submodules = dict[str, str](), list[str]()
+    for line in filter(None, staged.split(b"\0")):
+        about, _, name = line.partition(b"\t")
+        mode, digest, stage = about.split(b" ")
+        if stage != _FIRST_STAGE:
+            return None  # a merge is in progress
+        if mode == _SUBMODULE:
+            submodules.append(os.fsdecode(name))
+        else:
+            tracked[os.fsdecode(name)] = digest.decode()
+    own = tuple(each.relative_to(top).as_posix() for each in left_out if each.is_relative_to(top))
+    return Tree(top, tracked, _names(others), frozenset(_names(changed)), tuple(submodules), own)
+
+
+def _names(output: bytes) -> tuple[str, ...]:
+    return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
+
+
+def _digest(top: Path, path: str) -> str:
+    """The id that git gives to the content of a file; with the place that links lead to."""
+    place = top / path
+    if not os.path.lexists(place):
+        return ""
+    real = Path(os.path.realpath(place))
+    if not real.is_relative_to(top):
+        return UNKNOWN
+    link = "" if real == place else f">{real.relative_to(top).as_posix()}"
+    try:
+        content = _FOLDER if real.is_dir() else _digest_content(real)
+    except FileNotFoundError:
+        content = "nothing"
+    except OSError:
+        return UNKNOWN
+    return f"{content}{link}" if content else UNKNOWN
+
+
+def _digest_content(path: Path) -> str:
+    """The id; empty for a file that is too large."""
+    with open(path, "rb", opener=open_nofollow) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > _MOST_BYTES:
+            return ""
+        digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _digest_texts(texts: Iterable[str]) -> str:
+    return hashlib.blake2b(os.fsencode("\n".join(texts)), digest_size=10).hexdigest()
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it; the empty one is the top."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether a path matches a glob, in which `*` stays within a folder and `**` does not."""
+    return _match_parts(path.split("/"), pattern.split("/"))
+
+
+def _match_parts(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Match part by part; the table keeps a pattern with many `**` fast."""
+    reached = {0}
+    for pattern in patterns:
+        if pattern == "**":
+            reached = set(range(min(reached), len(parts) + 1)) if reached else set()
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], pattern)}
+    return len(parts) in reached
+
+
+def _fixed_part(pattern: str) -> str:
+    """The folder that a glob starts with."""
+    parts = pattern.split("/")
+    end = next((at for at, part in enumerate(parts) if any(each in part for each in "*?[")), len(parts))
+    return "/".join(parts[:end])

@@ -1,0 +1,130 @@
+"""What the suites of a run depend on: files, folders and modules of the repository, with digests of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import field, replace
+from typing import NamedTuple
+
+from scoregate.core.records import record
+
+MOST_DEPENDENCIES = 100_000
+MOST_USES = 1_000_000
+LONGEST_PATH = 1_000
+LONGEST_REASON = 300
+
+
+class Dependency(NamedTuple):
+    """Something that a script used.
+
+    Attributes:
+        kind: `file`, `folder` (its entries), `imports` (those entries of a folder that the script's imports may find),
+            or `tree` (everything below a folder).
+        path: relative to the top of the repository, with slashes; empty for the top itself.
+        digest: the digest of what was there; empty if nothing was; `?` if it is unknown.
+    """
+
+    kind: str
+    path: str
+    digest: str
+
+
+UNKNOWN = "?"
+
+
+@record
+class CarriedFrom:
+    """The run that results come from: its id, and a name such as `main@a1b2c3d`."""
+
+    id: str
+    name: str
+
+
+@record
+class ScriptDependencies:
+    """What one script used.
+
+    Attributes:
+        script: the name of the script.
+        launch: the digest of how it was started: its command, and the settings that reach its process.
+        uses: the places of its dependencies in the table of the run.
+        modules: parts of the names of modules that it imported or looked for.
+        native: native code that may read files unseen; empty if there was none.
+        unknown: why the rest is not all that it used; empty if it is.
+    """
+
+    script: str
+    launch: str
+    uses: tuple[int, ...] = ()
+    modules: tuple[str, ...] = ()
+    native: str = ""
+    unknown: str = ""
+
+
+@record
+class RunDependencies:
+    """What the scripts of a run depend on.
+
+    Attributes:
+        table: the dependencies of all scripts.
+        scripts: the scripts.
+        shared: the digests of the files that every script depends on, by path: how packages are installed, workflows.
+        data: digests of all tracked files that are no code, by the ends of their names.
+    """
+
+    table: tuple[Dependency, ...] = ()
+    scripts: tuple[ScriptDependencies, ...] = ()
+    shared: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the run recorded any."""
+        return bool(self.scripts)
+
+    def find_script(self, name: str) -> ScriptDependencies | None:
+        """What a script used; None if that is not recorded."""
+        return next((each for each in self.scripts if each.script == name), None)
+
+
+def merge_dependencies(own: RunDependencies, other: RunDependencies, names: Collection[str]) -> RunDependencies:
+    """What the scripts of a run depend on, with some scripts of another one.
+
+    Args:
+        own: of the run.
+        other: of the other one.
+        names: the names of the scripts in the other one.
+    """
+    table = {each: place for place, each in enumerate(own.table)}
+    scripts = list(own.scripts)
+    for script in other.scripts:
+        if script.script in names:
+            uses = tuple(table.setdefault(other.table[use], len(table)) for use in script.uses)
+            scripts.append(replace(script, uses=uses))
+    return replace(own, table=tuple(table), scripts=tuple(sorted(scripts, key=lambda each: each.script)))
+
+
+def check_dependencies(dependencies: RunDependencies) -> None:
+    """Check what a file says, which a suite may have written.
+
+    Raises:
+        ValueError: scoregate does not write it so.
+    """
+    size = len(dependencies.table)
+    uses = sum(len(each.uses) for each in dependencies.scripts)
+    if size > MOST_DEPENDENCIES or uses > MOST_USES or len(dependencies.shared) > MOST_DEPENDENCIES:
+        raise ValueError("it has too many dependencies")
+    if any(not 0 <= use < size for each in dependencies.scripts for use in each.uses):
+        raise ValueError("a script uses an unknown dependency")
+    texts = [text for each in dependencies.table for text in each]
+    texts += [name for each in dependencies.scripts for name in each.modules]
+    texts += [*dependencies.shared, *dependencies.data]
+    if any(len(text) > LONGEST_PATH for text in texts):
+        raise ValueError("a path is too long")
+    if any(not is_relative(each.path) for each in dependencies.table):
+        raise ValueError("a path is not in the repository")
+
+
+def is_relative(path: str) -> bool:
+    """Whether a path can't lead out of the folder that it is relative to."""
+    return not path.startswith("/") and ".." not in path.split("/") and "\0" not in path

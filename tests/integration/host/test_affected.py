@@ -1,0 +1,156 @@
+"""Only suites that a change can affect run; the others keep the results of the run before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.integration.host.conftest import Project, Ran
+
+SUITE = """
+import importlib
+from pathlib import Path
+from scoregate.evals import evaluate
+from scoregate.scorers import equals
+
+prompt = Path("prompts/{name}.md").read_text()
+answer = importlib.import_module("app.{name}").answer
+data = [{{"input": str(number), "expected": str(number)}} for number in range({cases})]
+evaluate("{name}", data=data, task=answer, scorers=[equals()])
+"""
+
+
+def prepare(project: Project, settings: str = "affected = true\n", cases: int = 6) -> None:
+    """Two suites, and a run of them."""
+    project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
+    project.write("scoregate.toml", settings)
+    for name in ("one", "two"):
+        project.write(f"evals/{name}.py", SUITE.format(name=name, cases=cases))
+        project.write(f"app/{name}.py", "def answer(input): return input\n")
+        project.write(f"prompts/{name}.md", name)
+    project.commit()
+    assert project.scoregate("run").exit_code == 0
+
+
+def carried(ran: Ran) -> list[str]:
+    return [suite["label"] for suite in ran.result["suites"] if suite["carried"]]
+
+
+def test_only_what_a_change_affects_runs(project: Project) -> None:
+    prepare(project)
+    again = project.scoregate("run")
+    assert (again.exit_code, sorted(carried(again))) == (0, ["one", "two"]), again.output
+    assert "2 suites did not run, because nothing that they depend on changed" in again.output
+    (first, _) = (suite["carried"] for suite in again.result["suites"])
+    project.write("prompts/one.md", "other")
+    changed = project.scoregate("run")
+    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert changed.result["suites"][1]["carried"] == first  # the run that measured it, not the one in between
+    rows = {row["suite"]: row for row in changed.result["rows"]}
+    assert [rows[name]["label"] for name in ("one", "two")] == ["too few", "not affected"]
+    assert (rows["two"]["delta"], rows["two"]["p"], rows["two"]["mean"], rows["two"]["base"]) == (None, None, 1.0, 1.0)
+    assert [row["suite"] for row in changed.result["quantities"]] == ["one"] * len(changed.result["quantities"])
+    assert changed.result["totals"]["cases"] == 12
+    assert 'value="results of main@' in (changed.out / "junit.xml").read_text(encoding="utf-8")
+    assert "not affected (results of main@" in (changed.out / "comment.md").read_text(encoding="utf-8")
+    assert carried(project.scoregate("run", "--all")) == []
+
+
+def test_list_says_why_each_suite_runs(project: Project) -> None:
+    prepare(project)
+    project.write("app/two.py", "def answer(input): return input + ''\n")
+    listed = project.scoregate("list", "--affected")
+    assert listed.exit_code == 0
+    text = " ".join(listed.output.split())
+    assert "one (in evals/, starts a suite at line 10) - not affected" in text
+    assert "two (in evals/, starts a suite at line 10) - runs: app/two.py changed" in text
+    assert "not affected" not in project.scoregate("list").output
+
+
+def test_gates_count_carried_suites(project: Project) -> None:
+    prepare(project, "affected = true\nmin_pass_rate = 0.5\n")
+    project.write("app/one.py", "def answer(input): return 'wrong'\n")
+    failed = project.scoregate("run")
+    assert failed.exit_code == 1
+    project.write("prompts/two.md", "other")
+    again = project.scoregate("run")
+    assert (again.exit_code, carried(again)) == (1, ["one"]), again.output
+    assert "one" in [finding["suite"] for finding in again.result["findings"] if finding["conclusion"] == "failed"]
+
+
+def test_in_doubt_everything_runs(project: Project) -> None:
+    prepare(project)
+    for options in (("-k", "one"), ("--suite", "one"), ("evals/one.py",), ("--model", "gpt-5")):
+        assert carried(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == [], (
+            options
+        )
+    for settings, why in (
+        ("repeats = 2\n", "its command changed, or settings that it gets"),
+        ("baseline = 'none'\n", "there is no base to compare with"),
+        ("baseline = 'rerun'\n", "runs the base's suites too"),
+        ("[evaluators.equals]\nscale = [0, 2]\n", "settings that change results differ from the base's"),
+    ):
+        project.write("scoregate.toml", f"affected = true\n{settings}")
+        listed = " ".join(project.scoregate("list", "--affected").output.split())
+        assert why in listed, (settings, listed)
+        assert "not affected" not in listed
+    project.write("scoregate.toml", "affected = true\n")
+    assert "not affected" in project.scoregate("list", "--affected").output
+    (head,) = project.root.glob("scoregate-out/earlier/*/run.json")
+    stored: dict[str, Any] = json.loads(head.read_text(encoding="utf-8"))
+    for change in ({"version": "0.0.1"}, {"dependencies": {"scripts": "forged"}}, {"dependencies": None}):
+        head.write_text(json.dumps(stored | change), encoding="utf-8")
+        assert "not affected" not in project.scoregate("list", "--affected").output, change
+
+
+def test_results_that_are_not_whole_are_not_kept(project: Project) -> None:
+    prepare(project, "affected = true\nmax_error_rate = 1\nmin_pass_rate = 0\n")
+    project.write("app/one.py", "def answer(input): raise ValueError('no network')\n")
+    project.scoregate("run")
+    assert carried(project.scoregate("run")) == ["two"]
+    listed = project.scoregate("list", "--affected").output
+    assert "cases of one have errors in the base's run" in " ".join(listed.split())
+
+
+def test_a_new_suite_with_the_id_of_a_carried_one_is_told_apart(project: Project) -> None:
+    prepare(project)
+    project.write("evals/three.py", SUITE.format(name="one", cases=6))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 0, ran.output
+    assert sorted(suite["label"] for suite in ran.result["suites"]) == ["one", "one (evals/one.py)", "two"]
+
+
+def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None:
+    emit = "cp events.jsonl $SCOREGATE_EVENTS/a.jsonl"
+    command = '[[commands]]\nname = "shell"\nrun = ["sh", "-c", "' + emit + '"]\n'
+    project.write(".gitignore", "scoregate-out/\n")
+    project.write(
+        "events.jsonl",
+        '{"v":1,"type":"suite_started","suite":"shell"}\n{"v":1,"type":"case_started","suite":"shell","case":"a"}\n'
+        '{"v":1,"type":"scored","suite":"shell","case":"a","evaluator":"x","score":1}\n'
+        '{"v":1,"type":"case_finished","suite":"shell","case":"a"}\n{"v":1,"type":"suite_finished","suite":"shell"}\n',
+    )
+    project.write("scoregate.toml", f"affected = true\n{command}")
+    project.commit()
+    assert project.scoregate("run").exit_code == 0
+    assert carried(project.scoregate("run")) == []
+    assert "it is a command without `inputs`" in " ".join(project.scoregate("list", "--affected").output.split())
+    project.write("scoregate.toml", f'affected = true\n{command}inputs = ["events.jsonl", "prompts/**"]\n')
+    assert carried(project.scoregate("run")) == []
+    assert carried(project.scoregate("run")) == ["shell"]
+    project.write("prompts/a/b.md", "new")
+    assert carried(project.scoregate("run")) == []
+    project.write("scoregate.toml", 'affected = true\n[[commands]]\nname = "x"\nrun = "x"\ninputs = ["../x"]\n')
+    assert "must be a glob of files in the project" in project.scoregate("run").output
+
+
+def test_a_test_set_of_a_service_always_runs(project: Project) -> None:
+    project.write("scoregate.toml", "affected = true\n")
+    project.write("evals/set.csv", "prompt_content,category,topic,behavior\nhi,a,b,polite\n")
+    endpoint = 'url = "http://127.0.0.1:9/"\nretries = 0\n'
+    project.write("evals/set.toml", f'[testset]\nname = "set"\n[endpoint]\n{endpoint}')
+    project.commit()
+    ran = project.scoregate("run")
+    run = json.loads((ran.out / "run" / "run.json").read_text(encoding="utf-8"))
+    (script,) = run["dependencies"]["scripts"]
+    assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", ran.output

@@ -1,0 +1,94 @@
+"""Affected suites in jobs: the base's artifact says what suites depend on; a push runs everything."""
+
+from __future__ import annotations
+
+import json
+
+from tests.fakes.github import events
+from tests.integration.host.test_affected import SUITE, carried
+from tests.integration.jobs.world import Job, World
+
+
+def prepare(world: World, settings: str = "affected = true\n") -> None:
+    """Two suites on main, and a run of them."""
+    world.project.write("scoregate.toml", settings)
+    world.project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
+    (world.project.root / "evals" / "demo.py").unlink()
+    for name in ("one", "two"):
+        world.project.write(f"evals/{name}.py", SUITE.format(name=name, cases=20))
+        world.project.write(f"app/{name}.py", "def answer(input): return input\n")
+        world.project.write(f"prompts/{name}.md", name)
+    world.commit()
+    world.push()
+
+
+def judge(world: World, **files: str) -> Job:
+    """The job of a pull request that writes files."""
+    world.branch()
+    for name, text in files.items():
+        world.project.write(name.replace("__", "/").replace("_", "."), text)
+    world.commit()
+    return world.job(events.pull_request(world.open_pull_request()))
+
+
+def test_a_pull_request_runs_what_it_affects(world: World) -> None:
+    prepare(world)
+    job = judge(world, app__one_py="def answer(input): return 'wrong'\n")
+    assert (job.exit_code, carried(job)) == (1, ["two"]), job.output
+    assert "not affected (results of main@" in job.comment
+    assert "1 suite did not run" in job.comment
+
+
+def test_a_check_reports_if_nothing_is_affected(world: World) -> None:
+    prepare(world)
+    job = judge(world, README_md="text")
+    assert (job.exit_code, sorted(carried(job))) == (0, ["one", "two"]), job.output
+    assert job.outputs["conclusion"] == "passed"
+    assert "2 suites did not run" in job.comment
+
+
+def test_a_push_to_the_base_branch_runs_everything(world: World) -> None:
+    prepare(world)
+    world.project.write("README.md", "text")
+    world.commit()
+    job = world.push()
+    assert carried(job) == [], job.output
+    assert "All suites ran: this is no pull request" in job.output
+
+
+def test_a_shallow_clone_is_enough(world: World) -> None:
+    prepare(world)
+    world.branch()
+    world.project.write("prompts/two.md", "other")
+    world.commit()
+    pull = world.open_pull_request()
+    world.check_out_shallow("merged")
+    job = world.job(events.pull_request(pull))
+    assert carried(job) == ["one"], job.output
+
+
+def test_without_a_record_of_the_base_everything_runs(world: World) -> None:
+    prepare(world, "")
+    job = judge(world, scoregate_toml="affected = true\n")
+    assert carried(job) == [], job.output
+    assert "the base's run did not record what its suites depend on" in job.output
+
+
+def test_a_fork_cannot_bring_its_own_record(world: World) -> None:
+    """A run that the pull request commits is not its base, whatever its settings say."""
+    prepare(world)
+    run = json.loads((world.push().out / "run" / "run.json").read_text(encoding="utf-8"))
+    assert run["dependencies"]["scripts"]
+    world.branch()
+    world.project.git("checkout", "-q", "-f", "change")
+    world.project.write(".gitignore", "")
+    world.project.write("scoregate.toml", 'affected = true\nbaseline = "planted"\n')
+    world.project.write("app/one.py", "def answer(input): return 'wrong'\n")
+    world.project.git("add", "-A")
+    planted = world.project.root / "planted"
+    (world.project.root / "scoregate-out" / "run").rename(planted)
+    world.commit()
+    job = world.job(events.pull_request(world.open_pull_request(fork=world.fork())))
+    assert job.exit_code == 1, job.output
+    assert carried(job) == []
+    assert "the change itself names its baseline" in job.output

@@ -1,0 +1,310 @@
+"""What suites depend on: the log of a process, the files of a repository, and what changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import pytest
+
+import scoregate.ci.dependencies
+from scoregate.ci.archive.run_json import read_dependencies
+from scoregate.ci.dependencies.changes import Changes
+from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.ci.dependencies.project import read_project_tree
+from scoregate.ci.dependencies.recording import STDLIB
+from scoregate.ci.dependencies.tree import Tree, matches, read_tree
+from scoregate.ci.settings import Settings
+from scoregate.core.dependencies import (
+    LONGEST_PATH,
+    UNKNOWN,
+    Dependency,
+    RunDependencies,
+    ScriptDependencies,
+    merge_dependencies,
+)
+
+RECORDER = Path(scoregate.ci.dependencies.__file__).with_name("python_recorder.py")
+
+
+class Repository:
+    """A git repository, and Python code that runs in it while it is recorded."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "repository"
+        self.root.mkdir()
+        self.log, self.folder = root / "log", root / "recorder"
+        self.folder.mkdir()
+        (self.folder / "sitecustomize.py").write_text(RECORDER.read_text(encoding="utf-8"), encoding="utf-8")
+        self.git("init", "-q")
+
+    def git(self, *words: str) -> None:
+        options = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+        subprocess.run(["git", *options, *words], cwd=self.root, check=True, capture_output=True)
+
+    def write(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def tree(self) -> Tree:
+        tree = anyio.run(read_tree, self.root)
+        assert tree is not None
+        return tree
+
+    def run(self, code: str, *, cwd: str = ".", **variables: str) -> FileUses:
+        """Run a script, and return what it used."""
+        script = self.root / cwd / "script.py"
+        script.write_text(code, encoding="utf-8")
+        self.log.write_bytes(b"")
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environ |= {"PYTHONPATH": str(self.folder), "SCOREGATE_DEPENDENCIES": f"{self.root}\n{self.log}", **variables}
+        tree = self.tree()
+        done = subprocess.run(
+            [sys.executable, "script.py"], cwd=script.parent, env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return read_uses(self.log, tree)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path.resolve())
+    made.write({"app/__init__.py": "", "app/one.py": "", "app/two.py": "", "prompts/a.md": "a", "data.json": "{}"})
+    made.git("add", "-A")
+    made.git("commit", "-qm", "start")
+    return made
+
+
+def test_a_process_records_what_it_uses(repository: Repository) -> None:
+    uses = repository.run(
+        "import importlib, os, sqlite3\n"
+        "from pathlib import Path\n"
+        "import app.one\n"
+        "importlib.import_module('app.' + 'two')\n"
+        "try:\n    import app.settings_of_this_machine\nexcept ImportError:\n    pass\n"
+        "os.chdir('prompts')\n"
+        "open('a.md').read()\n"
+        "assert not Path('../override.toml').exists() and os.stat('../data.json')\n"
+        "os.listdir('.')\n"
+        "open('../out.txt', 'w').write('x')\n"
+        "open('../out.txt').read()\n"
+        "sqlite3.connect('file:../data.json?mode=ro', uri=True)\n"
+    )
+    assert uses.unknown == uses.native == ""
+    assert {"script.py", "app/__init__.py", "app/one.py", "app/two.py"} < uses.looked_up.keys()
+    assert {"prompts/a.md", "override.toml", "data.json"} < uses.looked_up.keys()
+    assert uses.written == {"out.txt": False}
+    assert list(uses.listed) == ["prompts"]
+    assert {"", "app"} <= uses.imported.keys()
+    assert {"app", "one", "two", "settings_of_this_machine"} <= uses.modules
+
+
+def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
+    for code, why in {
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', ''])": "other processes",
+        "import os; os.system('true')": "other processes",
+        "import os; os.waitpid(os.fork() or os._exit(0), 0)": "other processes",
+        "import os; os._exit(0)": "didn't end normally",
+        "import socket; s = socket.socket()\ntry: s.connect(('127.0.0.1', 9))\nexcept OSError: pass": "127.0.0.1",
+        "import socket\ntry: socket.getaddrinfo('service.invalid', 80)\nexcept OSError: pass": "service.invalid",
+        "import socket\ntry: socket.getaddrinfo('x.execute-api.amazonaws.com', 80)\nexcept OSError: pass": "x.ex",
+        "import os, socket\ntry: socket.getaddrinfo('localhost', 9)\nexcept OSError: pass": "localhost",
+        "open('.git/HEAD').read()": "history",
+        "import os; os.closerange(3, 100); open('/dev/null'); import app.one": "didn't end normally",
+    }.items():
+        assert why in repository.run(code).unknown, code
+
+
+def test_model_servers_and_harmless_programs_are_no_doubt(repository: Repository) -> None:
+    code = (
+        "import socket, subprocess\nsubprocess.run(['uname'])\n"
+        "for host, port in (('api.openai.com', 443), ('127.0.0.1', 9)):\n"
+        "    try:\n        socket.create_connection((host, port), 0.01)\n    except OSError:\n        pass\n"
+    )
+    assert repository.run(code, SCOREGATE_GATEWAY_URL="http://127.0.0.1:9").unknown == ""
+    # A proxy on this machine may be configured by a file of the repository.
+    assert "127.0.0.1" in repository.run(code, OPENAI_BASE_URL="http://127.0.0.1:9/v1").unknown
+
+
+def test_the_process_does_not_see_that_it_is_recorded(repository: Repository) -> None:
+    repository.write({"sitecustomize.py": "import os; os.environ['OWN'] = 'yes'"})
+    uses = repository.run(
+        "import os, shutil, sys, sitecustomize\n"
+        "assert os.environ['OWN'] == 'yes' and sitecustomize.__file__.startswith(os.getcwd())\n"
+        "assert 'SCOREGATE_DEPENDENCIES' not in os.environ and not any('recorder' in each for each in sys.path)\n"
+        "assert shutil.rmtree.avoids_symlink_attacks and os.stat in os.supports_dir_fd\n"
+        "try: os.stat('missing')\nexcept FileNotFoundError: pass\n"
+        "assert os.stat(path='.', follow_symlinks=True)",
+        PYTHONPATH=f"{repository.folder}{os.pathsep}{repository.root}",
+    )
+    assert uses.unknown == ""
+    assert "sitecustomize.py" in uses.looked_up
+
+
+def test_a_log_that_a_suite_wrote_is_not_trusted(repository: Repository) -> None:
+    tree, top = repository.tree(), os.fsencode(repository.root)
+    for text, why in {
+        b"": "no process",
+        b"P\0E\0P\0E\0": "started others",
+        b"P\0": "end normally",
+        b"P\0r" + top + b"/a": "cut off",
+        b"P\0r/etc/passwd\0E\0": "can't be recorded",
+        b"P\0r" + top + b"/../x\0E\0": "can't be recorded",
+        b"P\0r" + top + b"/\xff\0E\0": "can't be recorded",
+        b"P\0r" + top + b"/" + b"x" * (LONGEST_PATH + 1) + b"\0E\0": "can't be recorded",
+        b"P\0\0E\0": "unknown entry",
+        b"P\0z\0E\0": "unknown entry",
+        b"P\0" + b"".join(b"r%b/%d\0" % (top, number) for number in range(10_001)) + b"E\0": "too many",
+    }.items():
+        repository.log.write_bytes(text)
+        assert why in read_uses(repository.log, tree).unknown, text[:100]
+    repository.log.unlink()
+    repository.log.symlink_to("/etc/passwd")
+    assert "can't be read" in read_uses(repository.log, tree).unknown
+
+
+def test_a_file_that_changed_while_a_script_ran_is_in_doubt(repository: Repository) -> None:
+    tree = repository.tree()
+    uses = FileUses()
+    for kind, path in (("r", "data.json"), ("w", "data.json"), ("s", "cache.json"), ("w", "cache.json"), ("w", "o")):
+        uses.add_path(kind, path)
+    uses.add_path("r", "prompts/a.md")
+    found = {each.path: each.digest for each in describe_uses(uses, tree, since=0, stdlib=STDLIB)}
+    assert found == {"data.json": UNKNOWN, "cache.json": "", "prompts/a.md": UNKNOWN}
+
+
+def _reason(repository: Repository, record: RunDependencies) -> str:
+    return Changes(record, repository.tree(), "").find_reason(record.scripts[0], "launch")
+
+
+def test_every_kind_of_change_is_found(repository: Repository) -> None:
+    tree = repository.tree()
+    table = (
+        Dependency("file", "data.json", tree.digest_file("data.json")),
+        Dependency("file", "missing.txt", ""),
+        Dependency("folder", "prompts", tree.digest_folder("prompts")),
+        Dependency("imports", "", tree.digest_imports("", ["app", "helper"], STDLIB)),
+        Dependency("inputs", "lib/**", tree.digest_tree(["lib/**"])),
+        Dependency("tree", "app", tree.digest_tree(["app/**"])),
+    )
+    uses = tuple(range(len(table)))
+    script = ScriptDependencies("a.py", "launch", uses, ("app", "helper"), native="polars")
+    record = RunDependencies(table, (script,), tree.digest_shared(""), tree.digest_data())
+    assert _reason(repository, record) == ""
+    for files, why in (
+        ({"README.md": "x"}, ""),
+        ({"other/x.py": "x"}, ""),
+        ({"data.json": "[]"}, "files of the kind .json changed, which polars may read unseen"),
+        ({"missing.txt": ""}, "missing.txt is new"),
+        ({"prompts/b.md": ""}, "prompts has other files"),
+        ({"helper.py": ""}, "the top folder has other modules"),
+        ({"json/inner.py": ""}, "the top folder has other modules"),
+        ({"lib/deep/x.rs": ""}, "lib/** changed"),
+        ({"app/two.py": "x = 1"}, "app changed"),
+        ({"uv.lock": ""}, "uv.lock is new, which all suites depend on"),
+        ({".github/workflows/ci.yml": ""}, ".github/workflows/ci.yml is new, which all suites depend on"),
+    ):
+        repository.write(files)
+        assert _reason(repository, record) == why, files
+        repository.git("checkout", "-q", ".")
+        repository.git("clean", "-fdq")
+    (repository.root / "data.json").rename(repository.root / "moved.json")
+    assert _reason(repository, record)
+
+
+def test_files_that_settings_name_count_for_all_suites(repository: Repository) -> None:
+    settings = Settings(env_file="values.env", cassettes="calls", cache="on:kept", affected=True)
+
+    def read() -> Tree:
+        tree = anyio.run(read_project_tree, repository.root, settings)
+        assert tree is not None
+        return tree
+
+    repository.write({"values.env": "A=1", "calls/a/b.jsonl": "{}", "kept/x": "", "scoregate-out/run/run.json": ""})
+    assert read().digest_shared("") == {}  # git does not track them
+    assert sorted(read().entries[""]) == ["app/", "calls/", "data.json", "prompts/", "values.env"]
+    repository.git("add", "-A")
+    assert sorted(read().digest_shared("")) == ["calls/a/b.jsonl", "values.env"]
+    assert "kept/" in read().entries[""]  # a cache that is tracked holds answers that the change may edit
+
+
+def test_links_lead_to_what_they_show(repository: Repository) -> None:
+    (repository.root / "link.json").symlink_to("data.json")
+    (repository.root / "outside").symlink_to("/etc/passwd")
+    (repository.root / "broken").symlink_to("nowhere")
+    tree = repository.tree()
+    first = tree.digest_file("link.json")
+    assert first.endswith(">data.json")
+    assert tree.digest_file("outside") == UNKNOWN
+    assert tree.digest_file("broken") == "nothing>nowhere"
+    repository.write({"data.json": "[1]", "same.json": "{}"})
+    assert repository.tree().digest_file("link.json") not in ("", first)
+    (repository.root / "link.json").unlink()
+    (repository.root / "link.json").symlink_to("same.json")
+    assert repository.tree().digest_file("link.json") != first
+
+
+def test_files_of_submodules_are_in_doubt(repository: Repository, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = Repository(tmp_path / "other")
+    other.write({"x.txt": ""})
+    other.git("add", "-A")
+    other.git("commit", "-qm", "x")
+    repository.git("submodule", "add", "-q", str(other.root), "vendor/other")
+    tree = repository.tree()
+    assert tree.submodules == ("vendor/other",)
+    assert tree.digest_folder("vendor/other") == tree.digest_folder("vendor") == UNKNOWN
+    assert tree.digest_tree(["vendor/**"]) == tree.digest_tree(["**/*.txt"]) == UNKNOWN
+    assert tree.digest_folder("prompts") != UNKNOWN
+    assert tree.digest_file("vendor/other/x.txt").startswith("e69de29")
+
+
+def test_globs_of_inputs() -> None:
+    for pattern, path, expected in (
+        ("prompts/**", "prompts/a/b.md", True),
+        ("prompts/*", "prompts/a/b.md", False),
+        ("**/*.ts", "x.ts", True),
+        ("**/*.ts", "a/b/x.ts", True),
+        ("a/**/b/**/c", "a/x/b/y/z/c", True),
+        ("a/**/b/**/c", "a/x/y/z/c", False),
+        ("/".join(["**"] * 200) + "/x", "/".join(["a"] * 200), False),
+    ):
+        assert matches(path, pattern) is expected, (pattern, path)
+
+
+def test_stored_dependencies_are_not_trusted() -> None:
+    valid = {"table": [["file", "a", "b"]], "scripts": [{"script": "s", "launch": "l", "uses": [0]}]}
+    assert read_dependencies(valid)[1] == ()
+    assert read_dependencies(None) == (RunDependencies(), ())
+    for change in (
+        {"table": [["file", "../a", "b"]]},
+        {"table": [["file", "/a", "b"]]},
+        {"table": [["file", "a" * 2_000, "b"]]},
+        {"table": [["file", "a", 3]]},
+        {"table": []},
+        {"table": [["file", "a", "b"]] * 100_001},
+        {"scripts": [{"script": "s", "launch": "l", "uses": [-1]}]},
+        {"scripts": [{"script": "s", "launch": "l", "uses": [0] * 1_000_001}]},
+        {"shared": {"x" * 2_000: "a"}},
+        {"scripts": "x"},
+    ):
+        found, notices = read_dependencies(valid | change)
+        assert (found, len(notices)) == (RunDependencies(), 1), change
+
+
+def test_dependencies_of_two_runs_are_merged() -> None:
+    one, two, three = (Dependency("file", name, "1") for name in "abc")
+    own = RunDependencies((one, two), (ScriptDependencies("z", "", (0, 1)),), {"lock": "new"})
+    other = RunDependencies(
+        (three, one), (ScriptDependencies("x", "", (0, 1)), ScriptDependencies("y", "", (0,))), {"lock": "old"}
+    )
+    merged = merge_dependencies(own, other, {"x"})
+    assert [each.script for each in merged.scripts] == ["x", "z"]
+    assert merged.shared == {"lock": "new"}
+    assert [merged.table[use] for use in merged.scripts[0].uses] == [three, one]

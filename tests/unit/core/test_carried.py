@@ -1,0 +1,57 @@
+"""Suites whose results a run carries over from its base: gates count them, comparisons don't."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.unit.core.builders import Told, run_of, scored
+
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.gate import Conclusion, evaluate_gates
+from scoregate.core.history import history_after
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.run import Run
+
+GOOD, BAD = [1.0] * 30, [0.0] * 30
+
+
+def carry(run: Run, *suites: str) -> Run:
+    source = CarriedFrom("base", "main@1234567")
+    marked = (replace(each, carried=source) if each.id in suites else each for each in run.suites)
+    return replace(run, suites=tuple(marked))
+
+
+def test_a_carried_suite_is_no_evidence() -> None:
+    run = carry(run_of(Told(scored(*BAD), id="a"), Told(scored(*BAD), id="b")), "b")
+    base = run_of(Told(scored(*GOOD), id="a"), Told(scored(*GOOD), id="b"))
+    comparison = compare(run, base)
+    a, b = comparison.rows
+    assert (a.label, b.label) == (RowLabel.WORSE, RowLabel.UNAFFECTED)
+    assert (b.mean, b.base, b.delta, b.p, b.q, b.n) == (0.0, 1.0, None, None, None, 0)
+    assert b.reason == "results of main@1234567"
+    assert {each.suite for each in (*comparison.newly_failing, *comparison.newly_passing)} <= {0}
+    alone = compare(run_of(Told(scored(*BAD), id="a")), run_of(Told(scored(*GOOD), id="a")))
+    assert a.q == alone.rows[0].q
+    assert comparison.gone == ()
+    assert [comparison.run.suites[at].id for at, _ in comparison.measured_pairs] == ["a"]
+
+
+def test_gates_count_it() -> None:
+    run = carry(run_of(Told(scored(*GOOD), id="a"), Told(scored(*BAD), id="b")), "b")
+    policy = Policy(default=Limits(min_score={"*": 0.5}, fail_on_regression=True))
+    verdict = evaluate_gates(compare(run, run_of(Told(scored(*GOOD), id="a"), Told(scored(*BAD), id="b"))), policy)
+    failed = [(each.rule, each.suite) for each in verdict.findings if each.conclusion is Conclusion.FAILED]
+    assert failed == [("mean score", "b")]
+
+
+def test_without_a_base_it_is_new() -> None:
+    run = carry(run_of(Told(scored(*GOOD), id="a"), Told(scored(*GOOD), id="b")), "b")
+    assert [row.label for row in compare(run, run_of(Told(scored(*GOOD), id="a"))).rows][1] is RowLabel.NEW
+    assert {row.label for row in compare(run, None).rows} == {RowLabel.NEW}
+
+
+def test_histories_have_no_point_for_it() -> None:
+    run = carry(run_of(Told(scored(*GOOD), id="a"), Told(scored(*GOOD), id="b")), "b")
+    assert history_after(run).suites.keys() == {"a"}
