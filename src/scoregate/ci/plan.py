@@ -13,6 +13,7 @@ from pathlib import Path
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
+from scoregate.core.packing import LaunchDuration
 from scoregate.core.records import record
 from scoregate.core.run import RunShard
 
@@ -192,6 +193,7 @@ class Plan:
         left_out: the ids of suites that a filter left out.
         narrowed: the user named what to run, so no other sources were searched for.
         shard: the shard that it is restricted to; None for all.
+        durations: the durations of launches in the baseline, by name; empty if nothing is divided by them.
     """
 
     root: Path
@@ -204,6 +206,7 @@ class Plan:
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
     shard: RunShard | None = None
+    durations: Mapping[str, LaunchDuration] = field(default_factory=dict)
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:

@@ -35,6 +35,13 @@ from scoregate.errors import UsageError
 @click.option(
     "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
 )
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "dask"]),
+    help="Where scripts run: on this machine, or in parts on the workers of a Dask cluster.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Dask's scheduler; without it, workers start on this machine.")
+@click.option("--retries", type=int, metavar="N", help="How often a part runs again after its worker is lost.")
 @running_options
 @case_options
 @click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
@@ -94,6 +101,8 @@ def command(
     if shard is not None:
         if watch:
             raise UsageError("--shard and --watch exclude each other")
+        if flags["executor"] not in (None, "local"):
+            raise UsageError("--shard and --executor exclude each other")
         from scoregate.cli.shard import parse_shard, run_project_shard
 
         return run_project_shard(load(), root, options, parse_shard(shard, partition))
