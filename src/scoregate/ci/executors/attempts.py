@@ -6,7 +6,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import RunWriter
+from scoregate.ci.executors.budget import BudgetLeases, TrialName, sum_spent
 from scoregate.ci.executors.executor import Part
 from scoregate.ci.executors.live import LiveRecording
 from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started
@@ -45,6 +46,7 @@ class _Attempt:
     scripts: frozenset[str]
     reused: str | None
     sessions: ExitStack
+    reused_trials: set[TrialName] = field(default_factory=set)
     is_over: bool = False
 
     def count_trials(self) -> int:
@@ -95,6 +97,7 @@ class PartLog:
         redact: removes secrets from what is recorded.
         gateway: the gateway that calls of models go through; None without one.
         select: drops events that a selection leaves out.
+        budget: leases of the run's budget; None if the parts share one.
         show_outputs: whether outputs are recorded.
         workers: how many parts each worker ran.
         lost: how many attempts ended early, by the reason.
@@ -110,6 +113,7 @@ class PartLog:
     redact: Redactor
     gateway: ModelGateway | None = None
     select: Callable[[EventsReceived], EventsReceived] | None = None
+    budget: BudgetLeases | None = None
     show_outputs: bool = True
     workers: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
@@ -132,6 +136,8 @@ class PartLog:
         attempt = _Attempt(worker, folder, recording, frozenset(state.scripts), reused, sessions)
         state.attempt, state.ended = attempt, set()
         record = partial(self._record, attempt, state)
+        if self.budget is not None:
+            plan = _with_variables(plan, self.budget.begin(number))
         plan, emit = (plan, record) if self.gateway is None else _open_sessions(self.gateway, plan, sessions, record)
         return self.make_part(plan), partial(self._receive, attempt, emit)
 
@@ -153,7 +159,7 @@ class PartLog:
 
     def _record(self, attempt: _Attempt, state: PartState, event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
-            events = [_without_reuse(each, attempt.reused) for each in event.events]
+            events = [_without_reuse(each, attempt) for each in event.events]
             # Logs of different attempts are different logs.
             event = replace(event, events=events, log=f"{attempt.folder.name}/{event.log}")
             event = event if self.select is None else self.select(event)
@@ -248,6 +254,9 @@ class PartLog:
         with attempt.recording.writer:
             run = attempt.recording.finish(self._describe(state), interrupted=not is_complete)
         state.attempt = None
+        if self.budget is not None and state.plan.shard is not None:
+            spent = sum_spent(attempt.recording.reducer, attempt.reused_trials)
+            self.budget.end(state.plan.shard.number, spent, is_complete=is_complete)
         return attempt, run
 
     def _describe(self, state: PartState) -> Run:
@@ -259,11 +268,17 @@ class PartLog:
             yield from state.attempt.recording.tallies() if state.attempt is not None else state.tallies
 
 
-def _without_reuse(event: Event, run: str | None) -> Event:
+def _without_reuse(event: Event, attempt: _Attempt) -> Event:
     """A trial that a lost attempt of this run measured is measured by this run."""
-    if run is not None and isinstance(event, CaseStarted) and event.reused == run:
+    if attempt.reused is not None and isinstance(event, CaseStarted) and event.reused == attempt.reused:
+        attempt.reused_trials.add((event.suite, event.case, event.repeat))
         return replace(event, reused=None)
     return event
+
+
+def _with_variables(plan: Plan, variables: Mapping[str, str]) -> Plan:
+    launches = (replace(launch, environment={**launch.environment, **variables}) for launch in plan.launches)
+    return replace(plan, launches=tuple(launches))
 
 
 def _open_sessions(gateway: ModelGateway, plan: Plan, sessions: ExitStack, emit: EmitEvent) -> tuple[Plan, EmitEvent]:

@@ -50,7 +50,9 @@ async def open_dask(options: ClusterOptions, scratch: Path) -> AsyncIterator[Das
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise MissingExtra(f"--executor dask needs {error.name}", advice="pip install 'scoregate[dask]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters of it is in the report
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):  # what matters of its messages is in the report
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     if options.scheduler:
         async with _open_client(Client, options.scheduler) as client:
             yield DaskCluster(client, options, is_local=False)
@@ -60,7 +62,7 @@ async def open_dask(options: ClusterOptions, scratch: Path) -> AsyncIterator[Das
             n_workers=options.workers,
             threads_per_worker=1,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             security=True,  # on loopback too: other users of this machine could send it code
             asynchronous=True,
             silence_logs=logging.CRITICAL,
@@ -138,13 +140,15 @@ class DaskCluster:
 
     async def list_workers(self) -> Mapping[str, int]:
         """The number of threads of each worker, by its address."""
-        if self._client.status != "running":
-            raise ClusterLost("the connection to the scheduler was lost")
         try:
             with anyio.fail_after(_ANSWER_S):
                 threads: dict[str, int] = await self._client.scheduler.ncores()
-        except (OSError, TimeoutError) as error:
-            raise ClusterLost(f"the scheduler does not answer: {one_line(str(error), 200)}") from None
+        except TimeoutError:
+            raise ClusterLost(f"the scheduler did not answer for {_ANSWER_S:g} s") from None
+        except OSError:
+            raise ClusterLost("the connection to the scheduler was lost") from None
+        if self._client.status != "running":  # a scheduler that was started again knows nothing of this run
+            raise ClusterLost("the connection to the scheduler was lost")
         return {worker: max(1, number) for worker, number in threads.items()}
 
     async def prepare(self, worker: str, tree: SourceTree) -> None:
@@ -204,6 +208,7 @@ class DaskCluster:
             settings.timeout,
             settings.suite,
             tuple(sorted(self._options.hidden)),
+            self._options.environ.get("SCOREGATE_SPENT", "") if self.is_local else "",
         )
         future = self._client.submit(
             run_part, dump_order(order), self._topic, key=name, workers=[worker], allow_other_workers=False, pure=False

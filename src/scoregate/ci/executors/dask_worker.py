@@ -152,6 +152,7 @@ async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream) 
         for number, (path, content) in enumerate(order.files.items()):
             files[path] = str(Path(folder) / str(number))
             await anyio.Path(files[path]).write_bytes(content)
+        environ["SCOREGATE_SPENT"] = order.spent or str(Path(folder) / "spent")
         launches = [move_launch(launch, order.root, root, files) for launch in order.launches]
         plan = Plan(root, Interpreter((), "the worker's Python"), tuple(launches))
         async with open_connections(plan, environ, redact, suites=order.suites) as open_connection:

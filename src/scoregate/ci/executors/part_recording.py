@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from tempfile import mkdtemp
 from scoregate.ci.archive import RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.executors.attempts import PartLog, PartState
+from scoregate.ci.executors.budget import BudgetLeases
 from scoregate.ci.executors.dispatch import Dispatcher
 from scoregate.ci.executors.executor import Cluster, ClusterLost
 from scoregate.ci.executors.live import LiveRecording
@@ -26,6 +28,7 @@ from scoregate.ci.recording import Recorder, RunRecorder
 from scoregate.ci.report import number_format
 from scoregate.ci.secrets import secret_values
 from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.core.partition import Partition
 from scoregate.core.reducer import RunReducer
 from scoregate.core.run import Run
 from scoregate.core.score_rules import ScoreRules
@@ -93,7 +96,7 @@ class PartRecorder:
         workers = await self._count_workers()
         partition = divide_for_workers(plan, settings, workers)
         numbers = range(1, len(partition.shards) + 1)
-        plans = (restrict_to_part(plan, partition, number, settings, shares=is_local) for number in numbers)
+        plans = (restrict_to_part(plan, partition, number, settings) for number in numbers)
         parts = {number: PartState(part) for number, part in zip(numbers, plans, strict=True)}
         calls = None if recorder.gateway is None else recorder.gateway.start_counting()
         live = LiveRecording(Path(folder).name, len(plan.launches), calls)
@@ -107,19 +110,26 @@ class PartRecorder:
             scratch,
             about,
             parts,
-            partial(
-                make_part, partition=partition, is_local=is_local, secrets=frozenset(secret_values(recorder.environ))
-            ),
+            partial(make_part, partition=partition, is_local=is_local, secrets=frozenset(secret_values(os.environ))),
             lambda: RunReducer(rules=ScoreRules(settings.criteria())),
             observe,
             live,
             recorder.redact,
             recorder.gateway,
             None if selected is None else selected.select,
+            self._lease_budget(settings, partition),
             settings.show_outputs is ShowOutputs.FULL,
         )
         live.read_tallies, live.is_open = log.tallies, lambda script: log.count_open(script) > 0
         return log
+
+    def _lease_budget(self, settings: Settings, partition: Partition) -> BudgetLeases | None:
+        """Leases of the budget; None if there is none, or if all processes count in one file or at the gateway."""
+        is_shared = self.cluster.is_local or self.recorder.gateway is not None
+        if is_shared or (settings.max_cost is None and settings.max_tokens is None):
+            return None
+        weights = {shard.number: shard.seconds or 1.0 for shard in partition.shards}
+        return BudgetLeases(settings.max_cost, settings.max_tokens, weights)
 
     async def _count_workers(self) -> int:
         try:

@@ -53,19 +53,17 @@ def divide_for_workers(plan: Plan, settings: Settings, workers: int) -> Partitio
     )
 
 
-def restrict_to_part(plan: Plan, partition: Partition, number: int, settings: Settings, *, shares: bool) -> Plan:
-    """The plan of one part.
+def restrict_to_part(plan: Plan, partition: Partition, number: int, settings: Settings) -> Plan:
+    """The plan of one part, with the whole budget: parts share it, or get leases.
 
     Args:
         plan: the whole plan.
         partition: the partition.
         number: the number of the part, from 1.
         settings: the settings of the project.
-        shares: whether all parts share one budget; otherwise each gets the share of its duration.
     """
-    if shares:
-        settings = settings.model_copy(update={"max_cost": None, "max_tokens": None})
-    return restrict_to_shard(plan, partition, number, settings)
+    undivided = settings.model_copy(update={"max_cost": None, "max_tokens": None})
+    return restrict_to_shard(plan, partition, number, undivided)
 
 
 def make_part(plan: Plan, partition: Partition, *, is_local: bool, secrets: frozenset[str] = frozenset()) -> Part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from scoregate.ci.executors.executor import ClusterOptions, OpenCluster
 from scoregate.ci.ports import RecordPlan
@@ -47,6 +48,11 @@ async def open_executor(settings: Settings, recorder: Recorder, scratch: Path) -
     from scoregate.ci.executors.part_recording import PartRecorder
 
     gateway = recorder.gateway
+    if gateway is not None and settings.scheduler and not _is_on_this_machine(settings.scheduler):
+        raise UsageError(
+            f"the gateway listens on this machine only, so workers of {settings.scheduler} can't reach it",
+            advice="Start `scoregate gateway` with --certificate, and give the workers its variables.",
+        )
     options = ClusterOptions(
         settings.scheduler or "",
         settings.max_suites,
@@ -55,3 +61,8 @@ async def open_executor(settings: Settings, recorder: Recorder, scratch: Path) -
     )
     async with _CLUSTERS[settings.executor]()(options, scratch) as cluster:
         yield PartRecorder(recorder, cluster, scratch).record
+
+
+def _is_on_this_machine(address: str) -> bool:
+    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    return host == "localhost" or host.startswith("127.") or host == "::1"

@@ -50,6 +50,7 @@ class PartOrder:
         timeout_s: the limit of a script's duration.
         suites: globs of the suites in result files.
         hidden: names of variables that suites must not get.
+        spent: the file in which the processes of all workers add up their costs; empty if they share no files.
     """
 
     attempt: str
@@ -60,6 +61,7 @@ class PartOrder:
     timeout_s: float
     suites: tuple[str, ...]
     hidden: tuple[str, ...]
+    spent: str = ""
 
 
 @cache

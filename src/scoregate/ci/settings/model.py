@@ -120,7 +120,7 @@ class Settings(LimitFields):
     """The address of Dask's scheduler, such as `tls://dask.example.com:8786`. Without it, `executor = "dask"` starts
     `max_suites` workers on this machine. No settings file can set it: who controls the scheduler controls this process.
     """
-    retries: NonNegativeInt = 2
+    retries: NonNegativeInt = 3
     """How often a part of a run on a cluster runs again after its worker is lost. An attempt that finished results
     doesn't count, because these are kept.
     """

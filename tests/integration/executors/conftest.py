@@ -1,0 +1,3 @@
+from tests.integration.host.conftest import project
+
+__all__ = ["project"]

@@ -1,0 +1,206 @@
+"""Runs on a cluster: the verdict of one machine, although workers are killed, hang, or can't run a part."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.executors.cluster import Cluster, wait_until
+from tests.integration.host.conftest import Project, Ran
+from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
+
+from scoregate.ci.executors import dask, dispatch
+
+pytest.importorskip("distributed", reason="needs scoregate[dask]")
+
+SLOW_SUITE = """
+import os, time
+from pathlib import Path
+from scoregate import evaluate
+
+def answer(input):
+    with open(os.environ["MARKS"], "a") as marks:
+        marks.write(f"NAME {input}\\n")
+    time.sleep(0.05)
+    return input
+
+def same(output, expected):
+    return output == expected
+
+rows = [{"id": str(n), "input": n, "expected": n if n % 10 else -1} for n in range(40)]
+evaluate("NAME", data=rows, task=answer, scorers=[same], concurrency=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("marks") / "marks"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def cluster(started: Cluster, marks: Path) -> Cluster:
+    """The scheduler with two workers that run; tests kill them."""
+    alive = [worker for worker in started.workers if worker.poll() is None]
+    started.workers[:] = alive
+    for _ in range(2 - len(alive)):
+        started.add_worker(QUALITY="change", MARKS=str(marks))
+    started.wait_for_workers(2)
+    return started
+
+
+def run(project: Project, cluster: Cluster, *words: str, **environment: str) -> Ran:
+    return project.scoregate("run", "--executor", "dask", "--scheduler", cluster.address, *words, **environment)
+
+
+def plant_slow(project: Project, marks: Path, *names: str) -> None:
+    marks.write_text("", encoding="utf-8")
+    for name in names:
+        project.write(f"evals/eval_{name}.py", SLOW_SUITE.replace("NAME", name))
+
+
+def read_calls(marks: Path) -> Counter[str]:
+    return Counter(marks.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+def read_cases(out: Path) -> Counter[tuple[int, str]]:
+    lines = gzip.decompress((out / "run/cases.jsonl.gz").read_bytes()).splitlines()
+    return Counter((case["suite"], case["hash"]) for case in map(json.loads, lines))
+
+
+def test_a_run_on_workers_has_the_verdict_of_one_machine(project: Project, cluster: Cluster) -> None:
+    plant(project)
+    whole = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="change")
+    ran = run(project, cluster, *COMMON, "--baseline", "base", QUALITY="base")
+    assert ran.exit_code == whole.exit_code == 1, ran.output
+    notice = next(each for each in ran.run["notices"] if each.startswith("ran in "))
+    assert notice.endswith("parts on 2 workers")
+    assert int(notice.split()[2]) > len(DURATIONS)
+    assert read_record(project.root / "scoregate-out") == read_record(project.root / "whole")
+
+
+def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
+    project: Project, cluster: Cluster, marks: Path
+) -> None:
+    plant_slow(project, marks, "one", "two")
+    victim = cluster.workers[0]
+
+    def kill() -> None:
+        wait_until(lambda: sum(read_calls(marks).values()) > 30)
+        victim.kill()
+        victim.wait()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    ran = run(project, cluster, "--baseline", "none")
+    killer.join()
+    assert ran.exit_code == 1, ran.output
+    assert [(suite["statuses"]["passed"], suite["statuses"]["failed"]) for suite in ran.run["suites"]] == [(36, 4)] * 2
+    assert set(read_cases(ran.out).values()) == {1}
+    assert len(read_cases(ran.out)) == 80
+    assert "1 attempt of parts ended early: the worker ended" in ran.output
+    # Only what had not arrived at the host ran twice, and failed cases, whose results aren't reused.
+    assert 1 <= sum(number > 1 for number in read_calls(marks).values()) < 15
+
+
+def test_a_part_of_a_worker_that_hangs_runs_elsewhere(
+    project: Project, cluster: Cluster, marks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask, "_SILENT_S", 4.0)
+    plant_slow(project, marks, "one", "two")
+    victim = cluster.workers[1]
+
+    def stop() -> None:
+        wait_until(lambda: sum(read_calls(marks).values()) > 10)
+        os.kill(victim.pid, signal.SIGSTOP)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    ran = run(project, cluster, "--baseline", "none")
+    stopper.join()
+    victim.kill()
+    victim.wait()
+    assert ran.exit_code == 1, ran.output
+    assert len(read_cases(ran.out)) == 80
+    assert set(read_cases(ran.out).values()) == {1}
+    assert "it did not report anything for 4 s" in ran.output
+
+
+def test_a_part_that_no_worker_can_run_is_unmeasurable(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "_WAIT_REFUSED_S", 1.0)
+    older = tmp_path / "older.py"
+    older.write_text("import scoregate\nscoregate.__version__ = '0.0.1'\n", encoding="utf-8")
+    cluster = Cluster(tmp_path)
+    cluster.add_worker("--preload", str(older))
+    project.write("evals/eval_a.py", SLOW_SUITE)
+    try:
+        ran = run(project, cluster, "--baseline", "none")
+    finally:
+        cluster.close()
+    assert ran.exit_code == 3, ran.output
+    error = ran.run["scripts"][0]["error"]
+    assert "no worker can run it" in error["message"]
+    assert "it has scoregate 0.0.1, and this machine" in error["message"]
+
+
+def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
+    project: Project, cluster: Cluster, tmp_path: Path
+) -> None:
+    package = tmp_path / "elsewhere"
+    package.mkdir()
+    (package / "only_there.py").write_text("", encoding="utf-8")
+    project.write(
+        "evals/eval_a.py",
+        "import only_there\nfrom scoregate import evaluate\n"
+        "evaluate('a', data=[{'input': 1}], task=lambda input: 1, scorers=[lambda output: 1.0])\n",
+    )
+    lacking = run(project, cluster, "--baseline", "none")
+    assert lacking.exit_code == 3, lacking.output
+    assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
+    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))))
+    cluster.wait_for_workers(3)
+    ran = run(project, cluster, "--baseline", "none")
+    assert ran.exit_code == 0, ran.output
+
+
+def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:
+    plant_slow(project, marks, "one", "two")
+
+    def kill() -> None:
+        wait_until(lambda: sum(read_calls(marks).values()) > 20)
+        cluster.scheduler.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    ran = run(project, cluster, "--baseline", "none")
+    killer.join()
+    assert ran.exit_code == 130, ran.output
+    assert not ran.run["complete"]
+    assert ran.run["stopped"] == "the connection to the scheduler was lost"
+    assert sum(sum(suite["statuses"].values()) for suite in ran.run["suites"]) >= 10
+
+
+def test_a_cluster_on_this_machine_stops_at_the_first_failure(project: Project, marks: Path) -> None:
+    plant_slow(project, marks, "one")
+    ran = project.scoregate(
+        "run", "--executor", "dask", "--max-suites", "1", "--baseline", "none", "-x", MARKS=str(marks)
+    )
+    assert ran.exit_code == 1, ran.output
+    assert "1 case failed, and the others did not run" in ran.output
+    assert 1 <= len(read_calls(marks)) < 40
