@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     baseline_options,
@@ -101,11 +101,11 @@ def command(
     if shard is not None:
         if watch:
             raise UsageError("--shard and --watch exclude each other")
-        if flags["executor"] not in (None, "local"):
-            raise UsageError("--shard and --executor exclude each other")
         from scoregate.cli.shard import parse_shard, run_project_shard
 
-        return run_project_shard(load(), root, options, parse_shard(shard, partition))
+        if (settings := load()).executor is not ExecutorKind.LOCAL:
+            raise UsageError("--shard and --executor exclude each other")
+        return run_project_shard(settings, root, options, parse_shard(shard, partition))
     if not watch:
         return run_project(load(), root, options, resumes=resume)
     from scoregate.cli.watch import check_watch, watch_project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import os
@@ -164,10 +165,14 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
 ) -> None:
     package = tmp_path / "elsewhere"
     package.mkdir()
-    (package / "only_there.py").write_text("", encoding="utf-8")
+    seen = package / "seen"
+    text = f"from pathlib import Path\nFILE = Path({str(seen)!r})\n"
+    (package / "only_there.py").write_text(text, encoding="utf-8")
     project.write(
         "evals/eval_a.py",
-        "import only_there\nfrom scoregate import evaluate\n"
+        "import os, only_there\nfrom pathlib import Path\nfrom scoregate import evaluate\n"
+        "names = ('SCOREGATE_MAX_COST', 'SCOREGATE_SPENT', 'OF_THIS_MACHINE')\n"
+        "only_there.FILE.write_text(str([os.environ.get(name) for name in names]))\n"
         "evaluate('a', data=[{'input': 1}], task=lambda input: 1, scorers=[lambda output: 1.0])\n",
     )
     lacking = run(project, cluster, "--baseline", "none")
@@ -175,8 +180,12 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
     assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
     cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))))
     cluster.wait_for_workers(3)
-    ran = run(project, cluster, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
+    ran = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
+    assert ran.run["suites"][0]["statuses"]["scored"] == 1, ran.output
+    max_cost, spent, of_this_machine = ast.literal_eval(seen.read_text(encoding="utf-8"))
+    assert max_cost == "9.0"
+    assert "scoregate-part-" in spent
+    assert of_this_machine is None
 
 
 def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:

@@ -99,7 +99,7 @@ class PartLog:
         select: drops events that a selection leaves out.
         budget: leases of the run's budget; None if the parts share one.
         show_outputs: whether outputs are recorded.
-        workers: how many parts each worker ran.
+        workers: the workers that got a part.
         lost: how many attempts ended early, by the reason.
     """
 
@@ -115,7 +115,7 @@ class PartLog:
     select: Callable[[EventsReceived], EventsReceived] | None = None
     budget: BudgetLeases | None = None
     show_outputs: bool = True
-    workers: dict[str, int] = field(default_factory=dict)
+    workers: set[str] = field(default_factory=set)
     lost: dict[str, int] = field(default_factory=dict)
     _number: int = 0
 
@@ -123,6 +123,7 @@ class PartLog:
         """Begin an attempt; returns what its worker gets, and what records its events."""
         state = self.parts[number]
         self._number += 1
+        self.workers.add(worker)
         folder = self.scratch / f"{number}-{self._number}"
         plan, reused = self._offer_finished(state, folder)
         sessions = ExitStack()
@@ -187,7 +188,6 @@ class PartLog:
         state = self.parts[number]
         attempt, run = self._end(state, is_complete=True)
         failures = find_script_failures(run)
-        self.workers[attempt.worker] = self.workers.get(attempt.worker, 0) + 1
         if any(
             _RETRIED.search(script.error.message) for script in run.scripts if script.error and script.name in failures
         ):
@@ -197,13 +197,19 @@ class PartLog:
         return True
 
     def lose(self, number: int, reason: str) -> bool:
-        """End an attempt that was lost, and keep what it finished; returns whether that is more than before."""
+        """End an attempt that was lost, and keep what it finished; returns whether that is more than before.
+
+        Args:
+            number: the number of the part.
+            reason: why it was lost; empty if the run was stopped.
+        """
         state = self.parts[number]
         if state.attempt is None:
             return False
         trials = state.attempt.count_trials()
         attempt, _ = self._end(state, is_complete=False)
-        self.lost[reason] = self.lost.get(reason, 0) + 1
+        if reason:
+            self.lost[reason] = self.lost.get(reason, 0) + 1
         if trials > (state.best[1] if state.best else 0):
             if state.best is not None:
                 shutil.rmtree(state.best[0], ignore_errors=True)
@@ -226,7 +232,7 @@ class PartLog:
         """End what still runs; yields the folder of each part."""
         for number, state in self.parts.items():
             if state.attempt is not None:
-                self.lose(number, "the run was stopped")
+                self.lose(number, "")
             if state.folder is None:
                 state.folder = state.failed or self._write_rest(state, number, ())
             yield state.folder

@@ -26,11 +26,12 @@ from scoregate.errors import MissingExtra, UsageError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_CONNECT_S, _ANSWER_S, _POLL_S = 20.0, 30.0, 0.1
+_CONNECT_S, _ANSWER_S, _CLOSE_S, _POLL_S = 20.0, 30.0, 3.0, 0.1
 # A worker sends a sign of life every two seconds.
 _SILENT_S = 30.0
 _LATE_S = 10.0
 _CHUNK = 4 * 1024 * 1024
+_DISCONNECTED = "the connection to the scheduler was lost"
 _LOST = "the worker ended, or the scheduler can't reach it"
 
 
@@ -86,8 +87,8 @@ async def _open_client(make_client: Any, address: Any) -> AsyncIterator[Client]:
     try:
         yield client
     finally:
-        with anyio.CancelScope(shield=True), anyio.move_on_after(_CONNECT_S), suppress(OSError, TimeoutError):
-            await client.close()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSE_S), suppress(OSError, TimeoutError):
+            await client.close(timeout=_CLOSE_S / 2)
 
 
 @dataclass(slots=True)
@@ -140,16 +141,21 @@ class DaskCluster:
 
     async def list_workers(self) -> Mapping[str, int]:
         """The number of threads of each worker, by its address."""
+        self._check_connection()
         try:
             with anyio.fail_after(_ANSWER_S):
                 threads: dict[str, int] = await self._client.scheduler.ncores()
         except TimeoutError:
             raise ClusterLost(f"the scheduler did not answer for {_ANSWER_S:g} s") from None
         except OSError:
-            raise ClusterLost("the connection to the scheduler was lost") from None
-        if self._client.status != "running":  # a scheduler that was started again knows nothing of this run
-            raise ClusterLost("the connection to the scheduler was lost")
+            raise ClusterLost(_DISCONNECTED) from None
+        self._check_connection()
         return {worker: max(1, number) for worker, number in threads.items()}
+
+    def _check_connection(self) -> None:
+        """Dask connects again by itself, but a scheduler that was started again knows nothing of this run."""
+        if self._client.status != "running":
+            raise ClusterLost(_DISCONNECTED)
 
     async def prepare(self, worker: str, tree: SourceTree) -> None:
         """Compare versions, and send the project's files unless the worker has them."""
@@ -160,7 +166,10 @@ class DaskCluster:
         for name, version in own.items():
             if found.get(name) != version:
                 raise WorkerRefused(f"it has {name} {one_line(str(found.get(name)), 40)}, and this machine {version}")
-        if self.is_local or await self._call(worker, dask_worker.has_tree, tree.digest):
+        if self.is_local:
+            await self._call(worker, dask_worker.ignore_interrupts)
+            return
+        if await self._call(worker, dask_worker.has_tree, tree.digest):
             return
         with tree.path.open("rb") as file:
             offset = 0
@@ -217,7 +226,7 @@ class DaskCluster:
             await self._wait(attempt, future)
         finally:
             self._attempts.pop(name, None)
-            with anyio.CancelScope(shield=True), anyio.move_on_after(_ANSWER_S), suppress(Exception):
+            with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSE_S), suppress(Exception):
                 await future.cancel()
 
     async def _wait(self, attempt: _Attempt, future: Future) -> None:

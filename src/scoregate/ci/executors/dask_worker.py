@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import threading
 import time
 from collections.abc import Mapping
@@ -35,6 +36,14 @@ _MOST_PRINTED = 100_000  # lines
 def describe_worker() -> dict[str, str]:
     """The versions that must be those of the host."""
     return {"scoregate": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
+
+
+def ignore_interrupts() -> None:
+    """Leave Ctrl+C to the host, which ends this worker: the terminal sends it to all processes.
+
+    A handler, unlike SIG_IGN, is not inherited by suites.
+    """
+    signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
 
 def _folder(worker: Worker, digest: str) -> Path:

@@ -17,7 +17,7 @@ from scoregate.ci.settings import Settings
 _POLL_S = 0.5
 # Clusters that start workers on demand take minutes.
 _WAIT_S = 300.0
-_WAIT_REFUSED_S = 10.0
+_WAIT_REFUSED_S = 60.0
 _MOST_REASONS = 5
 
 
