@@ -90,7 +90,10 @@ def start_cluster(folder: Path) -> Iterator[tuple[str, list[int]]]:
         for process in started:
             process.terminate()
         for process in started:
-            process.wait()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:  # a nanny whose worker was just killed
+                process.kill()
 
 
 def _wait_for_workers(address: str) -> None:
@@ -241,6 +244,8 @@ def measure_run(folder: Path, suites: int, cases: int, *, kills: bool) -> bool:
     print("\n".join(killed))
     print(f"load before: {load:.1f}, after: {os.getloadavg()[0]:.1f}; killed: {len(killed)}")
     print(f"ideal {ideal:.1f} s, run {suites_s:.1f} s ({ideal / suites_s:.3f})")
+    scripts_s = sum(script["duration_s"] for script in head["scripts"]) / suites
+    print(f"a script took {scripts_s:.2f} s, and its cases at least {cases * PAUSE_S:.2f} s")
     print(f"command with start and reports {seconds:.1f} s ({ideal / seconds:.3f})")
     print("\n".join((*head["notices"], *problems)))
     return bool(problems)

@@ -101,7 +101,7 @@ def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
     victim = cluster.workers[0]
 
     def kill() -> None:
-        wait_until(lambda: sum(read_calls(marks).values()) > 30)
+        wait_until(lambda: sum(read_calls(marks).values()) > 60)
         victim.kill()
         victim.wait()
 
@@ -114,8 +114,8 @@ def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
     assert set(read_cases(ran.out).values()) == {1}
     assert len(read_cases(ran.out)) == 80
     assert "1 attempt of parts ended early: the worker ended" in ran.output
-    # Only what had not arrived at the host ran twice, and failed cases, whose results aren't reused.
-    assert 1 <= sum(number > 1 for number in read_calls(marks).values()) < 15
+    # Only what had not arrived at the host ran twice.
+    assert 1 <= sum(number > 1 for number in read_calls(marks).values()) < 25
 
 
 def test_a_part_of_a_worker_that_hangs_runs_elsewhere(
