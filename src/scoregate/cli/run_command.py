@@ -111,4 +111,6 @@ def command(
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume)
+    if load().executor is not ExecutorKind.LOCAL:
+        raise UsageError("--watch and --executor exclude each other")
     return watch_project(load, root, options)

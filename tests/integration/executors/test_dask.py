@@ -213,3 +213,25 @@ def test_a_cluster_on_this_machine_stops_at_the_first_failure(project: Project, 
     assert ran.exit_code == 1, ran.output
     assert "1 case failed, and the others did not run" in ran.output
     assert 1 <= len(read_calls(marks)) < 40
+
+
+def test_options_that_exclude_an_executor_are_refused(project: Project) -> None:
+    project.write("evals/eval_a.py", SLOW_SUITE)
+    dask_words = ("run", "--executor", "dask", "--baseline", "none")
+    refused = {
+        ("--shard", "1/2"): "--shard and --executor exclude each other",
+        ("--watch",): "--watch and --executor exclude each other",
+        ("--scheduler", "tcp://127.0.0.1:9"): "no scheduler of Dask can be reached at tcp://127.0.0.1:9",
+        ("--gateway", "on", "--scheduler", "tls://dask.example.com:8786"): "the gateway listens on this machine only",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask, "_CONNECT_S", 1.0)
+        for words, message in refused.items():
+            ran = project.scoregate(*dask_words, *words)
+            assert (ran.exit_code, message in ran.output) == (2, True), ran.output
+    alone = project.scoregate("run", "--scheduler", "tcp://127.0.0.1:9", "--baseline", "none")
+    assert "--scheduler needs an executor with a scheduler" in alone.output
+    project.write("scoregate.toml", 'scheduler = "tls://attacker.example.com:8786"\n')
+    in_file = project.scoregate("run", "--baseline", "none")
+    assert in_file.exit_code == 2
+    assert "a change must not choose where code runs" in in_file.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,7 +58,8 @@ async def open_executor(settings: Settings, recorder: Recorder, scratch: Path) -
         settings.scheduler or "",
         settings.max_suites,
         recorder.environ,
-        frozenset() if gateway is None else gateway.key_variables,
+        # Keys under other names, too.
+        frozenset() if gateway is None else gateway.key_variables | (os.environ.keys() - recorder.environ.keys()),
     )
     async with _CLUSTERS[settings.executor]()(options, scratch) as cluster:
         yield PartRecorder(recorder, cluster, scratch).record
