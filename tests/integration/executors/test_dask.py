@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.executors.cluster import Cluster, wait_until
+from tests.integration.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
 
@@ -186,6 +187,42 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
     assert max_cost == "9.0"
     assert "scoregate-part-" in spent
     assert of_this_machine is None
+
+
+MODEL_SUITE = """
+import json, os, urllib.request
+from scoregate import evaluate
+
+def answer(input):
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": f"NAME {input}"}], "max_tokens": 5}
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        json.dumps(body).encode(),
+        {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"},
+    )
+    return json.load(urllib.request.urlopen(request, timeout=60))["choices"][0]["message"]["content"]
+
+def has_no_key(output):
+    return not any("sk-real" in value for value in os.environ.values())
+
+evaluate("NAME", data=[{"input": n} for n in range(10)], task=answer, scorers=[has_no_key])
+"""
+
+
+def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluster, provider: Provider) -> None:
+    for name in ("one", "two"):
+        project.write(f"evals/eval_{name}.py", MODEL_SUITE.replace("NAME", name))
+    model = {"OPENAI_API_KEY": "sk-real-key-0123456789", "OPENAI_BASE_URL": f"{provider.url}/v1"}
+    words = ("--gateway", "on", "--baseline", "none")
+    ran = run(project, cluster, *words, "--max-tokens", "10000", **model)
+    assert ran.exit_code == 0, ran.output
+    assert sum(each["calls"] for each in ran.run["model_calls"]) == 20
+    assert {each["suite"] for each in ran.run["model_calls"]} == {"evals/eval_one.py", "evals/eval_two.py"}
+    spent = run(project, cluster, *words, "--max-tokens", "100", "--cache", "off", **model)
+    assert spent.exit_code in (1, 3), spent.output
+    assert "the budget is spent" in spent.output
+    tokens = sum(each["input_tokens"] + each["output_tokens"] for each in spent.run["model_calls"])
+    assert 0 < tokens <= 100
 
 
 def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:
