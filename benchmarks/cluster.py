@@ -30,11 +30,11 @@ WORKERS = 4
 PAUSE_S = 0.05
 EVERY_S = 3.0
 SUITE = """
-import time
+import asyncio
 from scoregate import evaluate
 
-def answer(input):
-    time.sleep({pause})
+async def answer(input):
+    await asyncio.sleep({pause})
     return input
 
 def same(output, expected):

@@ -243,7 +243,7 @@ class DaskCluster:
                 if now - ended > _LATE_S:
                     raise PartLost("its last events did not arrive")
             if now - attempt.last > _SILENT_S:
-                raise PartLost(f"it did not report anything for {_SILENT_S:g} s")
+                raise PartLost(f"it did not report anything for {_SILENT_S:g} s", leaves_worker=True)
         if attempt.problem or attempt.total != attempt.received:
             raise PartLost(attempt.problem or "a part of its events was lost on the way")
 

@@ -161,8 +161,10 @@ class Dispatcher:
                     await self.cluster.run_part(part, worker, self.tree, self.settings, emit)
                 except PartLost as error:
                     reason = error.reason
-                    if error.leaves_worker and number not in self._gone:
-                        queued.refused_by.add(worker)
+                    queued.refused_by.add(worker)
+                    if error.leaves_worker:
+                        self.refused[worker] = reason
+                        self._ready.discard(worker)
             if scope.cancelled_caught or number in self._gone:
                 reason = reason or "the worker ended, or the scheduler can't reach it"
         finally:
@@ -194,4 +196,4 @@ class Dispatcher:
     def describe(self) -> Iterator[str]:
         """A notice for each worker that can't run parts."""
         for worker, reason in list(self.refused.items())[:_MOST_REASONS]:
-            yield f"worker {worker} got no part: {reason}"
+            yield f"worker {worker} gets no parts: {reason}"

@@ -37,11 +37,11 @@ class PartLost(Exception):
 
     Attributes:
         reason: what happened, for reports.
-        leaves_worker: the worker must get no further part.
+        leaves_worker: the worker hangs, so it must get no further part.
     """
 
     reason: str
-    leaves_worker: bool = True
+    leaves_worker: bool = False
 
 
 @record
