@@ -35,9 +35,9 @@ MARKERS = {
     ),
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
-        "e2e/", "integration/execution/test_host.py", "integration/foreign/", "integration/frameworks/",
-        "integration/history/", "integration/host/", "integration/jobs/", "integration/listen/", "integration/migrate/",
-        "integration/models/test_host.py",
+        "e2e/", "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
+        "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
+        "integration/listen/", "integration/migrate/", "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",

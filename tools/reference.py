@@ -43,8 +43,8 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 # Every setting belongs to one group; `list_settings` fails if one is missing.
 GROUPS = {
     "What runs": (
-        "working_directory paths suite config commands configs max_suites max_cases repeats repeats_budget timeout"
-        " message affected"
+        "working_directory paths suite config commands configs max_suites executor scheduler retries max_cases repeats"
+        " repeats_budget timeout message affected"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
@@ -88,6 +88,7 @@ TYPES = {
     "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
     "ShowOutputs": "`full` or `none`",
+    "ExecutorKind": "`local` or `dask`",
     "Confirm": "`off`, `critical` or `all`",
     "PolicySource": "`head` or `base`",
     "SecretStr": "text",
@@ -110,7 +111,7 @@ TYPES = {
     "tuple[Mapping[Text, VersionOrTag], ...]": "list of tables",
 }
 # Settings that a file can't set, and settings that only a file can set.
-NOT_IN_FILES = ("working_directory", "github_token")
+NOT_IN_FILES = ("working_directory", "github_token", "executor", "scheduler")
 TABLES = {
     "commands": "Command",
     "configs": "OfflineConfig",

@@ -92,7 +92,7 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
     return tuple(shards)
 
 
-def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Settings) -> Run:
+def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, keep: int = 0) -> Run:
     """Write the runs of shards as one run.
 
     Of several runs of a shard, the first complete one counts. Only the columns of the merged run are in memory.
@@ -101,6 +101,7 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
         folders: the runs of one partition.
         folder: the folder of the merged run.
         settings: the settings of the project.
+        keep: how many earlier runs are kept.
 
     Raises:
         RecordError: it can't be written.
@@ -113,7 +114,7 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
     merging = _Merging()
     for shard in shards:
         merging.add_suites(shard)
-    with RunWriter(folder) as writer:
+    with RunWriter(folder, keep=keep) as writer:
         for number, shard in enumerate(shards):
             for line in merging.read_lines(number, shard):
                 writer.add_line(line)

@@ -124,13 +124,15 @@ class FailureLimit:
 
     most: int | None
     reached: anyio.Event = field(default_factory=anyio.Event)
-    _failing: set[tuple[int, str]] = field(default_factory=set)
+    _failing: set[tuple[str | None, str, str]] = field(default_factory=set)
 
     def count(self, finished: Iterable[tuple[SuiteReducer, CaseResult]]) -> None:
         """Count the failing cases among those that finished. Repeats of a case count once."""
         if self.most is None or self.reached.is_set():
             return
-        self._failing.update((suite.index, case.hash) for suite, case in finished if case.status in _FAILING)
+        self._failing.update(
+            (suite.script, suite.label, case.hash) for suite, case in finished if case.status in _FAILING
+        )
         if len(self._failing) >= self.most:
             self.reached.set()
 

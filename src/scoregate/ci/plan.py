@@ -13,6 +13,7 @@ from pathlib import Path
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
+from scoregate.core.packing import LaunchDuration
 from scoregate.core.records import record
 from scoregate.core.run import Run, RunShard
 
@@ -203,6 +204,7 @@ class Plan:
         narrowed: the user named what to run, so no other sources were searched for.
         shard: the shard that it is restricted to; None for all.
         carried: the scripts whose results come from the base's run; None if all are launched.
+        durations: the durations of launches in the baseline, by name; empty if nothing is divided by them.
     """
 
     root: Path
@@ -216,6 +218,7 @@ class Plan:
     narrowed: bool = False
     shard: RunShard | None = None
     carried: CarriedScripts | None = None
+    durations: Mapping[str, LaunchDuration] = field(default_factory=dict)
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:

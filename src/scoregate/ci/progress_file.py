@@ -25,7 +25,7 @@ from scoregate.ci.archive.progress import (
     write_live,
 )
 from scoregate.ci.launch import LaunchEvent
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.observers import Recording
 from scoregate.ci.report.excerpts import format_score, summarize_reasons
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.core.cases import CaseResult, Status
@@ -45,11 +45,11 @@ class ProgressObserver:
     `failing` are the last trials that failed or have errors.
     """
 
-    recording: RunRecorder | None = None
+    recording: Recording | None = None
     changed: bool = False
     failing: deque[LiveCase] = field(default_factory=lambda: deque(maxlen=_FAILING))
 
-    def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:  # noqa: ARG002
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:  # noqa: ARG002
         """Note an event."""
         self.recording, self.changed = recording, True
         for suite, case in recording.finished:
@@ -96,7 +96,7 @@ async def _update_file(folder: Path, first: LiveRun, observer: ProgressObserver)
             await anyio.to_thread.run_sync(write_live, folder, live)
 
 
-def _current_state(first: LiveRun, recording: RunRecorder, failing: tuple[LiveCase, ...]) -> LiveRun:
+def _current_state(first: LiveRun, recording: Recording, failing: tuple[LiveCase, ...]) -> LiveRun:
     tallies = [tally for _, tally in recording.tallies()]
     counts = [_count(tally) for tally in tallies]
     is_planned = all(each.planned is not None for each in counts)
@@ -113,7 +113,7 @@ def _current_state(first: LiveRun, recording: RunRecorder, failing: tuple[LiveCa
     return replace(
         first,
         message=first.message or (recording.message and one_line(recording.message, _REASON)),
-        stage=recording.writer.folder.name,
+        stage=recording.stage,
         whole=total,
         suites=tuple(map(_suite, shown)),
         hidden=len(tallies) - len(shown),

@@ -33,6 +33,7 @@ from scoregate.ci.launch import (
     UsageCounted,
     launch_all,
 )
+from scoregate.ci.observers import Observer
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import CarriedScripts, Plan, SuiteSource
 from scoregate.ci.process import OpenChild, open_child
@@ -59,7 +60,6 @@ _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
 _FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
 _MOST_INVALID = 20
-Observer = Callable[[LaunchEvent, "RunRecorder"], None]
 
 
 @dataclass(slots=True)
@@ -108,6 +108,11 @@ class RunRecorder:
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
     _suite_events: int = 0
     _flushed: _Flushed = field(default_factory=_Flushed)
+
+    @property
+    def stage(self) -> str:
+        """The name of the folder of the run."""
+        return self.writer.folder.name
 
     def record_event(self, event: LaunchEvent) -> None:
         """Record an event, and flush if it is due."""
@@ -275,7 +280,7 @@ class Recorder:
 
     async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
-        about = await self._describe(plan, settings, notices)
+        about = await self.describe(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             recording = RunRecorder(
                 writer,
@@ -291,7 +296,7 @@ class Recorder:
             failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None)
 
             def emit(event: LaunchEvent) -> None:
-                event = _redact_event(event, self.redact)
+                event = redact_event(event, self.redact)
                 if selected is not None and isinstance(event, EventsReceived):
                     event = selected.select(event)
                 recording.record_event(event)
@@ -349,7 +354,8 @@ class Recorder:
 
         return Reader(self.redact)
 
-    async def _describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
+    async def describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
+        """The run of a plan without its results."""
         now, root = time.time(), plan.root
         try:
             file_values = json.loads(self.redact.text(json.dumps(settings.file_values, default=str)))
@@ -395,7 +401,7 @@ async def _flush_regularly(recording: RunRecorder) -> AsyncIterator[None]:
         tasks.cancel_scope.cancel()
 
 
-def _redact_event(event: LaunchEvent, redact: Redactor) -> LaunchEvent:
+def redact_event(event: LaunchEvent, redact: Redactor) -> LaunchEvent:
     """Redact the host's own texts, which may name files and commands. Events and output are redacted already."""
     if isinstance(event, Notice):
         return replace(event, notice=redact.text(event.notice))

@@ -30,19 +30,21 @@ from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
+from scoregate.ci.observers import Observer
 from scoregate.ci.plan import Plan
 from scoregate.ci.policy import load_tree_settings, with_tree_policy
-from scoregate.ci.ports import Ports
+from scoregate.ci.ports import Ports, RecordPlan
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import OpenChild, open_child, visible_environment
 from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
-from scoregate.ci.recording import Observer, Recorder
+from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import resume_run
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
+from scoregate.ci.sharding import read_durations
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
 from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
@@ -108,21 +110,40 @@ async def open_ports(
         )
         recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=opened_by)
         imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
-        yield Ports(
-            root=root,
-            discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-            prepare=partial(prepare_suites, venv),
-            choose_affected=partial(_choose_affected, context),
-            add_baseline_outputs=partial(with_baseline_outputs, scratch, identity, keeps=context.connection is None),
-            resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
-            record=recorder.record,
-            rerun=partial(_rerun_baseline, recorder, imports, context.base, find),
-            read_previous_run=partial(_read_previous_run, context),
-            amend=partial(amend_run, context.out / RUN_FOLDER),
-            settle=protection.settle,
-            reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
-            stop=stop,
-        )
+        async with _open_executor(settings, recorder, scratch) as record:
+            yield Ports(
+                root=root,
+                discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
+                prepare=partial(prepare_suites, venv),
+                choose_affected=partial(_choose_affected, context),
+                add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
+                resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+                record=record,
+                rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
+                read_previous_run=partial(_read_previous_run, context),
+                amend=partial(amend_run, context.out / RUN_FOLDER),
+                settle=protection.settle,
+                reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
+                stop=stop,
+            )
+
+
+@asynccontextmanager
+async def _open_executor(settings: Settings, recorder: Recorder, scratch: Path) -> AsyncIterator[RecordPlan]:
+    """What records plans: on this machine, or on a cluster."""
+    if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
+        yield recorder.record
+        return
+    from scoregate.ci.executors.table import open_executor
+
+    async with open_executor(settings, recorder, scratch) as record:
+        yield record
+
+
+def _add_baseline(scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool) -> Plan:
+    """The plan with the baseline's outputs for battles, and with its durations, by which a cluster divides work."""
+    plan = with_baseline_outputs(scratch, identity, plan, base, keeps=keeps)
+    return replace(plan, durations=read_durations(plan, base))
 
 
 @asynccontextmanager
@@ -252,6 +273,7 @@ async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ:
 
 async def _rerun_baseline(
     recorder: Recorder,
+    record: RecordPlan,
     imports: Callable[[Interpreter], Awaitable[ImportFolders]],
     job_base: BaseCommit | None,
     find: FindSuites,
@@ -270,7 +292,7 @@ async def _rerun_baseline(
             base = move_plan(plan, tree.path, imports=await imports(plan.interpreter))
             base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
             link_node_packages(base, plan)
-            run = await recorder.record(base, settings, base.notices, folder=folder)
+            run = await record(base, settings, base.notices, folder=folder)
             sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
             run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
     except GitError as error:

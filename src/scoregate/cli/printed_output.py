@@ -13,8 +13,8 @@ from typing import IO
 from rich.text import Text
 
 from scoregate.ci.launch import LaunchEvent, Printed
+from scoregate.ci.observers import Observer, Recording
 from scoregate.ci.publish.files import write_atomically
-from scoregate.ci.recording import Observer, RunRecorder
 
 _SHOWN = 256 * 1024  # characters of one script
 _KEPT = 256 * 1024 * 1024
@@ -50,7 +50,7 @@ class PrintedOutput:
     out: str
     _outputs: dict[str, _Output] = field(default_factory=dict)
 
-    def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:
         """Pass an event on, unless it is a line above the limit."""
         if isinstance(event, Printed) and not self._is_shown(event):
             return

@@ -16,7 +16,7 @@ from rich.segment import ControlType, Segment
 from rich.text import Text
 
 from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.observers import Recording
 from scoregate.ci.report.text import one_line
 from scoregate.cli.output import Output, is_interactive
 from scoregate.cli.progress_state import (
@@ -108,10 +108,10 @@ class ProgressLog:
     _progress: RunProgress = field(default_factory=RunProgress)
     _limit: RefreshLimit = field(default_factory=lambda: RefreshLimit(_UPDATE_S))
     _last_print: float = field(default_factory=monotonic)
-    _recording: RunRecorder | None = None
+    _recording: Recording | None = None
     _calls: str = ""
 
-    def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:
         if isinstance(event, Started):
             self._progress.begin(event.script, recording)
             self._recording = recording
@@ -134,7 +134,7 @@ class ProgressLog:
         if self._recording is not None and self._limit.is_due():
             self._update(self._recording)
 
-    def _update(self, recording: RunRecorder) -> None:
+    def _update(self, recording: Recording) -> None:
         with self._limit.measure():
             for suite in self._progress.update(recording):
                 self._print(f"  {format_suite(suite)}")

@@ -12,7 +12,7 @@ import anyio
 from rich.text import Text
 
 from scoregate.ci.github.commands import harmless_marks
-from scoregate.ci.recording import Observer, RunRecorder
+from scoregate.ci.observers import Observer, Recording
 from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.text import display_name, excerpt, one_line
@@ -57,9 +57,9 @@ class RunProgress:
     ended: int = 0
     calls: CallTotals | None = None
     _suites: dict[tuple[str, str, str], SuiteProgress] = field(default_factory=dict)
-    _run: RunRecorder | None = None
+    _run: Recording | None = None
 
-    def update(self, recording: RunRecorder) -> Iterator[SuiteProgress]:
+    def update(self, recording: Recording) -> Iterator[SuiteProgress]:
         """Update from the recording; yield the suites that finished since the last update."""
         now = monotonic()
         for script, tally in recording.tallies():
@@ -82,7 +82,7 @@ class RunProgress:
         if self._run is not None and self._run.calls is not None:
             self.calls = self._run.calls.sum_calls()
 
-    def begin(self, script: str, recording: RunRecorder) -> None:
+    def begin(self, script: str, recording: Recording) -> None:
         """Count a started script. If it ran before, its suites start again."""
         if recording is not self._run:
             self._run, self.launches, self.began, self.ended = recording, recording.launches, 0, 0
@@ -225,7 +225,7 @@ _MOST_PARTS = 12
 _MARKS = {Status.PASSED: ("✓", "green"), Status.FAILED: ("✗", "red"), Status.ERRORED: ("!", "yellow")}
 
 
-def format_cases(recording: RunRecorder) -> Text:
+def format_cases(recording: Recording) -> Text:
     """`✓ demo · greeting  is-polite 1, is-brief 0.5  1.2 s`, for each case that the last event finished."""
     return Text("\n").join(_format_case(suite.label, case) for suite, case in recording.finished)
 

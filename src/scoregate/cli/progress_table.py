@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.observers import Recording
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.cli.progress_state import (
@@ -197,9 +197,9 @@ class ProgressTable:
     cases: bool
     _progress: RunProgress
     _limit: RefreshLimit = field(default_factory=lambda: RefreshLimit(_UPDATE_S))
-    _recording: RunRecorder | None = None
+    _recording: Recording | None = None
 
-    def __call__(self, event: LaunchEvent, recording: RunRecorder) -> None:
+    def __call__(self, event: LaunchEvent, recording: Recording) -> None:
         if isinstance(event, Printed):
             self.print_line(format_output_line(event.line))
             return
@@ -219,7 +219,7 @@ class ProgressTable:
         if (self._recording is not None or self._progress.counts_calls) and self._limit.is_due():
             self._update(self._recording)
 
-    def _update(self, recording: RunRecorder | None) -> None:
+    def _update(self, recording: Recording | None) -> None:
         self._recording = None
         with self._limit.measure():
             self._progress.update_calls()

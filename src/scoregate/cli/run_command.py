@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
@@ -37,6 +37,13 @@ from scoregate.errors import UsageError
     "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
 )
 @affected_option
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "dask"]),
+    help="Where scripts run: on this machine, or in parts on the workers of a Dask cluster.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Dask's scheduler; without it, workers start on this machine.")
+@click.option("--retries", type=int, metavar="N", help="How often a part runs again after its worker is lost.")
 @running_options
 @case_options
 @click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
@@ -98,11 +105,15 @@ def command(
             raise UsageError("--shard and --watch exclude each other")
         from scoregate.cli.shard import parse_shard, run_project_shard
 
-        return run_project_shard(load(), root, options, parse_shard(shard, partition))
+        if (settings := load()).executor is not ExecutorKind.LOCAL:
+            raise UsageError("--shard and --executor exclude each other")
+        return run_project_shard(settings, root, options, parse_shard(shard, partition))
     if not watch:
         return run_project(load(), root, options, resumes=resume)
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume)
+    if load().executor is not ExecutorKind.LOCAL:
+        raise UsageError("--watch and --executor exclude each other")
     # The watcher knows itself which files a script used.
     return watch_project(lambda: load().model_copy(update={"affected": False}), root, options)

@@ -15,11 +15,11 @@ import anyio
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
 from scoregate.ci.discovery import FindSuites, find_suites
 from scoregate.ci.local_history import keep_oldest_runs
+from scoregate.ci.observers import Observer
 from scoregate.ci.pipeline import GateResult, run_gate
 from scoregate.ci.ports import Ports
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.progress_file import write_progress_file
-from scoregate.ci.recording import Observer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import in_ci, in_container

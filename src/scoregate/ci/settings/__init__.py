@@ -13,13 +13,14 @@ from scoregate.ci.settings.fields import (
 )
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings
 from scoregate.ci.settings.load import environment_value, load_settings, parse_table
-from scoregate.ci.settings.model import Settings
+from scoregate.ci.settings.model import ExecutorKind, Settings
 
 __all__ = [
     "BaselineKind",
     "Command",
     "CommentMode",
     "Confirm",
+    "ExecutorKind",
     "GatewayMode",
     "GatewayProviderSettings",
     "OfflineConfig",

@@ -8,11 +8,22 @@ from typing import Any
 from scoregate.ci.settings.model import Settings
 from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 
-# No file can set these.
-WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token"})
+# No file can set these. The scheduler of a cluster can send code to the host.
+WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "executor", "scheduler"})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
-    {"install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version", "timeout"}
+    {
+        "install",
+        "install_groups",
+        "keep_runs",
+        "max_suites",
+        "message",
+        "out",
+        "python",
+        "python_version",
+        "retries",
+        "timeout",
+    }
 )
 # What is run, what it is compared with, what is required of it, and what is published.
 BASE_SETTINGS = frozenset(

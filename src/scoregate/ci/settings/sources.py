@@ -131,6 +131,12 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
         raise SettingsError(
             f"github_token is set in a file in {where}", advice="Remove it. Tokens belong in the environment only."
         )
+    for name in ("executor", "scheduler"):
+        if name in (own or table or {}):
+            raise SettingsError(
+                f"{name} is set in a file in {where}, but a change must not choose where code runs",
+                advice=f"Remove it. Use --{name} or SCOREGATE_{name.upper()}.",
+            )
     if own is not None:
         return Layer(own, lambda keys: _place(OWN_FILE, keys), lambda keys: find_line(_decode(own_content), keys))
     above = ("tool", "scoregate")

@@ -1,0 +1,76 @@
+"""The progress of a run in parts, as observers of a run on one machine see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from scoregate.core.cases import CaseResult
+from scoregate.core.reducer import SuiteReducer, Tally
+
+if TYPE_CHECKING:
+    from scoregate.ci.gateway_counts import CallCounter
+
+
+@dataclass(slots=True)
+class LiveRecording:
+    """The progress of all parts.
+
+    Attributes:
+        stage: the name of the folder of the run.
+        launches: the number of scripts.
+        calls: counts the calls of models at the gateway.
+        read_tallies: the progress of every suite in every part.
+        is_open: whether a script has a part that has not ended.
+        finished: the trials that the last event finished, each with its suite.
+        message: the message of the run.
+    """
+
+    stage: str
+    launches: int
+    calls: CallCounter | None = None
+    read_tallies: Callable[[], Iterable[tuple[str, Tally]]] = tuple
+    is_open: Callable[[str], bool] = bool
+    finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
+    message: str | None = None
+    _started: set[str] = field(default_factory=set)
+
+    def start(self, script: str) -> bool:
+        """Whether this is the first start of a script."""
+        is_first = script not in self._started
+        self._started.add(script)
+        return is_first
+
+    def tallies(self) -> Iterator[tuple[str, Tally]]:
+        """How far every suite is, each with its script; the parts of a suite are one suite."""
+        merged: dict[tuple[str, str], list[Tally]] = {}
+        for script, tally in self.read_tallies():
+            merged.setdefault((script, tally.label), []).append(tally)
+        for (script, _), tallies in merged.items():
+            yield script, _merge(tallies, is_open=self.is_open(script))
+
+
+def _merge(tallies: list[Tally], *, is_open: bool) -> Tally:
+    done = sum(each.done for each in tallies)
+    planned = [each.planned for each in tallies]
+    durations = [each.duration_s for each in tallies if each.duration_s is not None]
+    states = {status: 0 for each in tallies for status in each.states}
+    means: dict[str, list[tuple[float, int]]] = {}
+    for each in tallies:
+        for status, number in each.states.items():
+            states[status] += number
+        for name, mean in each.means.items():
+            means.setdefault(name, []).append((mean, max(1, each.done)))
+    return replace(
+        tallies[0],
+        log="",
+        planned=None if None in planned else sum(number or 0 for number in planned),
+        done=done,
+        states=states,
+        means={name: sum(m * n for m, n in known) / sum(n for _, n in known) for name, known in means.items()},
+        cost=sum(each.cost for each in tallies),
+        finished=not is_open and all(each.finished for each in tallies),
+        duration_s=sum(durations) if durations else None,
+        cases=sum(each.cases for each in tallies),
+    )

@@ -1,0 +1,164 @@
+"""Record a plan that runs in parts on a cluster, as the run that one machine would have recorded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import mkdtemp
+
+from scoregate.ci.archive import RUN_FOLDER, amend_run
+from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.executors.attempts import PartLog, PartState
+from scoregate.ci.executors.budget import BudgetLeases
+from scoregate.ci.executors.dispatch import Dispatcher
+from scoregate.ci.executors.executor import Cluster, ClusterLost
+from scoregate.ci.executors.live import LiveRecording
+from scoregate.ci.executors.parts import divide_for_workers, make_part, restrict_to_part
+from scoregate.ci.executors.source_tree import SourceTree, pack_tree
+from scoregate.ci.launch import LaunchEvent
+from scoregate.ci.merge_shards import find_shards, merge_shards
+from scoregate.ci.partial_run import CaseFilter, FailureLimit
+from scoregate.ci.plan import Plan
+from scoregate.ci.recording import Recorder, RunRecorder
+from scoregate.ci.report import number_format
+from scoregate.ci.secrets import secret_values
+from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.core.partition import Partition
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import Run
+from scoregate.core.score_rules import ScoreRules
+
+_MOST_REASONS = 5
+_OF_SHARDS = re.compile(r"shard [0-9]+: |merged from [0-9]+ of ")
+
+
+@dataclass(slots=True)
+class PartRecorder:
+    """Records runs in parts, each on a worker of a cluster.
+
+    Args:
+        recorder: records runs on this machine; its folder, observers, gateway and stop are used.
+        cluster: the workers.
+        scratch: a folder for temporary files.
+    """
+
+    recorder: Recorder
+    cluster: Cluster
+    scratch: Path
+
+    async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
+        """Run the plan on the cluster; the run is on disk when this returns, or is cancelled."""
+        recorder = self.recorder
+        if not plan.launches:
+            return await recorder.record(plan, settings, notices, folder=folder)
+        is_main = folder == RUN_FOLDER
+        about = await recorder.describe(plan, settings, notices)
+        selected = CaseFilter.for_plan(settings.selection, plan)
+        failures = FailureLimit(settings.selection.max_failures if is_main else None)
+        scratch = Path(mkdtemp(prefix="parts-", dir=self.scratch))
+        log = await self._open_log(plan, settings, about, scratch, folder, selected=selected, failures=failures)
+        dispatcher = Dispatcher(self.cluster, await self._pack(plan, settings, scratch), settings, log)
+        is_done = False
+        try:
+            work = run_until_stopped(failures.reached, dispatcher.run(log.parts), stopped=False)
+            is_done = await run_until_stopped(recorder.stop, work, stopped=False)
+            if dispatcher.problem:
+                recorder.stop.set()
+        finally:
+            parts = find_shards(log.close())
+            run = merge_shards(parts, recorder.out / folder, settings, keep=recorder.keep if is_main else 0)
+            run = self._complete(run, log, dispatcher)
+            if selected is not None:
+                scripts = selected.missing_nodes() if is_done and is_main else ()
+                run = replace(run, notices=(*run.notices, *selected.notices), scripts=(*run.scripts, *scripts))
+            stopped = "" if is_done else dispatcher.problem or failures.describe()
+            run = replace(run, stopped=stopped, complete=run.complete and is_done)
+            amend_run(recorder.out / folder, run)
+        return run
+
+    async def _open_log(
+        self,
+        plan: Plan,
+        settings: Settings,
+        about: Run,
+        scratch: Path,
+        folder: str,
+        *,
+        selected: CaseFilter | None,
+        failures: FailureLimit,
+    ) -> PartLog:
+        recorder, is_local = self.recorder, self.cluster.is_local
+        workers = await self._count_workers()
+        partition = divide_for_workers(plan, settings, workers)
+        numbers = range(1, len(partition.shards) + 1)
+        plans = (restrict_to_part(plan, partition, number, settings) for number in numbers)
+        parts = {number: PartState(part) for number, part in zip(numbers, plans, strict=True)}
+        calls = None if recorder.gateway is None else recorder.gateway.start_counting()
+        live = LiveRecording(Path(folder).name, len(plan.launches), calls)
+
+        def observe(event: LaunchEvent, recording: RunRecorder) -> None:
+            failures.count(recording.finished)
+            for each in recorder.observers:
+                each(event, live)
+
+        log = PartLog(
+            scratch,
+            about,
+            parts,
+            partial(make_part, partition=partition, is_local=is_local, secrets=frozenset(secret_values(os.environ))),
+            lambda: RunReducer(rules=ScoreRules(settings.criteria())),
+            observe,
+            live,
+            recorder.redact,
+            recorder.gateway,
+            None if selected is None else selected.select,
+            self._lease_budget(settings, partition),
+            settings.show_outputs is ShowOutputs.FULL,
+        )
+        live.read_tallies, live.is_open = log.tallies, lambda script: log.count_open(script) > 0
+        return log
+
+    def _lease_budget(self, settings: Settings, partition: Partition) -> BudgetLeases | None:
+        """Leases of the budget; None if there is none, or if all processes count in one file or at the gateway."""
+        is_shared = self.cluster.is_local or self.recorder.gateway is not None
+        if is_shared or (settings.max_cost is None and settings.max_tokens is None):
+            return None
+        weights = {shard.number: shard.seconds or 1.0 for shard in partition.shards}
+        return BudgetLeases(settings.max_cost, settings.max_tokens, weights)
+
+    async def _count_workers(self) -> int:
+        try:
+            return max(1, sum((await self.cluster.list_workers()).values()))
+        except ClusterLost:  # the dispatcher reports it
+            return 1
+
+    async def _pack(self, plan: Plan, settings: Settings, scratch: Path) -> SourceTree:
+        if self.cluster.is_local:
+            return SourceTree(plan.root, "", Path(), 0)
+        return await pack_tree(plan.root, scratch, left_out=plan.root / settings.out)
+
+    def _complete(self, run: Run, log: PartLog, dispatcher: Dispatcher) -> Run:
+        """The merged run with what its parts don't know: where they ran, and the calls at the gateway."""
+        parts, workers = number_format.count(len(log.parts), "part"), number_format.count(len(log.workers), "worker")
+        kept = (notice for notice in run.notices if not _OF_SHARDS.match(notice))
+        lost = (
+            f"{number_format.count(number, 'attempt')} of parts ended early: {reason}"
+            for reason, number in list(log.lost.items())[:_MOST_REASONS]
+        )
+        notices = tuple(
+            chain(
+                [f"ran in {parts} on {workers}"],
+                map(self.recorder.redact.text, chain(lost, dispatcher.describe())),
+                kept,
+            )
+        )
+        gateway, calls = self.recorder.gateway, log.live.calls
+        if gateway is None or calls is None:
+            return replace(run, notices=notices)
+        notices = (*notices, *((gateway.note,) if gateway.note else ()))
+        return replace(run, notices=notices, model_calls=calls.list_calls())

@@ -1,0 +1,41 @@
+"""Observers of a run: they get every event while suites run, and see the results so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from scoregate.ci.launch import LaunchEvent
+from scoregate.core.cases import CaseResult
+from scoregate.core.reducer import SuiteReducer, Tally
+
+if TYPE_CHECKING:
+    from scoregate.ci.gateway_counts import CallCounter
+
+
+class Recording(Protocol):
+    """The results so far: of all scripts on one machine, or of all parts on a cluster.
+
+    Attributes:
+        launches: the number of scripts.
+        message: the message of the run.
+        finished: the trials that the last event finished, each with its suite.
+        calls: counts the calls of models at the gateway; None without a gateway.
+    """
+
+    launches: int
+    message: str | None
+    finished: list[tuple[SuiteReducer, CaseResult]]
+    calls: CallCounter | None
+
+    @property
+    def stage(self) -> str:
+        """The name of the folder of the run."""
+        ...
+
+    def tallies(self) -> Iterator[tuple[str, Tally]]:
+        """How far every suite is, each with its script."""
+        ...
+
+
+Observer: TypeAlias = Callable[[LaunchEvent, Recording], None]
