@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,231 +23,30 @@ from scoregate.ci.launch import (
     EmitEvent,
     EventsReceived,
     Failed,
-    Filtered,
     Finished,
     Host,
     LaunchEvent,
     Notice,
-    Progress,
     ReadResultFile,
-    UsageCounted,
     launch_all,
 )
 from scoregate.ci.observers import Observer
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
-from scoregate.ci.plan import CarriedScripts, Plan, SuiteSource
+from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
+from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.user_ids import Identity
-from scoregate.core.cases import CaseResult
-from scoregate.core.dependencies import RunDependencies
-from scoregate.core.event_numbers import drop_invalid_numbers
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import SuiteStarted
 from scoregate.core.records import record
-from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, tally_suite
-from scoregate.core.run import Run, Script
+from scoregate.core.reducer import RunReducer
+from scoregate.core.run import Run
 from scoregate.core.score_rules import ScoreRules
 
 if TYPE_CHECKING:  # only some runs count calls, or record dependencies
-    from scoregate.ci.dependencies.recording import UseRecorder
-    from scoregate.ci.gateway_counts import CallCounter
     from scoregate.ci.model_gateway import ModelGateway
-
-_MOST_FILTERED = 100
-FLUSH_EVERY_S = 0.25
-_FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
-_MOST_INVALID = 20
-
-
-@dataclass(slots=True)
-class _Flushed:
-    """The state besides cases at the last flush, and when the next flush is due."""
-
-    state: tuple[int, ...] = ()
-    due: float = 0.0
-
-
-@dataclass(slots=True)
-class RunRecorder:
-    """Records launch events; each finished trial goes to disk at once, only its scores stay in memory.
-
-    Args:
-        writer: writes the run.
-        broken: the sources that could not be launched.
-        launches: the number of the others.
-        show_outputs: without it, outputs and the details of evaluations are not recorded.
-        about: the run without its results. With it, finished cases are flushed to disk several times a second, so that
-            a killed host loses none of them.
-        reducer: the results so far.
-        scripts: the scripts that ended.
-        notices: the notices for the report.
-        message: the message of the run, from its first suite.
-        finished: the trials that the last event finished, each with its suite.
-        calls: counts calls at the gateway; `carried`: scripts with results of the base; `uses`: records what is used.
-    """
-
-    writer: RunWriter
-    broken: Sequence[SuiteSource] = ()
-    launches: int = 0
-    show_outputs: bool = True
-    about: Run | None = None
-    reducer: RunReducer = field(default_factory=RunReducer)
-    scripts: list[Script] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
-    message: str | None = None
-    finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
-    calls: CallCounter | None = None
-    carried: CarriedScripts | None = None
-    uses: UseRecorder | None = None
-    _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
-    _filtered: dict[str, None] = field(default_factory=dict)
-    _invalid: int = 0
-    _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
-    _suite_events: int = 0
-    _flushed: _Flushed = field(default_factory=_Flushed)
-
-    @property
-    def stage(self) -> str:
-        """The name of the folder of the run."""
-        return self.writer.folder.name
-
-    def record_event(self, event: LaunchEvent) -> None:
-        """Record an event, and flush if it is due."""
-        self.finished.clear()
-        if isinstance(event, EventsReceived):
-            self._record_events(event)
-        elif isinstance(event, UsageCounted):
-            suite = self.reducer.suites.get((_key(event.script, event.log), event.suite))
-            if suite is not None:  # a suite without a selected case is not in the run
-                suite.counted = event.usage
-                self._suite_events += 1
-        elif isinstance(event, Progress):
-            self._progress[event.script, event.tally.log] = event.tally
-        elif isinstance(event, Finished):
-            script = event.script
-            failures = self._failures.pop(script.name, [])
-            errors = [*([script.error] if script.error else []), *failures]
-            self.scripts.append(replace(script, error=errors[0] if errors else None))
-            self.notices += (f"{script.name}: {error.message}" for error in errors[1:])
-        elif isinstance(event, Failed):
-            self._failures.setdefault(event.script, []).append(event.error)
-        elif isinstance(event, Filtered):
-            if event.suite not in self._filtered and len(self._filtered) < _MOST_FILTERED:
-                self._filtered[event.suite] = None
-                self.notices.append(
-                    f"{event.script}: suite {event.suite!r:.100} is not recorded: it matches no --suite"
-                )
-        elif isinstance(event, Notice):
-            self.notices.append(f"{event.script}: {event.notice}")
-        self.flush_if_due()
-
-    def _record_events(self, received: EventsReceived) -> None:
-        log = _key(received.script, received.log)
-        for original in received.events:
-            event, invalid = drop_invalid_numbers(original)
-            for what in invalid:
-                self._invalid += 1
-                if self._invalid <= _MOST_INVALID:
-                    self.notices.append(f"{received.script}: {what}")
-            if isinstance(event, SuiteStarted):
-                self.message = self.message or event.message
-            self._suite_events += getattr(event, "case", None) is None
-            case = self.reducer.apply(log, received.script, event)
-            if case is not None:
-                self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))
-
-    def _write(self, case: CaseResult) -> CaseResult:
-        case = case if self.show_outputs else without_outputs(case)
-        self.writer.add(case)
-        return case
-
-    def tallies(self) -> Iterator[tuple[str, Tally]]:
-        """How far every suite is, each with its script."""
-        reported = {_key(*names): tally for names, tally in self._progress.items()}
-        for (key, _), suite in self.reducer.suites.items():
-            tally = reported.pop(key, None)
-            script = suite.script or ""
-            log = key.removeprefix(f"{script}:")
-            yield script, tally if tally is not None and suite.finished is None else tally_suite(suite, log)
-        for (script, log), tally in self._progress.items():
-            if _key(script, log) in reported:
-                yield script, tally
-
-    def finish(self, run: Run, *, interrupted: bool = False) -> Run:
-        """Write the cases that never finished, and the run itself.
-
-        Args:
-            run: the run without its suites and scripts.
-            interrupted: scripts were stopped before their end.
-        """
-        for case in self.reducer.close():
-            self._write(case)
-        if (more := self._invalid - _MOST_INVALID) > 0:
-            self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
-        # Outputs that are not kept take the contests of pending reviews along, which columns count.
-        is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
-        dependencies = RunDependencies() if self.uses is None else self.uses.collect()
-        result = replace(self._with_results(run), complete=not interrupted, dependencies=dependencies)
-        if self.carried is not None:
-            from scoregate.ci.affected import add_carried
-
-            result = add_carried(result, self.carried, self.writer)
-        return self.writer.finish(result, with_columns=is_exact and self.carried is None)
-
-    def flush_if_due(self) -> None:
-        """Flush what has finished, unless the last flush was a moment ago."""
-        now, flushed = time.monotonic(), self._flushed
-        if self.about is None or now < flushed.due:
-            return
-        start = time.thread_time()  # the time that other processes take must not delay the next flush
-        # The numbers differ from the last flush if something other than a case was added.
-        state = (
-            len(self.reducer.suites),
-            self._suite_events,
-            len(self.scripts),
-            len(self.notices),
-            len(self._filtered),
-        )
-        self.writer.flush(self._with_results(self.about) if state != flushed.state else None)
-        flushed.state = state
-        flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * (time.thread_time() - start))
-
-    def _with_results(self, about: Run) -> Run:
-        """The run with its results so far."""
-        scripts = [
-            Script(source.path, error=ErrorInfo("CannotRun", source.error or "it can't be run"))
-            for source in self.broken
-        ]
-        ended = {script.name for script in self.scripts}
-        started = {suite.script for suite in self.reducer.suites.values() if suite.script}
-        interrupted = ErrorInfo("Interrupted", "it was stopped before its end")
-        scripts += [*(Script(name, error=interrupted) for name in started - ended), *self.scripts]
-        return replace(
-            about,
-            suites=self.reducer.results(),
-            scripts=tuple(sorted(scripts, key=lambda script: script.name)),
-            notices=(*about.notices, *self.notices),
-            left_out=tuple(dict.fromkeys((*about.left_out, *self._filtered))),
-            message=about.message or self.message,
-        )
-
-
-def _key(script: str, log: str) -> str:
-    return f"{script}:{log}"
-
-
-def without_outputs(case: CaseResult) -> CaseResult:
-    """The case with its scores, but without outputs, traces and the details of evaluations."""
-    evaluations = {}
-    for name, evaluation in case.evaluations.items():
-        assertions = evaluation.assertions and tuple(replace(each, metadata=None) for each in evaluation.assertions)
-        evaluations[name] = replace(evaluation, metadata=None, assertions=assertions)
-    labels = {name: replace(each, metadata=None) for name, each in case.labels.items()}
-    scores = replace(case, evaluations=evaluations, labels=labels, contests={})
-    return replace(scores, output=None, trace=None, review_outputs=())
 
 
 @record

@@ -14,7 +14,7 @@ import httpx
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Filtered, Notice
 from scoregate.ci.listen import BaselineLookup, Listener, open_listener
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo

@@ -12,7 +12,7 @@ from tests.integration.listen.talk import Ear, EmptyBook, calling, talking
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 
 pytestmark = pytest.mark.anyio
 

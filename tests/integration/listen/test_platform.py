@@ -14,7 +14,7 @@ from tests.integration.listen.talk import Ear, EmptyBook, Talk, calling, talking
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.events import ReviewRequested
 from scoregate.core.run import Run
 from scoregate.errors import StoreError

@@ -16,7 +16,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.gateway.sessions import Sessions, SuiteSession, sum_counts
 from scoregate.ci.gateway_counts import CallCounter
 from scoregate.ci.launch import Started
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli import progress as progress_module
 from scoregate.cli.gateway_command import _print_calls
 from scoregate.cli.output import Output, OutputOptions

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, Started
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted

@@ -11,7 +11,7 @@ import pytest
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent
-from scoregate.ci.recording import RunRecorder
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli.progress_state import RunProgress
 from scoregate.cli.progress_table import draw_status_line
 from scoregate.core.evaluation import Threshold

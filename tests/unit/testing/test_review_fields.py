@@ -10,7 +10,7 @@ import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, run, told
 
 from scoregate.ci.archive.cases import dump_case
-from scoregate.ci.recording import without_outputs
+from scoregate.ci.run_recorder import without_outputs
 from scoregate.core.cases import CaseResult
 from scoregate.core.event_json import truncate_event
 from scoregate.core.events import CaseOutput, CaseStarted

@@ -19,8 +19,9 @@ from scoregate.ci.executors.executor import Part
 from scoregate.ci.executors.live import LiveRecording
 from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started
 from scoregate.ci.plan import Plan
-from scoregate.ci.recording import RunRecorder, redact_event
+from scoregate.ci.recording import redact_event
 from scoregate.ci.resume import offer_results
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseStarted, Event

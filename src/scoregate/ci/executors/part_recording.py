@@ -24,8 +24,9 @@ from scoregate.ci.launch import LaunchEvent
 from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
-from scoregate.ci.recording import Recorder, RunRecorder
+from scoregate.ci.recording import Recorder
 from scoregate.ci.report import number_format
+from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import secret_values
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.core.partition import Partition

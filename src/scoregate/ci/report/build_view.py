@@ -33,9 +33,10 @@ from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
 from scoregate.core.cases import CaseKey
-from scoregate.core.comparison import Comparison, Flip, count_positional_cases
+from scoregate.core.comparison import Comparison, count_positional_cases
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.partition import lacks_shard

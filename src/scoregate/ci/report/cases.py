@@ -19,8 +19,9 @@ from scoregate.ci.report.excerpts import TEXT_LIMIT, format_score, format_value,
 from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import make_visible, one_line
 from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
-from scoregate.core.comparison import Comparison, Flip
+from scoregate.core.comparison import Comparison
 from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.flips import Flip
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, SuiteResult
 

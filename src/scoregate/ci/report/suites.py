@@ -17,10 +17,11 @@ from scoregate.ci.report.spending import (
     sum_known,
 )
 from scoregate.core.cases import Columns, Status
-from scoregate.core.comparison import Comparison, pair_pass_rates
+from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.dependencies import CarriedFrom
 from scoregate.core.estimates import estimate_difference
+from scoregate.core.flips import pair_pass_rates
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Pairs
