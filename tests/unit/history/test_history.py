@@ -23,7 +23,7 @@ from scoregate.ci.history.folders import import_folders, list_run_folders
 from scoregate.ci.history.location import embedded_path
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
-from scoregate.ci.history.rows import RunSource, make_id
+from scoregate.ci.history.rows import RunSource, make_id, read_rows
 from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import Fingerprint
@@ -356,3 +356,14 @@ def test_queries_are_fast_enough_for_a_year_of_runs(tmp_path: Path) -> None:
     assert len(load_flaky(store, RunFilter(runs=100))) > 100
     assert len(load_trend(store, "bot", "exact", ALL)) == 60
     assert time.perf_counter() - began < 2
+
+
+def test_suites_that_did_not_run_are_no_measurement(tmp_path: Path) -> None:
+    used = Usage(10, 5, cost=0.1, model="small")
+    folders = [write_run(tmp_path / str(at), at, {"exact": [1.0, 0.0]}, usage=used) for at in range(2)]
+    head = json.loads((folders[1] / "run.json").read_text())
+    head["suites"][0]["carried"] = {"id": "run-0", "name": "main@0000000"}
+    (folders[1] / "run.json").write_text(json.dumps(head))
+    rows = read_rows(folders[1], SOURCE)
+    assert not any(rows.rows[name] for name in ("suite_runs", "series", "costs", "trials", "scores", "cases"))
+    assert len(read_rows(folders[0], SOURCE).rows["scores"]) == 2

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import compress
 from math import isnan, sqrt
 from pathlib import Path
 
@@ -113,6 +114,15 @@ class CaseCollector:
             self.costs.setdefault((suite, part, usage.model or ""), _ModelCost()).add(usage)
 
 
+    def leave_out(self, suites: Container[int]) -> None:
+        """Leave out suites that did not run: the run that measured them has their rows."""
+        kept = [trial[0] not in suites for trial in self.trials]
+        self.trials, self.numbers = list(compress(self.trials, kept)), list(compress(self.numbers, kept))
+        self.scores = [score for score in self.scores if score[0] not in suites]
+        self.names = {key: name for key, name in self.names.items() if key[0] not in suites}
+        self.costs = {key: cost for key, cost in self.costs.items() if key[0] not in suites}
+
+
 def _usages(case: CaseResult) -> Iterator[tuple[str, Usage]]:
     """Each usage of model calls in a case, with the part of the suite that it belongs to."""
     if case.usage is not None:
@@ -149,6 +159,8 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     for at, script in enumerate(_shared_scripts(run), len(run.suites)):
         if script.usage is not None:
             collector.add_usage(at, SUITE, script.usage)
+    if carried := {at for at, suite in enumerate(run.suites) if suite.carried is not None}:
+        collector.leave_out(carried)
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
     labels = [*(suite.label for suite in run.suites), *(script.name for script in _shared_scripts(run))]
@@ -255,6 +267,8 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
         if part == TASK and model:
             models.setdefault(number, set()).add(model)
     for at, suite in enumerate(run.suites):
+        if suite.carried is not None:
+            continue
         columns = suite.columns
         (p50,) = percentiles(columns.durations_ms, 0.5)
         counts = (columns.count(status) for status in (Status.PASSED, Status.FAILED, Status.ERRORED))
@@ -266,6 +280,8 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
 
 def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
     for at, suite in enumerate(run.suites):
+        if suite.carried is not None:
+            continue
         for name in dict.fromkeys((*suite.evaluators, *suite.columns.scores)):
             yield (run_id, names.suites[at], names.evaluator(at, name), *_series_numbers(suite, name))
 
