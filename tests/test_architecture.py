@@ -80,6 +80,7 @@ GLUE = {
     "ci.progress_file",
     "ci.protection",
     "ci.recording",
+    "ci.run_recorder",
     "ci.reporting",
     "ci.reports",
     "ci.resume",

@@ -14,7 +14,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import make_plan
+from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policy import choose_policy, merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
@@ -91,16 +91,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             run = resumed.describe_reuse(run)
             ports.amend(run)
         run = with_history(run, history, baseline, ports.amend)
-        if run.complete and settings.repeats == "auto":
-            from scoregate.ci.extra_runs import repeat_undecided_cases
-
-            run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
-            baseline = await _apply_reviews(baseline, ports.reporting)
-        if run.complete and settings.confirmed_cases is not Confirm.OFF:
-            from scoregate.ci.extra_runs import confirm_failures
-
-            judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
-            run = await confirm_failures(run, judged.comparison, plan, settings, ports)
+        run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
             ports.amend(run)
@@ -110,6 +101,23 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         )
         outcome = await _report(judged, ports.reporting)
     return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def _run_cases_again(
+    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
+) -> tuple[Run, Baseline]:
+    """Repeat the cases that decide nothing yet, and confirm those that newly fail, as the settings ask for it."""
+    if run.complete and settings.repeats == "auto":
+        from scoregate.ci.extra_runs import repeat_undecided_cases
+
+        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
+        baseline = await _apply_reviews(baseline, ports.reporting)
+    if run.complete and settings.confirmed_cases is not Confirm.OFF:
+        from scoregate.ci.extra_runs import confirm_failures
+
+        judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
+        run = await confirm_failures(run, judged.comparison, plan, settings, ports)
+    return run, baseline
 
 
 @asynccontextmanager

@@ -92,11 +92,8 @@ async def open_ports(
     ):
         context = protection.context
         identity = new_identity(context.environ)
-        suite_environ = {
-            **variables,
-            **with_home(identity, context.environ, scratch, readable=True),
-            **_budget_environment(settings, scratch, identity),
-        }
+        home = with_home(identity, context.environ, scratch, readable=True)
+        suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
         if gateway is not None:
             suite_environ = gateway.hide_keys(suite_environ)
         venv = make_venv_spec(

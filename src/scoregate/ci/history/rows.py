@@ -113,7 +113,6 @@ class CaseCollector:
         if usage.calls and not is_marker:  # older versions counted no calls
             self.costs.setdefault((suite, part, usage.model or ""), _ModelCost()).add(usage)
 
-
     def leave_out(self, suites: Container[int]) -> None:
         """Leave out suites that did not run: the run that measured them has their rows."""
         kept = [trial[0] not in suites for trial in self.trials]

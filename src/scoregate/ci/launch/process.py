@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
@@ -142,9 +143,8 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
                     script = await _run(launch, environment, events, identity, host, emit=emit)
                 tailing.cancel_scope.cancel()
         finally:
-            for read in (tailer.read, tailer.read, tailer.close):  # one by one: all at once would be all unread lines
-                for event in read():
-                    emit(event)
+            for event in chain.from_iterable(read() for read in (tailer.read, tailer.read, tailer.close)):  # lazily
+                emit(event)
         if host.uses is not None:
             host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
