@@ -18,7 +18,7 @@ from scoregate.ci.job import WRITING_EVENTS, JobContext
 from scoregate.ci.plan import CarriedScripts, Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
-from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
 from scoregate.core.dependencies import CarriedFrom, merge_dependencies
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
@@ -67,17 +67,22 @@ async def choose_affected(context: JobContext, plan: Plan, settings: Settings, b
 
 def _explain_all(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
     """Why all suites run; empty if that depends on each."""
-    if context.connection is not None and context.connection.github.event_name in WRITING_EVENTS:
-        return "this is no pull request, and its results are a base for others"
-    if settings.baseline_kind is BaselineKind.RERUN:
-        return '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep'
-    if settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline") and context.connection:
-        return "the change itself names its baseline"
-    if settings.selection.description or settings.filters or settings.narrowed:
-        return "a part of the suites or cases was named"
-    if tree is None:
-        return "git can't list the files of this project"
-    return "there is no base to compare with" if base is None else _explain_base(base)
+    job = context.connection
+    is_named_by_change = settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline")
+    is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
+    reasons = {
+        "this is no pull request, and its results are a base for others": job is not None
+        and job.github.event_name in WRITING_EVENTS,
+        '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
+        is BaselineKind.RERUN,
+        "workers of a cluster record nothing": settings.executor is not ExecutorKind.LOCAL,
+        "the change itself names its baseline": job is not None and is_named_by_change,
+        "a part of the suites or cases was named": is_part,
+        "git can't list the files of this project": tree is None,
+        "there is no base to compare with": base is None,
+    }
+    why = next((text for text, holds in reasons.items() if holds), "")
+    return why or (_explain_base(base) if base is not None else "")
 
 
 def _explain_base(base: Run) -> str:

@@ -205,6 +205,7 @@ def answer(input):
 def has_no_key(output):
     return not any("sk-real" in value for value in os.environ.values())
 
+answer("-")
 evaluate("NAME", data=[{"input": n} for n in range(10)], task=answer, scorers=[has_no_key])
 """
 
@@ -216,7 +217,8 @@ def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluste
     words = ("--gateway", "on", "--baseline", "none")
     ran = run(project, cluster, *words, "--max-tokens", "10000", **model)
     assert ran.exit_code == 0, ran.output
-    assert sum(each["calls"] for each in ran.run["model_calls"]) == 20
+    assert sum(each["calls"] for each in ran.run["model_calls"]) == 22
+    assert [suite["usage"]["input_tokens"] > 0 for suite in ran.run["suites"]] == [True, True]  # of the first call
     assert {each["suite"] for each in ran.run["model_calls"]} == {"evals/eval_one.py", "evals/eval_two.py"}
     spent = run(project, cluster, *words, "--max-tokens", "100", "--cache", "off", **model)
     assert spent.exit_code in (1, 3), spent.output

@@ -17,7 +17,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.executors.budget import BudgetLeases, TrialName, sum_spent
 from scoregate.ci.executors.executor import Part
 from scoregate.ci.executors.live import LiveRecording
-from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started
+from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started, UsageCounted
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import redact_event
 from scoregate.ci.resume import offer_results
@@ -99,6 +99,7 @@ class PartLog:
         gateway: the gateway that calls of models go through; None without one.
         select: drops events that a selection leaves out.
         budget: leases of the run's budget; None if the parts share one.
+        is_base: whether it is a baseline that is run again.
         show_outputs: whether outputs are recorded.
         workers: the workers that got a part.
         lost: how many attempts ended early, by the reason.
@@ -116,6 +117,7 @@ class PartLog:
     select: Callable[[EventsReceived], EventsReceived] | None = None
     budget: BudgetLeases | None = None
     show_outputs: bool = True
+    is_base: bool = False
     workers: set[str] = field(default_factory=set)
     lost: dict[str, int] = field(default_factory=dict)
     _number: int = 0
@@ -140,7 +142,9 @@ class PartLog:
         record = partial(self._record, attempt, state)
         if self.budget is not None:
             plan = _with_variables(plan, self.budget.begin(number))
-        plan, emit = (plan, record) if self.gateway is None else _open_sessions(self.gateway, plan, sessions, record)
+        emit: EmitEvent = record
+        if self.gateway is not None:
+            plan, emit = _open_sessions(self.gateway, plan, sessions, record, is_base=self.is_base)
         return self.make_part(plan), partial(self._receive, attempt, emit)
 
     def _offer_finished(self, state: PartState, folder: Path) -> tuple[Plan, str | None]:
@@ -165,6 +169,8 @@ class PartLog:
             # Logs of different attempts are different logs.
             event = replace(event, events=events, log=f"{attempt.folder.name}/{event.log}")
             event = event if self.select is None else self.select(event)
+        elif isinstance(event, UsageCounted):
+            event = replace(event, log=f"{attempt.folder.name}/{event.log}")
         event = redact_event(event, self.redact)
         attempt.recording.record_event(event)
         self.live.finished = attempt.recording.finished
@@ -288,12 +294,16 @@ def _with_variables(plan: Plan, variables: Mapping[str, str]) -> Plan:
     return replace(plan, launches=tuple(launches))
 
 
-def _open_sessions(gateway: ModelGateway, plan: Plan, sessions: ExitStack, emit: EmitEvent) -> tuple[Plan, EmitEvent]:
+def _open_sessions(
+    gateway: ModelGateway, plan: Plan, sessions: ExitStack, emit: EmitEvent, *, is_base: bool
+) -> tuple[Plan, EmitEvent]:
     """The plan with tokens of the gateway, and what adds the usage of calls to events."""
     emits: dict[str, EmitEvent] = {}
     launches = []
     for launch in plan.launches:
-        make_environment, emits[launch.name] = sessions.enter_context(gateway.open_session(launch, emit))
+        make_environment, emits[launch.name] = sessions.enter_context(
+            gateway.open_session(launch, emit, is_base=is_base)
+        )
         launches.append(replace(launch, environment=make_environment(launch.environment)))
 
     def emit_counted(event: LaunchEvent) -> None:

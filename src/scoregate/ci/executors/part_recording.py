@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 
-from scoregate.ci.archive import RUN_FOLDER, amend_run
+from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.executors.attempts import PartLog, PartState
 from scoregate.ci.executors.budget import BudgetLeases
@@ -120,6 +120,7 @@ class PartRecorder:
             None if selected is None else selected.select,
             self._lease_budget(settings, partition),
             settings.show_outputs is ShowOutputs.FULL,
+            folder.partition("/")[0] == BASE_FOLDER,
         )
         live.read_tallies, live.is_open = log.tallies, lambda script: log.count_open(script) > 0
         return log
@@ -161,5 +162,4 @@ class PartRecorder:
         gateway, calls = self.recorder.gateway, log.live.calls
         if gateway is None or calls is None:
             return replace(run, notices=notices)
-        notices = (*notices, *((gateway.note,) if gateway.note else ()))
-        return replace(run, notices=notices, model_calls=calls.list_calls())
+        return replace(run, notices=(*notices, *gateway.notices), model_calls=calls.list_calls())
