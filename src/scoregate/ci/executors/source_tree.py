@@ -114,11 +114,12 @@ def unpack_tree(archive: bytes | Path, digest: str, target: Path) -> None:
     partial.mkdir(parents=True)
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as packed:
+            # Links are the project's own, and may lead anywhere, as they do in a checkout. 3.11.3 has no filters.
+            packed.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
             for member in packed:
                 if PurePosixPath(member.name).is_absolute() or ".." in PurePosixPath(member.name).parts:
                     raise ValueError(f"{member.name!r:.100} is outside of the project")
-                # Links are the project's own, and may lead anywhere, as they do in a checkout.
-                packed.extract(member, partial, filter="fully_trusted")
+                packed.extract(member, partial)
         partial.rename(target)
     except (tarfile.TarError, OSError) as error:
         if not target.is_dir():
