@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import EARLIER, RUN_FILE, read_head
+from scoregate.ci.archive import EARLIER, RUN_FILE, RunHead, read_head, sort_by_start
 from scoregate.errors import RecordError
 
 # To import a score takes 30 to 80 µs. Larger runs are imported by the commands of `scoregate history` alone.
@@ -45,10 +45,16 @@ def keep_oldest_runs(root: Path, out: Path, keep_runs: int, environ: Mapping[str
 
 
 def _list_doomed(out: Path, keep_runs: int) -> Iterator[Path]:
-    # The names of folders are in the order of time. The current run gets a place among them before the next one starts.
-    earlier = sorted(out.glob(f"{EARLIER}/[0-9]*/"))
-    for folder in earlier[: max(0, len(earlier) + 1 - keep_runs)] if keep_runs else ():
+    # The current run gets a place among the earlier ones before the next one starts.
+    folders = {folder.name: folder for folder in out.glob(f"{EARLIER}/[0-9]*/")}
+    if not keep_runs or len(folders) < keep_runs:
+        return
+    heads: dict[str, RunHead | None] = dict.fromkeys(folders)
+    for name, folder in folders.items():
         with suppress(RecordError):
-            head = read_head(folder / RUN_FILE)
-            if sum(suite.cases * max(1, len(suite.evaluators)) for suite in head.suites) <= _MOST_SCORES:
-                yield folder
+            heads[name] = read_head(folder / RUN_FILE)
+    for name in sort_by_start(heads)[: len(folders) + 1 - keep_runs]:
+        head = heads[name]
+        scores = 0 if head is None else sum(suite.cases * max(1, len(suite.evaluators)) for suite in head.suites)
+        if head is not None and scores <= _MOST_SCORES:
+            yield folders[name]

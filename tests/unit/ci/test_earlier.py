@@ -15,7 +15,7 @@ from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.run import Run, SuiteResult
 
 
-def write(out: Path, number: int, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002
+def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002
     """A run that began at this second, in the folder `run`."""
     columns = Columns()
     with RunWriter(out / "run", keep=keep) as writer:
@@ -44,6 +44,11 @@ def test_the_last_few_are_kept_whole_with_their_pages(tmp_path: Path) -> None:
         assert (folder / "report.html").read_text() == f"of {number}"
     assert read_run(tmp_path).id == runs[-1].id
     assert [path.name for path in tmp_path.rglob("*.partial")] == []
+
+
+def test_runs_of_one_second_are_kept_in_their_order(tmp_path: Path) -> None:
+    runs = [write(tmp_path, 5 + number / 10, keep=2) for number in range(8)]
+    assert {read_run(folder).id for folder in kept(tmp_path)} == {run.id for run in runs[5:7]}
 
 
 def test_nothing_is_copied(tmp_path: Path) -> None:

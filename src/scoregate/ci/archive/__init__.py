@@ -12,7 +12,7 @@ from scoregate.ci.archive.folder import (
 )
 from scoregate.ci.archive.marker import IN_PROGRESS, mark_in_progress
 from scoregate.ci.archive.reader import read_run
-from scoregate.ci.archive.rotation import REPORT_FILE
+from scoregate.ci.archive.rotation import REPORT_FILE, sort_by_start
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.unfinished import Recovered, latest_run, recover
 from scoregate.ci.archive.writer import RunWriter
@@ -37,4 +37,5 @@ __all__ = [
     "read_run",
     "recover",
     "run_folder",
+    "sort_by_start",
 ]

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -101,23 +101,29 @@ def _prune(earlier_fd: int, most: int, earlier: Path) -> None:
         for name in os.listdir(earlier_fd)
         if _NAMES.fullmatch(name) and stat.S_ISDIR(os.stat(name, dir_fd=earlier_fd, follow_symlinks=False).st_mode)
     )
-    kept = [name for name in names if not name.startswith(".")]
-    newest = kept[-most:]
+    heads = {name: _read_head(earlier / name) for name in names if not name.startswith(".")}
+    in_order = sort_by_start(heads)
+    newest = in_order[-most:]
     # The newest complete run is the next baseline on a developer's machine, however many runs of a part follow it.
-    full = {name: started for name in kept if (started := _read_start_of_full_run(earlier / name)) is not None}
-    newest += [max(full, key=lambda name: full[name])] if full else []
+    newest += [name for name in in_order if (head := heads[name]) is not None and head.has_all_results][-1:]
     for name in names:
         if name not in newest:
             shutil.rmtree(name, ignore_errors=True, dir_fd=earlier_fd)
 
 
-def _read_start_of_full_run(folder: Path) -> float | None:
-    """When a run with all results started, in seconds since the epoch; None for others.
+def sort_by_start(heads: Mapping[str, RunHead | None]) -> list[str]:
+    """The names of folders in the order of their runs. Names are exact to the second only.
 
-    The names of folders are exact to the second only.
+    Args:
+        heads: the runs by the names of their folders; None for one that can't be read.
     """
+    return sorted(
+        heads, key=lambda name: (name.partition("-")[0], 0.0 if (head := heads[name]) is None else head.started)
+    )
+
+
+def _read_head(folder: Path) -> RunHead | None:
     try:
-        head = read_head(folder / RUN_FILE) if _is_file(folder / RUN_FILE) else None
+        return read_head(folder / RUN_FILE) if _is_file(folder / RUN_FILE) else None
     except RecordError:
         return None
-    return head.started if head is not None and head.has_all_results else None
