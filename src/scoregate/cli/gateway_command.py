@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -133,15 +134,16 @@ def _run(words: tuple[str, ...], gateway: ModelGateway, session: SuiteSession, e
 
 
 def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:
-    before = gateway.hide_keys(environ)
-    for name, value in sorted(gateway.make_environment(session, before).items()):
-        if environ.get(name) != value:
-            print(f"export {name}={shlex.quote(value)}")
-    print(
-        f"scoregate: the gateway listens at {gateway.gateway.address}; stop it with Ctrl+C", file=sys.stderr, flush=True
-    )
-    sys.stdout.flush()
+    for stop in (signal.SIGINT, signal.SIGTERM):  # shells start what runs in the background with SIGINT ignored
+        signal.signal(stop, signal.default_int_handler)
     try:
+        before = gateway.hide_keys(environ)
+        for name, value in sorted(gateway.make_environment(session, before).items()):
+            if environ.get(name) != value:
+                print(f"export {name}={shlex.quote(value)}")
+        sys.stdout.flush()
+        address = gateway.gateway.address
+        print(f"scoregate: the gateway listens at {address}; stop it with Ctrl+C", file=sys.stderr, flush=True)
         threading.Event().wait()
     except KeyboardInterrupt:
         print(file=sys.stderr)
