@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -217,19 +217,34 @@ def judge_run(
         earlier: the earlier run of the branch that `max_decline` compares with; None if it is not compared.
         with_slices: whether slices are compared, which reads the cases.
     """
-    from scoregate.core.comparison import compare
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import evaluate_gates
-    from scoregate.core.quarantine import leave_out_quarantine
-    from scoregate.core.slice_rows import SliceChoice
-    from scoregate.core.slices import collect_slices
 
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
     policy = chosen.policy
     exemptions = exemptions or Exemptions()
+    slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
+    comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
+    if earlier is not None:
+        comparison = replace(comparison, earlier=_compare_runs(run, earlier, policy, exemptions))
+    agreement = calibrations() if policy.asks_for_calibration else {}
+    verdict = evaluate_gates(
+        comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
+    )
+    return GateResult(comparison, verdict)
+
+
+def _compare_runs(
+    run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
+) -> Comparison:
+    """Compare a run with another one, without the cases in quarantine."""
+    from scoregate.core.comparison import compare
+    from scoregate.core.quarantine import leave_out_quarantine
+    from scoregate.core.slice_rows import SliceChoice
+    from scoregate.core.slices import collect_slices
+
     sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions)
-    slices = collect_slices(sides.run, (*policy.slice_fields, *settings.slices)) if with_slices else ()
     comparison = compare(
         sides.run,
         sides.base,
@@ -238,32 +253,10 @@ def judge_run(
         pool=sides.pool,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
-        slices=SliceChoice(slices, policy.limited_slices),
+        slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
         exemptions=exemptions,
     )
-    past = None if earlier is None else _compare_with_past(run, earlier, policy, exemptions)
-    comparison = replace(comparison, quarantined=sides.cases, earlier=past)
-    agreement = calibrations() if policy.asks_for_calibration else {}
-    verdict = evaluate_gates(
-        comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
-    )
-    return GateResult(comparison, verdict)
-
-
-def _compare_with_past(run: Run, earlier: Baseline, policy: Policy, exemptions: Exemptions) -> Comparison:
-    from scoregate.core.comparison import compare
-    from scoregate.core.quarantine import leave_out_quarantine
-
-    sides = leave_out_quarantine(run, earlier.run, (), exemptions)
-    return compare(
-        sides.run,
-        sides.base,
-        earlier.note,
-        unreadable=earlier.unreadable,
-        criteria=policy.criteria,
-        criteria_of=policy.criteria_of,
-        exemptions=exemptions,
-    )
+    return replace(comparison, quarantined=sides.cases)
 
 
 async def _report(outcome: GateResult, reporting: Reporting) -> GateResult:

@@ -200,9 +200,9 @@ async def _open_gateway(
 
 
 async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
-    from scoregate.ci.affected import AffectedPlan, choose_affected
+    from scoregate.ci.affected import choose_affected
 
-    return await choose_affected(context, plan, settings, baseline) if settings.affected else AffectedPlan(plan)
+    return await choose_affected(context, plan, settings, baseline)
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

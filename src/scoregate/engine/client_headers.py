@@ -67,16 +67,16 @@ def _patch_httpx(httpx: Any) -> None:
     send, send_async = httpx.Client.send, httpx.AsyncClient.send
 
     @wraps(send)
-    def send_named(client: Any, request: Any, *args: Any, **options: Any) -> Any:
+    def send_with_headers(client: Any, request: Any, *args: Any, **options: Any) -> Any:
         _name_request(request)
         return send(client, request, *args, **options)
 
     @wraps(send_async)
-    async def send_named_async(client: Any, request: Any, *args: Any, **options: Any) -> Any:
+    async def send_async_with_headers(client: Any, request: Any, *args: Any, **options: Any) -> Any:
         _name_request(request)
         return await send_async(client, request, *args, **options)
 
-    httpx.Client.send, httpx.AsyncClient.send = send_named, send_named_async
+    httpx.Client.send, httpx.AsyncClient.send = send_with_headers, send_async_with_headers
 
 
 def _name_request(request: Any) -> None:
@@ -88,7 +88,7 @@ def _patch_http_client(client: Any) -> None:
     end = client.HTTPConnection.endheaders
 
     @wraps(end)
-    def end_named(connection: Any, *args: Any, **options: Any) -> Any:
+    def end_with_headers(connection: Any, *args: Any, **options: Any) -> Any:
         def is_for_gateway(address: str) -> bool:
             host = f"[{connection.host}]" if ":" in connection.host else connection.host
             return address.partition("//")[2] == f"{host}:{connection.port}"
@@ -100,4 +100,4 @@ def _patch_http_client(client: Any) -> None:
                 connection.putheader(name, value)
         return end(connection, *args, **options)
 
-    client.HTTPConnection.endheaders = end_named
+    client.HTTPConnection.endheaders = end_with_headers

@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.engine.sync import run_sync
 from scoregate.errors import InvalidSuite
-from scoregate.evals.rows import INPUTS, Row, is_of_pydantic_evals, make_row
+from scoregate.evals.rows import INPUTS, Row, is_pydantic_evals_object, make_row
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 _TABLES = (".csv", ".tsv")
@@ -61,7 +61,7 @@ def _list_items(data: Any) -> list[Any]:
         raise InvalidSuite(
             f"data is the function {name:.60}, not what it returns", advice=f"Call it: data={name:.60}()"
         )
-    if is_of_pydantic_evals(data) and hasattr(data, "cases"):
+    if is_pydantic_evals_object(data) and hasattr(data, "cases"):
         raise InvalidSuite(
             f"data is a {type(data).__name__} of pydantic_evals, not its cases",
             advice="Give data=dataset.cases, and scorers=dataset.evaluators",

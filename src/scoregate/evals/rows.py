@@ -91,7 +91,7 @@ def make_row(item: Any, place: str) -> Row:
             evaluators of its own.
     """
     found = _read_fields(item)
-    if is_of_pydantic_evals(item) and getattr(item, "evaluators", None):
+    if is_pydantic_evals_object(item) and getattr(item, "evaluators", None):
         raise ValueError("it has evaluators of its own, which are not run: give them as scorers of all cases")
     if found is None:
         return Row(item, {INPUT: item}, place)
@@ -102,7 +102,7 @@ def make_row(item: Any, place: str) -> Row:
     return Row(item, found, place)
 
 
-def is_of_pydantic_evals(value: object) -> bool:
+def is_pydantic_evals_object(value: object) -> bool:
     """Whether a class of pydantic_evals, or a class derived from one, made an object. The package is not imported."""
     return any(base.__module__.partition(".")[0] == "pydantic_evals" for base in type(value).__mro__)
 

@@ -19,7 +19,7 @@ from scoregate.engine.fingerprint import digest, fingerprint_function, fingerpri
 from scoregate.engine.imports import relative_path
 from scoregate.engine.signatures import find_lambda_text
 from scoregate.evals.arguments import read_arguments
-from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_of_pydantic_evals
+from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydantic_evals_object
 from scoregate.evals.scores import ScoreReader, make_threshold
 from scoregate.evals.task import Outcome
 
@@ -85,7 +85,7 @@ def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
         raise TypeError(f"it is a class; pass an instance, {given.__name__}()")
     if callable(getattr(given, "evaluate_test_case", None)):
         return _adapt_evaluator(given)
-    if is_of_pydantic_evals(given):
+    if is_pydantic_evals_object(given):
         from scoregate.evals.pydantic_scorers import adapt_evaluator
 
         return adapt_evaluator(given)

@@ -62,7 +62,7 @@ class RateSearch:
         if self._rate == inf or number <= self._changed_at_call:
             return
         self._answers_at_rate += 1
-        if not self._has_large_steps and self._is_found():
+        if not self._has_large_steps and self._has_found_rate():
             if self._answers_at_rate < _PAUSES_BEFORE_RETRY * self._pause_s * self._rate:
                 return
             self._refused_rate, self._fallbacks = self._accepted_rate * _SMALL_FACTOR**3, 0
@@ -74,7 +74,7 @@ class RateSearch:
         else:
             self._rate *= max(_SMALL_FACTOR, (self._refused_rate / self._accepted_rate) ** 0.25)
 
-    def _is_found(self) -> bool:
+    def _has_found_rate(self) -> bool:
         """Whether the accepted rate is two small steps, or one round number, below the refused one.
 
         At high rates the delays of calls are a large part of their intervals, so that round numbers don't help.

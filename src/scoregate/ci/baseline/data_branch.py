@@ -66,8 +66,7 @@ async def _read_runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
     runs, problems = [], []
     for blob in blobs:
         try:
-            content = await api.raw(f"git/blobs/{blob}")
-            run = await to_thread.run_sync(unpack_run, io.BytesIO(content))
+            run = await read_blob(api, blob)
         except (GitHubRefused, RecordError) as error:
             problems.append(error.message)
             continue
@@ -76,3 +75,14 @@ async def _read_runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
         else:
             runs.append(run)
     return runs, problems
+
+
+async def read_blob(api: Api, blob: str) -> Run:
+    """The run in a blob of the branch.
+
+    Raises:
+        GitHubRefused: it can't be downloaded.
+        RecordError: it holds no run that can be read.
+    """
+    content = await api.raw(f"git/blobs/{blob}")
+    return await to_thread.run_sync(unpack_run, io.BytesIO(content))

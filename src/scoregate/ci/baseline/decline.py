@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.artifact import MOST_TRIES, list_artifacts, read_artifact
-from scoregate.ci.baseline.unpack import unpack_run
+from scoregate.ci.baseline.data_branch import read_blob
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
 from scoregate.ci.github.client import Api
@@ -29,7 +28,7 @@ _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, Bas
 
 
 @record
-class StoredRun:
+class EarlierRun:
     """A run of the branch that can be read.
 
     Attributes:
@@ -86,7 +85,7 @@ def _is_on_branch(connection: Connection, base: BaseCommit) -> bool:
     return not is_change and github.ref_name == base.branch
 
 
-async def _read_first(stored: AsyncGenerator[StoredRun], window: Window, *, own_commit: str, branch: str) -> Baseline:
+async def _read_first(stored: AsyncGenerator[EarlierRun], window: Window, *, own_commit: str, branch: str) -> Baseline:
     """The first run at the window's end or before it that is whole and can be read."""
     newest_end = datetime.now(UTC) - timedelta(days=window.number)
     commits, problems = {own_commit}, list[str]()
@@ -115,41 +114,37 @@ async def _read_first(stored: AsyncGenerator[StoredRun], window: Window, *, own_
 
 async def _list_github(
     kind: BaselineKind, connection: Connection, api: Api, base: BaseCommit
-) -> AsyncGenerator[StoredRun]:
+) -> AsyncGenerator[EarlierRun]:
     """The runs of the branch, the newest first: its artifacts, else what is on the data branch."""
     found = False
     if kind is not BaselineKind.BRANCH:
         async for artifact in list_artifacts(connection, api, base):
             found = True
             commit, created = text_at(artifact, "workflow_run", "head_sha"), text_at(artifact, "created_at")
-            yield StoredRun(commit, datetime.fromisoformat(created), partial(read_artifact, api, artifact))
+            yield EarlierRun(commit, datetime.fromisoformat(created), partial(read_artifact, api, artifact))
     if kind is BaselineKind.ARTIFACT or found or (tip := await read_tip(api, BRANCH)) is None:
         return
     for each in stored_runs(tip, connection.key):
         finished = datetime.strptime(each.time, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-        yield StoredRun(each.commit, finished, partial(_read_blob, api, each.blob))
+        yield EarlierRun(each.commit, finished, partial(read_blob, api, each.blob))
 
 
-async def _read_blob(api: Api, blob: str) -> Run:
-    content = await api.raw(f"git/blobs/{blob}")
-    return await to_thread.run_sync(unpack_run, io.BytesIO(content))
-
-
-async def _list_history(root: Path, environ: Mapping[str, str], branch: str, key: str) -> AsyncGenerator[StoredRun]:
+async def _list_history(root: Path, environ: Mapping[str, str], branch: str, key: str) -> AsyncGenerator[EarlierRun]:
     """The bases of the branch in the shared history, the newest first."""
-    from scoregate.ci.history.bases import list_bases, read_base
+    from scoregate.ci.baseline.history import read_stored_run
+    from scoregate.ci.history.bases import list_bases
     from scoregate.ci.history.location import open_history
     from scoregate.ci.history.project import find_project_name
 
     project = await find_project_name(root, environ)
     store = await to_thread.run_sync(open_history, root, environ)
 
-    async def read(run_id: int) -> Run:
-        content = await to_thread.run_sync(read_base, store, run_id)
-        return await to_thread.run_sync(unpack_run, io.BytesIO(content))
-
     try:
         for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
-            yield StoredRun(each.commit, datetime.fromtimestamp(each.finished, UTC), partial(read, each.run_id))
+            yield EarlierRun(
+                each.commit,
+                datetime.fromtimestamp(each.finished, UTC),
+                partial(to_thread.run_sync, read_stored_run, store, each.run_id),
+            )
     finally:
         await to_thread.run_sync(store.close)

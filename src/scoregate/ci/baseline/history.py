@@ -108,7 +108,17 @@ def _read_runs(store: HistoryStore, run_ids: list[int]) -> tuple[list[Run], list
     runs, problems = [], []
     for run_id in run_ids:
         try:
-            runs.append(unpack_run(io.BytesIO(read_base(store, run_id))))
+            runs.append(read_stored_run(store, run_id))
         except RecordError as error:
             problems.append(error.message)
     return runs, problems
+
+
+def read_stored_run(store: HistoryStore, run_id: int) -> Run:
+    """The run of a base in the history.
+
+    Raises:
+        HistoryError: it can't be read.
+        RecordError: it is not there any more, or holds no run that can be read.
+    """
+    return unpack_run(io.BytesIO(read_base(store, run_id)))

@@ -132,7 +132,7 @@ def describe_uses(uses: FileUses, tree: Tree, *, since: float, stdlib: frozenset
     """
     for path in sorted(_find_files(uses, tree)):
         digest = tree.digest_file(path)
-        if digest and _changed_since(tree.top / path, since):
+        if digest and _has_changed(tree.top / path, since):
             digest = UNKNOWN
         yield Dependency("file", path, digest)
     for path, was_used in sorted(uses.written.items()):
@@ -158,7 +158,7 @@ def _find_files(uses: FileUses, tree: Tree) -> Iterable[str]:
     return (path for path in paths if path not in folders or (tree.top / path).is_symlink())
 
 
-def _changed_since(path: Path, since: float) -> bool:
+def _has_changed(path: Path, since: float) -> bool:
     try:
         status = path.stat()
     except OSError:
