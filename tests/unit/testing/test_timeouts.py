@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, echo, outcomes, passing, run
 
-LIMIT = 0.05
+LIMIT = 0.4  # s: a case that does nothing stays below it on a busy machine, too
 HALTING = [Case("a"), Case("slow"), Case("c")]
 
 
@@ -35,7 +35,7 @@ def test_the_rest_goes_on(fn: Callable[[Any], Any], concurrency: int) -> None:
     assert time.perf_counter() - started < 4.5
     assert outcomes(result) == {"a": "passed", "slow": "errored", "c": "passed"}
     (error,) = by_hash(result)["slow"].errors
-    assert (error.error.type, error.error.message) == ("TimeoutError", "took longer than the timeout of 0.05 s")
+    assert (error.error.type, error.error.message) == ("TimeoutError", "took longer than the timeout of 0.4 s")
 
 
 def test_a_hook_is_given_up_too() -> None:
@@ -84,7 +84,7 @@ def test_a_case_within_its_time_is_not_given_up() -> None:
 
 
 def test_an_evaluation_that_takes_longer_is_not_given_up() -> None:
-    assert run(echo, [Judge(lambda *_: time.sleep(0.1) or passing())], [Case("a")], timeout=LIMIT).passed
+    assert run(echo, [Judge(lambda *_: time.sleep(2 * LIMIT) or passing())], [Case("a")], timeout=LIMIT).passed
 
 
 def test_what_was_left_behind_does_not_keep_the_process() -> None:
