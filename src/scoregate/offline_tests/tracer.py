@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from time import time_ns
@@ -152,12 +153,12 @@ def observe(function: F | None = None, *, span_type: str = "span", name: str | N
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _open_span(span_name, span_type, args, kwargs) as set_output:
+        with _open_span(span_name, span_type, function, args, kwargs) as set_output:
             return set_output(function(*args, **kwargs))
 
     @functools.wraps(function)
     async def call_async(*args: Any, **kwargs: Any) -> Any:
-        with _open_span(span_name, span_type, args, kwargs) as set_output:
+        with _open_span(span_name, span_type, function, args, kwargs) as set_output:
             awaitable: Awaitable[Any] = function(*args, **kwargs)
             return set_output(await awaitable)
 
@@ -166,7 +167,7 @@ def observe(function: F | None = None, *, span_type: str = "span", name: str | N
 
 @contextmanager
 def _open_span(
-    name: str, span_type: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    name: str, span_type: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Iterator[Callable[[Any], Any]]:
     try:
         from opentelemetry import trace as api
@@ -180,12 +181,24 @@ def _open_span(
             return
         inputs = {**({"args": list(args)} if args else {}), **kwargs}
         span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _to_text(inputs)})
+        if span_type == "tool":
+            span.set_attribute("gen_ai.tool.call.arguments", _to_text(_name_arguments(function, args, kwargs)))
 
         def set_output(output: Any) -> Any:
             span.set_attribute("output", _to_text(output))
             return output
 
         yield set_output
+
+
+def _name_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The arguments of a call by the names of the parameters."""
+    try:
+        return inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # wrong arguments, or a function in C without a signature
+        return {**({"args": list(args)} if args else {}), **kwargs}
 
 
 def _to_text(value: Any) -> str:
