@@ -15,7 +15,7 @@ from scoregate.engine.calls import is_async
 from scoregate.errors import MissingExtra
 from scoregate.evals.rows import Row
 from scoregate.evals.task import Outcome
-from scoregate.offline_tests.tracer import OfflineTracer, Recording
+from scoregate.offline_tests.tracer import OfflineTracer, Recording, observes_tools
 
 
 class TaskRecorder:
@@ -76,7 +76,7 @@ class TaskRecorder:
         trace = TaskTrace(tuple(calls), () if recorded is None else recorded.spans)
         trajectory = outcome.trajectory
         if trajectory is None and self._reads_trajectory:
-            trajectory = read_trace(trace)
+            trajectory = read_trace(trace, records_tools=recorded is not None and observes_tools())
         return replace(outcome, trace=trace, trajectory=trajectory)
 
 

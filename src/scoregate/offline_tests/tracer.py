@@ -28,6 +28,14 @@ _OPERATIONS = {
 }
 
 
+_observed_types: set[str] = set()
+
+
+def observes_tools() -> bool:
+    """Whether a function of this process is observed as a tool, so that a call of it would be recorded."""
+    return "tool" in _observed_types
+
+
 class OfflineTracer:
     """Records calls as traces; calls that run at the same time have separate traces.
 
@@ -149,6 +157,7 @@ def observe(function: F | None = None, *, span_type: str = "span", name: str | N
     """
     if function is None:
         return functools.partial(observe, span_type=span_type, name=name)
+    _observed_types.add(span_type)
     span_name = name or str(getattr(function, "__name__", type(function).__name__))
 
     @functools.wraps(function)

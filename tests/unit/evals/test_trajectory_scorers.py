@@ -240,6 +240,14 @@ def test_a_task_may_return_its_trajectory() -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_a_task_that_calls_no_tool_has_a_trajectory_only_if_tools_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    for observed, error in (({"tool"}, None), (set(), "never_called buy")):
+        monkeypatch.setattr("scoregate.offline_tests.tracer._observed_types", observed)
+        (case,) = evaluate(f"demo {len(observed)}", data=["x"], task=lambda _: "y", scorers=[never_called("buy")]).cases
+        assert [each.evaluator for each in case.errors] == ([] if error is None else [error])
+
+
+@pytest.mark.usefixtures("project")
 def test_without_a_trajectory_the_scorer_has_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     result = evaluate("demo", data=["x"], task=lambda _: "y", scorers=[called("buy")])

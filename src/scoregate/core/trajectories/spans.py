@@ -46,6 +46,11 @@ def read_spans(spans: Iterable[Span]) -> list[Step]:
     return reader.steps
 
 
+def has_chats(spans: Iterable[Span]) -> bool:
+    """Whether a span is a call of a model, whose messages have the calls of tools."""
+    return any(_find_kind(span) in _CHATS for span in spans)
+
+
 def _without_tools(messages: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The messages without calls of tools and results, which have spans of their own."""
     return [{**each, "tool_calls": None} for each in messages if each.get("role") not in ("tool", "function")]

@@ -7,26 +7,27 @@ from typing import Any
 
 from scoregate.core.task_trace import ModelCall, TaskTrace
 from scoregate.core.trajectories.messages import StepReader
-from scoregate.core.trajectories.spans import read_spans
+from scoregate.core.trajectories.spans import has_chats, read_spans
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import Step, ToolCall
 
 
-def read_trace(trace: TaskTrace) -> Trajectory | None:
+def read_trace(trace: TaskTrace, *, records_tools: bool = False) -> Trajectory | None:
     """The trajectory of a task; None if nothing was recorded.
 
     Spans that name tools are preferred, since they have durations and errors. The calls of models are read otherwise.
 
     Args:
         trace: the calls of models and the spans of the task.
+        records_tools: whether calls of tools are recorded, so that a trace without one shows that none was called. A
+            task without any instrumentation has a span as well, which shows nothing.
     """
     from_spans = read_spans(trace.spans)
     if any(isinstance(step, ToolCall) for step in from_spans):
         return Trajectory(tuple(from_spans))
-    from_calls = _read_calls(trace.calls)
-    if steps := from_calls or from_spans:
-        return Trajectory(tuple(steps))
-    return None
+    if from_calls := _read_calls(trace.calls):
+        return Trajectory(tuple(from_calls))
+    return Trajectory(tuple(from_spans)) if records_tools or has_chats(trace.spans) else None
 
 
 def _read_calls(calls: Iterable[ModelCall]) -> list[Step]:
