@@ -20,6 +20,7 @@ from scoregate.core.events import (
     Scored,
     SuiteFinished,
     SuiteStarted,
+    ToolCalled,
 )
 from scoregate.core.json_io import dump_event
 
@@ -97,6 +98,29 @@ def test_the_lines_of_an_older_sdk_are_read_as_ever() -> None:
         assert [parse_event(line) for line in older.read_bytes().splitlines()] == EVENTS
 
 
+def test_a_tool_call_has_one_form() -> None:
+    line = (
+        b'{"type":"tool_called","suite":"bot","seq":3,"time":2.75,"v":1,"case":"a","repeat":1,"name":"search",'
+        b'"arguments":{"q":"hours"},"result":["at 9"],"error":"late","duration_ms":1.5,"tokens":7,"agent":"helper"}'
+    )
+    event = ToolCalled(
+        suite="bot",
+        seq=3,
+        time=2.75,
+        case="a",
+        repeat=1,
+        name="search",
+        arguments={"q": "hours"},
+        result=["at 9"],
+        error="late",
+        duration_ms=1.5,
+        tokens=7,
+        agent="helper",
+    )
+    assert parse_event(line) == event
+    assert json.loads(dump_event(event)) == json.loads(line)
+
+
 def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:
     started = LOG.read_bytes().splitlines()[0]
     older = parse_event(started.replace(b',"version":"1.2"', b""))
@@ -119,6 +143,7 @@ def test_a_program_in_another_language_may_leave_out_what_has_a_default() -> Non
         b'{"type":"suite_started","suite":"s"}',
         b'{"type":"case_started","suite":"s","case":"a"}',
         b'{"type":"case_output","suite":"s","case":"a","output":"x"}',
+        b'{"type":"tool_called","suite":"s","case":"a","name":"search"}',
         b'{"type":"scored","suite":"s","case":"a","evaluator":"e","score":1}',
         b'{"type":"errored","suite":"s","stage":"task","error":{"type":"E","message":"m"}}',
         b'{"type":"review_requested","suite":"s","name":"look"}',

@@ -16,7 +16,16 @@ from scoregate.ci.report import number_format
 from scoregate.core.case_choice import CaseLabels
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored, SuiteStarted
+from scoregate.core.events import (
+    CaseFinished,
+    CaseOutput,
+    CaseStarted,
+    Errored,
+    Event,
+    Scored,
+    SuiteStarted,
+    ToolCalled,
+)
 from scoregate.core.partial import CaseSelection
 from scoregate.core.reducer import SuiteReducer
 from scoregate.core.run import Run, Script, SuiteResult
@@ -24,7 +33,7 @@ from scoregate.errors import RecordError
 
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
-_LATER = (CaseOutput, Scored, CaseFinished)  # scoregate's SDKs start a case before
+_LATER = (CaseOutput, ToolCalled, Scored, CaseFinished)  # scoregate's SDKs start a case before
 FailedCases = dict[str, dict[str, list[str]]]
 _ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 from pydantic_core import from_json
 
 from scoregate.core.event_values import SCHEMA_VERSION, EventType
-from scoregate.core.events import CaseOutput, CaseStarted, Errored, Event, Scored
+from scoregate.core.events import CaseOutput, CaseStarted, Errored, Event, Scored, ToolCalled
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump
 from scoregate.errors import InvalidEvent
 
@@ -130,6 +130,8 @@ def truncate_event(event: Event, why: str) -> Event:
         return replace(event, input=_truncate_value(event.input) + note, review_inputs=())
     if isinstance(event, CaseOutput):
         return replace(event, output=_truncate_value(event.output) + note, truncated=True, review_outputs=())
+    if isinstance(event, ToolCalled):
+        return replace(event, arguments={"": _truncate_value(event.arguments)}, result=note)
     if isinstance(event, Scored):
         return replace(event, metadata={"metadata": _truncate_value(event.metadata) + note}, assertions=None)
     if isinstance(event, Errored):

@@ -21,6 +21,7 @@ EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",
     "case_output",
+    "tool_called",
     "scored",
     "labelled",
     "errored",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
@@ -29,6 +30,7 @@ __all__ = [
     "Scored",
     "SuiteFinished",
     "SuiteStarted",
+    "ToolCalled",
 ]
 
 _T = TypeVar("_T")
@@ -144,6 +146,34 @@ class CaseOutput(_Event):
 
 
 @_event
+class ToolCalled(_Event):
+    """A tool that the function under test called; it becomes a step of the case's trajectory.
+
+    Attributes:
+        case: the hash of the case.
+        repeat: the number of the trial, from 0.
+        name: the name of the tool.
+        arguments: the arguments by name.
+        result: the result.
+        error: the error message; None without an error.
+        duration_ms: the duration in milliseconds.
+        tokens: the tokens that the call used.
+        agent: the name of the sub-agent that calls; empty for the agent itself.
+    """
+
+    type: Literal["tool_called"] = "tool_called"
+    case: str
+    repeat: int = 0
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    result: Any = None
+    error: str | None = None
+    duration_ms: float | None = None
+    tokens: int | None = None
+    agent: str = ""
+
+
+@_event
 class Scored(_Event):
     """A score of one trial, with the fields of `Evaluation`; a bool if the evaluator is declared as `boolean`."""
 
@@ -253,6 +283,7 @@ Event: TypeAlias = (
     SuiteStarted
     | CaseStarted
     | CaseOutput
+    | ToolCalled
     | Scored
     | Labelled
     | Errored

@@ -23,6 +23,7 @@ from scoregate.core.events import (
     Scored,
     SuiteFinished,
     SuiteStarted,
+    ToolCalled,
 )
 from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
@@ -31,9 +32,12 @@ from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
 from scoregate.core.text import sort_by_name
 from scoregate.core.text_column import TextColumn
+from scoregate.core.trajectory_steps import ToolCall, add_tool_call
 from scoregate.core.usage import sum_usage
 
-_OfCase: TypeAlias = CaseStarted | CaseOutput | Scored | Labelled | Errored | ReviewRequested | CaseFinished
+_OfCase: TypeAlias = (
+    CaseStarted | CaseOutput | ToolCalled | Scored | Labelled | Errored | ReviewRequested | CaseFinished
+)
 # The hash alone for the first trial of a case: a million tuples would take 70 MB.
 _TrialKey: TypeAlias = str | tuple[str, int]
 _UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
@@ -99,11 +103,8 @@ class SuiteReducer:
                 case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
                 case.reused, case.dataset_item_id = event.reused, event.dataset_item_id
                 case.review_inputs = event.review_inputs
-            case CaseOutput():
-                case = self._case(event)
-                case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
-                case.usage, case.truncated, case.trace = event.usage, event.truncated, event.trace
-                case.review_outputs = event.review_outputs
+            case CaseOutput() | ToolCalled():
+                self._add_output(event)
             case CaseFinished():
                 case = self._case(event)
                 key = _trial_key(case.hash, case.repeat)
@@ -202,6 +203,15 @@ class SuiteReducer:
                 self.errors.append(ErrorInfo("RepeatedCase", message, advice=advice))
         return case
 
+    def _add_output(self, event: CaseOutput | ToolCalled) -> None:
+        case = self._case(event)
+        if isinstance(event, ToolCalled):
+            case.trace = add_tool_call(case.trace, _make_call(event))
+            return
+        case.output, case.duration_ms, case.attempts = event.output, event.duration_ms, event.attempts
+        case.usage, case.truncated, case.review_outputs = event.usage, event.truncated, event.review_outputs
+        case.trace = case.trace if event.trace is None else event.trace
+
     def _add_result(self, event: Scored | Labelled) -> None:
         case, name = self._case(event), event.evaluator
         if name in case.evaluations or name in case.labels:
@@ -242,6 +252,11 @@ class SuiteReducer:
             case.pending = (*case.pending, name)
             if event.contest is not None:
                 case.contests[name] = event.contest
+
+
+def _make_call(event: ToolCalled) -> ToolCall:
+    duration_s = None if event.duration_ms is None else event.duration_ms / 1000
+    return ToolCall(event.name, event.arguments, event.result, event.error, duration_s, event.tokens, event.agent)
 
 
 def _trial_key(case: str, repeat: int) -> _TrialKey:

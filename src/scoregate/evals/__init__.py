@@ -8,16 +8,21 @@ from scoregate.evals.run import evaluate
 if TYPE_CHECKING:
     from scoregate.core.task_trace import ModelCall, TaskTrace
     from scoregate.core.trace import Span
+    from scoregate.core.trajectories.trajectory import Trajectory
+    from scoregate.core.trajectory_steps import Message, ToolCall
     from scoregate.core.variants import VariantRanking, VariantScore, VariantState
     from scoregate.engine.eval_result import CaseList, EvalResult, ResultComparison
 
 __all__ = [
     "CaseList",
     "EvalResult",
+    "Message",
     "ModelCall",
     "ResultComparison",
     "Span",
     "TaskTrace",
+    "ToolCall",
+    "Trajectory",
     "VariantRanking",
     "VariantScore",
     "VariantState",
@@ -29,6 +34,8 @@ __getattr__ = make_getattr(
     {
         "scoregate.core.task_trace": ("ModelCall", "TaskTrace"),
         "scoregate.core.trace": ("Span",),
+        "scoregate.core.trajectory_steps": ("Message", "ToolCall"),
+        "scoregate.core.trajectories.trajectory": ("Trajectory",),
         "scoregate.core.variants": ("VariantRanking", "VariantScore", "VariantState"),
         "scoregate.engine.eval_result": ("CaseList", "EvalResult", "ResultComparison"),
     },

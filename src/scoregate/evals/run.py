@@ -55,10 +55,10 @@ def evaluate(
             functions, or a list of named ones, makes a variant of each: all run on the same cases, and the result and
             the report rank them.
         scorers: callables that receive `input`, `expected`, `output`, `case`, `metadata`, `tags`, `duration_s`,
-            `trace` (a `TaskTrace`) and fields of the case by the names of their parameters, or the output as their only
-            argument. They return a bool, which passes if it is true, a number from 0 to 1, a dict of several, an
-            `Evaluation`, an object with `score`, or None to skip the case. Evaluators of `scoregate.testing` and of
-            pydantic_evals work, too.
+            `trace` (a `TaskTrace`), `trajectory` (a `Trajectory`) and fields of the case by the names of their
+            parameters, or the output as their only argument. They return a bool, which passes if it is true, a number
+            from 0 to 1, a dict of several, an `Evaluation`, an object with `score`, or None to skip the case.
+            Evaluators of `scoregate.testing` and of pydantic_evals work, too.
         concurrency: how many cases run at once.
         repeats: how often each case runs; default: once, or as often as the run's setting says.
         timeout: seconds until a case is cancelled. A sync task can't be stopped: its thread goes on.

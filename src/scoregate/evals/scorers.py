@@ -23,8 +23,8 @@ from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydant
 from scoregate.evals.scores import ScoreReader, make_threshold
 from scoregate.evals.task import Outcome
 
-OUTPUT, CASE, DURATION, TRACE = "output", "case", "duration_s", "trace"
-NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION, TRACE)
+OUTPUT, CASE, DURATION, TRACE, TRAJECTORY = "output", "case", "duration_s", "trace", "trajectory"
+NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION, TRACE, TRAJECTORY)
 # What `**kwargs` of a scorer receives.
 _EXTRA = (INPUT, EXPECTED, OUTPUT, METADATA)
 _WITHOUT_EFFECT = ("name", "threshold", "higher_is_better", "max_concurrency")
@@ -32,10 +32,11 @@ _CONCURRENCY = 10
 
 
 class Scorers(NamedTuple):
-    """The scorers of a suite, and whether one of them asks for the trace of the task."""
+    """The scorers of a suite, and whether one of them asks for the trace or the trajectory of the task."""
 
     scorers: list[Scorer]
     needs_trace: bool = False
+    needs_trajectory: bool = False
 
 
 def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) -> Scorers:
@@ -48,11 +49,11 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
     """
     given = list(scorers) if isinstance(scorers, Iterable) and not callable(scorers) else [scorers]
     built: dict[str, Scorer] = {}
-    needs_trace = False
+    needed: set[str] = set()
     for number, each in enumerate(given, 1):
         try:
             scorer = _build_scorer(each, fields)
-            needs_trace |= _needs_trace(each, fields)
+            needed |= _find_needed(each, fields)
         except Exception as error:  # attributes of the user's objects may raise anything
             advice = getattr(error, "advice", "")
             message = getattr(error, "message", "") or str(error)
@@ -65,14 +66,15 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
             )
         else:
             built[scorer.info.id] = scorer
-    return Scorers(list(built.values()), needs_trace)
+    return Scorers(list(built.values()), bool(needed), TRAJECTORY in needed)
 
 
-def _needs_trace(given: Any, fields: Collection[str]) -> bool:
+def _find_needed(given: Any, fields: Collection[str]) -> set[str]:
+    """What a scorer asks for that must be recorded: the trace, the trajectory."""
     if not callable(given) or callable(getattr(given, "evaluate_test_case", None)):
-        return False
+        return set()
     arguments = read_arguments(_called(given), {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
-    return TRACE in (*arguments.positional, *(name for _, name in arguments.keywords))
+    return {TRACE, TRAJECTORY}.intersection((*arguments.positional, *(name for _, name in arguments.keywords)))
 
 
 def _describe(given: Any) -> str:
@@ -220,6 +222,7 @@ def _list_values(row: Row, outcome: Outcome) -> dict[str, Any]:
         TAGS: row.find_tags(),
         DURATION: outcome.duration_s,
         TRACE: outcome.trace,
+        TRAJECTORY: outcome.trajectory,
     }
 
 

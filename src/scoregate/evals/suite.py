@@ -19,7 +19,7 @@ from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
 from scoregate.evals.scorers import Scorers, build_scorers
-from scoregate.evals.task import list_tasks, make_task, serialize_outcome
+from scoregate.evals.task import list_tasks, make_task, serialize_outcome, serialize_trajectory
 
 NO_NAME = "(no name)"
 
@@ -97,7 +97,8 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     if built.needs_trace:
         from scoregate.evals.tracing import TaskRecorder
 
-        calls = {key: TaskRecorder(name).record(call) for key, call in calls.items()}
+        recorder = TaskRecorder(name, reads_trajectory=built.needs_trajectory)
+        calls = {key: recorder.record(call) for key, call in calls.items()}
     return Suite(
         id=name,
         cases=cases if calls and not wrong_options else [],
@@ -106,6 +107,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         variants=[{TASK: key} for key in calls if key is not None] or (None,),
         describe=reader.describe,
         output_form=serialize_outcome,
+        trace_form=serialize_trajectory,
         scorers=built.scorers,
         limits=limits,
         origin=caller_origin(),

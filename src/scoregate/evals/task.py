@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scoregate.core.records import record
+from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output
 from scoregate.evals.arguments import read_arguments
@@ -60,11 +61,25 @@ def _name_tasks(given: Any) -> Iterator[tuple[Any, Any]]:
 
 @record
 class Outcome:
-    """What the task returned for a case, how long the call took, in seconds, and its trace if a scorer asks for it."""
+    """What a task did for one case.
+
+    Attributes:
+        value: what it returned; the output of a trajectory.
+        duration_s: how long the call took, in seconds.
+        trace: its calls and spans, if a scorer asks for the trace or the trajectory.
+        trajectory: its steps, if it returned a trajectory or a scorer asks for one.
+    """
 
     value: Any
     duration_s: float
     trace: TaskTrace | None = None
+    trajectory: Trajectory | None = None
+
+
+def _make_outcome(value: Any, duration_s: float) -> Outcome:
+    if isinstance(value, Trajectory):
+        return Outcome(value.final_output, duration_s, trajectory=value)
+    return Outcome(value, duration_s)
 
 
 def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Row], Any]:
@@ -87,12 +102,12 @@ def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Ro
         return task(*positional, **keywords)
 
     async def finish(value: Awaitable[Any], started: float) -> Outcome:
-        return Outcome(await value, perf_counter() - started)
+        return _make_outcome(await value, perf_counter() - started)
 
     def run(row: Row) -> Any:
         started = perf_counter()
         value = call(row)
-        return finish(value, started) if inspect.isawaitable(value) else Outcome(value, perf_counter() - started)
+        return finish(value, started) if inspect.isawaitable(value) else _make_outcome(value, perf_counter() - started)
 
     async def run_in_loop(row: Row) -> Outcome:
         return await finish(call(row), perf_counter())
@@ -103,3 +118,8 @@ def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Ro
 def serialize_outcome(outcome: Outcome) -> Any:
     """The output for the record."""
     return serialize_output(outcome.value)
+
+
+def serialize_trajectory(outcome: Outcome) -> Any:
+    """The trajectory for the record; None without one."""
+    return None if outcome.trajectory is None else outcome.trajectory.plain()

@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from scoregate.core.task_trace import ModelCall, TaskTrace
+from scoregate.core.trajectories.trace import read_trace
 from scoregate.core.usage import METER
 from scoregate.engine.calls import is_async
 from scoregate.errors import MissingExtra
 from scoregate.evals.rows import Row
 from scoregate.evals.task import Outcome
-from scoregate.offline_tests.tracer import OfflineTracer, Recording
+from scoregate.offline_tests.tracer import OfflineTracer, Recording, observes_tools
 
 
 class TaskRecorder:
@@ -22,10 +23,12 @@ class TaskRecorder:
 
     Args:
         name: the name of the task in its first span.
+        reads_trajectory: whether a scorer asks for the trajectory, which is read from calls and spans then.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, reads_trajectory: bool = False) -> None:
         self._name = name
+        self._reads_trajectory = reads_trajectory
         self._tracer: OfflineTracer | None = None
         with suppress(MissingExtra):
             self._tracer = OfflineTracer()
@@ -41,18 +44,22 @@ class TaskRecorder:
             calls, spans = self._begin(row)
             with _open(spans):
                 outcome: Outcome = await run(row)
-            return _finish(outcome, calls, spans)
+            return self._finish(outcome, calls, spans)
 
         async def finish_later(awaitable: Awaitable[Outcome], calls: list[ModelCall], spans: Any) -> Outcome:
             with _open(spans):
                 outcome = await awaitable
-            return _finish(outcome, calls, spans)
+            return self._finish(outcome, calls, spans)
 
         def run_in_thread(row: Row) -> Any:
             calls, spans = self._begin(row)
             with _open(spans):
                 result = run(row)
-            return finish_later(result, calls, spans) if inspect.isawaitable(result) else _finish(result, calls, spans)
+            return (
+                finish_later(result, calls, spans)
+                if inspect.isawaitable(result)
+                else self._finish(result, calls, spans)
+            )
 
         return run_in_loop if is_async(run) else run_in_thread
 
@@ -61,6 +68,16 @@ class TaskRecorder:
         if (meter := METER.get()) is not None:
             meter.calls = calls  # a retry has a list of its own
         return calls, None if self._tracer is None else self._tracer.begin(self._name, row.input)
+
+    def _finish(self, outcome: Outcome, calls: list[ModelCall], spans: Recording | None) -> Outcome:
+        if spans is not None:
+            spans.end(outcome.value)
+        recorded = None if spans is None else spans.trace
+        trace = TaskTrace(tuple(calls), () if recorded is None else recorded.spans)
+        trajectory = outcome.trajectory
+        if trajectory is None and self._reads_trajectory:
+            trajectory = read_trace(trace, records_tools=recorded is not None and observes_tools())
+        return replace(outcome, trace=trace, trajectory=trajectory)
 
 
 @contextmanager
@@ -76,10 +93,3 @@ def _open(spans: Recording | None) -> Iterator[None]:
         spans.end()
         assert spans.trace is not None
         raise
-
-
-def _finish(outcome: Outcome, calls: list[ModelCall], spans: Recording | None) -> Outcome:
-    if spans is not None:
-        spans.end(outcome.value)
-    recorded = None if spans is None else spans.trace
-    return replace(outcome, trace=TaskTrace(tuple(calls), () if recorded is None else recorded.spans))

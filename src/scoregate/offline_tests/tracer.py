@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from time import time_ns
@@ -25,6 +26,14 @@ _OPERATIONS = {
     "tool": ("execute_tool", "gen_ai.tool.name"),
     "llm": ("chat", "gen_ai.request.model"),
 }
+
+
+_observed_types: set[str] = set()
+
+
+def observes_tools() -> bool:
+    """Whether a function of this process is observed as a tool, so that a call of it would be recorded."""
+    return "tool" in _observed_types
 
 
 class OfflineTracer:
@@ -148,16 +157,17 @@ def observe(function: F | None = None, *, span_type: str = "span", name: str | N
     """
     if function is None:
         return functools.partial(observe, span_type=span_type, name=name)
+    _observed_types.add(span_type)
     span_name = name or str(getattr(function, "__name__", type(function).__name__))
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _open_span(span_name, span_type, args, kwargs) as set_output:
+        with _open_span(span_name, span_type, function, args, kwargs) as set_output:
             return set_output(function(*args, **kwargs))
 
     @functools.wraps(function)
     async def call_async(*args: Any, **kwargs: Any) -> Any:
-        with _open_span(span_name, span_type, args, kwargs) as set_output:
+        with _open_span(span_name, span_type, function, args, kwargs) as set_output:
             awaitable: Awaitable[Any] = function(*args, **kwargs)
             return set_output(await awaitable)
 
@@ -166,7 +176,7 @@ def observe(function: F | None = None, *, span_type: str = "span", name: str | N
 
 @contextmanager
 def _open_span(
-    name: str, span_type: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    name: str, span_type: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Iterator[Callable[[Any], Any]]:
     try:
         from opentelemetry import trace as api
@@ -180,12 +190,24 @@ def _open_span(
             return
         inputs = {**({"args": list(args)} if args else {}), **kwargs}
         span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _to_text(inputs)})
+        if span_type == "tool":
+            span.set_attribute("gen_ai.tool.call.arguments", _to_text(_name_arguments(function, args, kwargs)))
 
         def set_output(output: Any) -> Any:
             span.set_attribute("output", _to_text(output))
             return output
 
         yield set_output
+
+
+def _name_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The arguments of a call by the names of the parameters."""
+    try:
+        return inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # wrong arguments, or a function in C without a signature
+        return {**({"args": list(args)} if args else {}), **kwargs}
 
 
 def _to_text(value: Any) -> str:

@@ -18,24 +18,41 @@ from scoregate.scorers.texts import (
 
 if TYPE_CHECKING:
     from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
-    from scoregate.scorers.judges import ModelJudge, choice_judge, judge
+    from scoregate.scorers.judges import ModelJudge, TrajectoryJudge, choice_judge, goal_reached, judge, plan_followed
     from scoregate.scorers.overlap import bleu, rouge_l
     from scoregate.scorers.pairs import PairwiseJudge, pairwise
     from scoregate.scorers.pii import pii_free
+    from scoregate.scorers.trajectories import (
+        TrajectoryCheck,
+        called,
+        command_passes,
+        files_changed,
+        max_steps,
+        never_called,
+        no_repeated_calls,
+        recovered_from_errors,
+        tool_calls,
+    )
 
 __all__ = [
     "Check",
     "EmbeddingSimilarity",
     "ModelJudge",
     "PairwiseJudge",
+    "TrajectoryCheck",
+    "TrajectoryJudge",
     "WrappedScorer",
     "bleu",
+    "called",
     "choice_judge",
+    "command_passes",
     "contains",
     "contains_all",
     "contains_any",
     "embedding_similarity",
     "equals",
+    "files_changed",
+    "goal_reached",
     "json_equals",
     "json_schema",
     "json_valid",
@@ -43,13 +60,19 @@ __all__ = [
     "latency",
     "length",
     "levenshtein",
+    "max_steps",
+    "never_called",
+    "no_repeated_calls",
     "numeric_close",
     "pairwise",
     "pii_free",
+    "plan_followed",
+    "recovered_from_errors",
     "regex",
     "rouge_l",
     "scorer",
     "similarity",
+    "tool_calls",
 ]
 
 # Many suites use none of these scorers.
@@ -57,9 +80,20 @@ __getattr__ = make_getattr(
     __name__,
     {
         ".embeddings": ("EmbeddingSimilarity", "embedding_similarity"),
-        ".judges": ("ModelJudge", "choice_judge", "judge"),
+        ".judges": ("ModelJudge", "TrajectoryJudge", "choice_judge", "goal_reached", "judge", "plan_followed"),
         ".overlap": ("bleu", "rouge_l"),
         ".pairs": ("PairwiseJudge", "pairwise"),
         ".pii": ("pii_free",),
+        ".trajectories": (
+            "TrajectoryCheck",
+            "called",
+            "command_passes",
+            "files_changed",
+            "max_steps",
+            "never_called",
+            "no_repeated_calls",
+            "recovered_from_errors",
+            "tool_calls",
+        ),
     },
 )

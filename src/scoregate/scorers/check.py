@@ -11,6 +11,11 @@ from scoregate.core.evaluation import Evaluation, Scale, Threshold
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
 
+NO_TRAJECTORY = (
+    "{name} needs a trajectory, and nothing of this case was recorded: return a Trajectory from the task, call models "
+    "through a wrapped client, or install opentelemetry-sdk"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -35,13 +40,13 @@ class Check:
     """
 
     name: str
-    check: Callable[..., Evaluation]
+    check: Callable[..., Evaluation | None]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     threshold: Threshold | float | None = None
     higher_is_better: bool = True
     version: int = 1
 
-    def __call__(self, output: Any, expected: Any = None, duration_s: float = 0.0) -> Evaluation:
+    def __call__(self, output: Any, expected: Any = None, duration_s: float = 0.0) -> Evaluation | None:
         """Score an output.
 
         Args:

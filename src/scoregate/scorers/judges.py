@@ -18,8 +18,10 @@ from scoregate.grading.prompts import (
     render_question,
     to_text,
 )
+from scoregate.scorers.check import NO_TRAJECTORY
 
 if TYPE_CHECKING:
+    from scoregate.core.trajectories.trajectory import Trajectory
     from scoregate.models import Model
 
 _YES, _NO = "Yes", "No"
@@ -135,6 +137,79 @@ def choice_judge(
     if len(scores) < 2 or not all(0 <= score <= 1 for score in scores.values()):
         raise ValueError(f"choices must be at least two answers with scores from 0 to 1, not {choices!r:.100}")
     return ModelJudge(name or _make_name(question), question, scores, model, threshold, max_concurrency)
+
+
+@dataclass(frozen=True)
+class TrajectoryJudge(ModelJudge):
+    """A scorer that asks a model about the trajectory. It sees the case's input and expected output, too."""
+
+    async def __call__(  # type: ignore[override]
+        self,
+        trajectory: Trajectory | None,
+        output: Any = None,
+        input: Any = None,  # noqa: A002
+        expected: Any = None,
+    ) -> Evaluation:
+        """Ask the model.
+
+        Args:
+            trajectory: what the agent did.
+            output: its output.
+            input: the input of the case.
+            expected: the expected output.
+
+        Raises:
+            ValueError: there is no trajectory.
+            ModelError: the model gives no answer.
+            MissingExtra: a package is not installed.
+        """
+        if trajectory is None:
+            raise ValueError(NO_TRAJECTORY.format(name=self.name))
+        shown = f"{trajectory.text()}\nThe output: {to_text(output)}"
+        return await super().__call__(shown, input, expected)
+
+
+def goal_reached(
+    goal: str | None = None, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+) -> TrajectoryJudge:
+    """Asks a model whether the agent reached the goal, by its steps and its output; Yes passes, No fails.
+
+    Args:
+        goal: the goal of all cases; default: what the case's input asks for, and its `expected` if there is one.
+        model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        name: the scorer's name; default: "goal_reached".
+        max_concurrency: how many questions are asked at once.
+    """
+    wanted = "what the input asks for" if goal is None else f"this goal: {goal}"
+    question = (
+        f"The output lists the steps of an agent. Yes: the results of its steps show that it reached {wanted}. "
+        "A claim of the agent that no step supports is no evidence."
+    )
+    choices = {_YES: 1.0, _NO: 0.0}
+    return TrajectoryJudge(name or "goal_reached", question, choices, model, PASS_AT_ONE, max_concurrency)
+
+
+def plan_followed(
+    plan: str, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+) -> TrajectoryJudge:
+    """Asks a model whether the agent followed a plan; Yes passes, No fails.
+
+    Args:
+        plan: the steps that the agent must take, in order.
+        model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        name: the scorer's name; default: "plan_followed".
+        max_concurrency: how many questions are asked at once.
+
+    Raises:
+        ValueError: the plan is empty.
+    """
+    _check_question(plan)
+    question = (
+        "The output lists the steps of an agent. Yes: it took each step of this plan, in this order, and nothing "
+        f"that the plan excludes. The plan: {plan}"
+    )
+    choices = {_YES: 1.0, _NO: 0.0}
+    return TrajectoryJudge(name or "plan_followed", question, choices, model, PASS_AT_ONE, max_concurrency)
 
 
 def _check_question(question: str) -> None:

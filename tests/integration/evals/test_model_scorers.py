@@ -11,7 +11,8 @@ from tests.integration.judging.suites import prompts
 from scoregate import evaluate
 from scoregate.core.evaluation import Threshold
 from scoregate.core.event_values import Choice
-from scoregate.scorers import choice_judge, judge
+from scoregate.evals import Message, ToolCall, Trajectory
+from scoregate.scorers import choice_judge, goal_reached, judge, plan_followed
 
 POLITE = "Is the answer polite?"
 
@@ -34,6 +35,23 @@ def test_a_judge_asks_yes_or_no_and_passes_at_yes(server: OpenAIServer) -> None:
     shown = prompts(server)[0]
     assert "The answer is Yes or No." in shown
     assert all(f"BEGIN {name}" in shown for name in ("input", "expected output", "output"))
+
+
+def test_judges_of_trajectories_see_the_steps_and_the_output(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [ToolCall("find", {"q": "hours"}, "at 9"), Message("assistant", "At nine.")]
+    server.answers("reached what the input asks for", {"reason": "found", "answer": "Yes"})
+    server.answers("The plan: look, then ask", {"reason": "no question", "answer": "No"})
+    scorers = [goal_reached(), plan_followed("look, then ask")]
+    result = evaluate("demo", data=[{"input": "Open?"}], task=lambda _: Trajectory(steps), scorers=scorers)
+    (case,) = result.cases
+    assert case.scores == {"goal_reached": 1.0, "plan_followed": 0.0}
+    for shown in prompts(server):
+        assert '1. tool: find({"q":"hours"})\n   result: at 9\n2. assistant: At nine.\nThe output: At nine.' in shown
+    monkeypatch.setattr("scoregate.offline_tests.tracer._observed_types", set())
+    (error,) = evaluate("none", data=["x"], task=lambda _: "y", scorers=[goal_reached()]).cases[0].errors
+    assert (error.evaluator, error.error.type) == ("goal_reached", "ValueError")
 
 
 def test_a_choice_has_its_score(server: OpenAIServer) -> None:

@@ -93,6 +93,9 @@ def talks() -> None:
         bad = WORSE and at == 0
         case = {"case": f"t{at}"}
         log.say("case_started", **case, name=f"lost parcel {at}")
+        log.say("tool_called", **case, name="find_order", arguments={"number": 4411}, result={"state": "lost"})
+        later = {"name": "ask_carrier", "error": "closed"} if bad else {"name": "send_again", "duration_ms": 12.0}
+        log.say("tool_called", **case, **later)
         log.say("case_output", **case, output=talk(bad), duration_ms=2000.0)
         log.say("scored", **case, evaluator="goal", score=0 if bad else 1, threshold={"gte": 1})
         log.say("case_finished", **case)
@@ -126,6 +129,7 @@ def hostile() -> None:
         log.say("case_started", **case, name=text, input={text: text}, tags=[text])
         log.say("case_output", **case, output=f"{text} {'now' if WORSE else 'before'} {text}")
         criteria = [{"criterion": text, "passed": False, "required": True, "metadata": {text: text}}]
+        log.say("tool_called", **case, name=text, arguments={text: text}, result=text, error=text, agent=text)
         log.say(
             "scored", **case, evaluator=text, score=0, threshold={"gte": 1}, metadata={text: text}, assertions=criteria
         )

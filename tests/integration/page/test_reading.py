@@ -57,6 +57,21 @@ def test_a_row_of_the_plot_leads_to_its_cases_and_a_case_to_both_outputs(report:
     ]
 
 
+def test_an_opened_case_lists_the_tool_calls_next_to_the_bases_and_marks_the_first_difference(
+    report: Path, visit: Opener
+) -> None:
+    page = visit(report, "#suite=talks&q=parcel 0")
+    page.click(".list tbody tr:not(.space) >> nth=0")
+    section = page.get_by_role("dialog").locator("section", has=page.get_by_role("heading", name="Trajectory"))
+    expect(section).to_contain_text("The tool calls differ from the baseline's, from call 2 on.")
+    assert section.locator(".path .step").all_inner_texts() == [
+        "find_order(number=4411)", "send_again()", "find_order(number=4411)", "ask_carrier()",
+    ]  # fmt: skip
+    assert section.locator("li.differs .step").all_inner_texts() == ["send_again()", "ask_carrier()"]
+    section.locator("li.differs").nth(1).locator("summary").click()
+    expect(section.get_by_text("closed")).to_be_visible()
+
+
 def test_an_opened_case_has_reasons_criteria_steps_and_what_it_took(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=support-bot&change=newly-failing")
     page.click(".list tbody tr:not(.space) >> nth=1")

@@ -32,6 +32,7 @@ from scoregate.core.events import (
     Scored,
     SuiteFinished,
     SuiteStarted,
+    ToolCalled,
 )
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, sort_sets, to_plain
 from scoregate.errors import InvalidEvent
@@ -96,6 +97,10 @@ events: st.SearchStrategy[Event] = st.one_of(
         metadata=content,
         assertions=st.none() | st.lists(assertion, max_size=2).map(tuple),
         usage=st.none() | usage,
+    ),
+    st.builds(
+        ToolCalled, **trial, name=text, arguments=st.dictionaries(text, content, max_size=2), result=content,
+        error=maybe, duration_ms=perhaps, tokens=st.none() | small, agent=text,
     ),
     st.builds(Labelled, **trial, evaluator=text, label=text, metadata=content, usage=st.none() | usage),
     st.builds(Errored, **perhaps_a_trial, stage=stage, error=error, evaluator=maybe, trace=content),

@@ -39,6 +39,7 @@ SCRIPTS = (
     "scores.js",
     "talk.js",
     "trace.js",
+    "trajectory.js",
     "detail.js",
     "keys.js",
     "main.js",

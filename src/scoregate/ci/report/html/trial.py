@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
@@ -13,6 +14,9 @@ from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.core.evaluation import Evaluation, Threshold, Usage, is_plain
+from scoregate.core.json_io import dump
+from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.core.trajectory_steps import Message, Step
 
 _TURNS = 200
 
@@ -97,6 +101,42 @@ def _number(span: Mapping[str, Any], name: str) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
+_MOST_PATH_STEPS = 300
+_MOST_FILES = 100
+
+
+def trajectory_data(trace: Any, budget: TextBudget) -> dict[str, Any] | None:
+    """The first steps of a trajectory; None for anything else."""
+    trajectory = Trajectory.read(trace)
+    if trajectory is None:
+        return None
+    steps = trajectory.steps[:_MOST_PATH_STEPS]
+    data = {
+        "steps": [_step_data(step, budget) for step in steps],
+        "left_out": trajectory.left_out + len(trajectory.steps) - len(steps),
+        "files": [budget.line(path) for path in (trajectory.changed_files or ())[:_MOST_FILES]],
+        "stop": budget.line(trajectory.stop_reason),
+    }
+    return {name: value for name, value in data.items() if value or name == "steps"}
+
+
+def _step_data(step: Step, budget: TextBudget) -> dict[str, Any]:
+    if isinstance(step, Message):
+        data: dict[str, Any] = {"role": step.role, "title": budget.line(step.text), "text": budget.text(step.text)}
+    else:
+        arguments = dict(step.arguments)
+        data = {
+            "title": budget.line(str(step)),
+            "call": blake2b(dump([step.name, arguments]), digest_size=8).hexdigest(),
+            "arguments": budget.text(arguments) if arguments else None,
+            "result": budget.text(step.result),
+            "error": budget.text(step.error),
+            "ms": None if step.duration_s is None else step.duration_s * 1000,
+        }
+    data["agent"] = budget.line(step.agent) if step.agent else None
+    return {name: value for name, value in data.items() if value is not None}
+
+
 _MOST = 50
 
 
@@ -122,9 +162,16 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
         if names:
             data[field] = [budget.name(name) for name in names]
     _add_costs(data, case, budget)
-    if show_outputs and case.trace is not None and (trace := trace_data(case.trace, budget)) is not None:
-        data["trace"] = trace
+    if show_outputs and case.trace is not None:
+        _add_steps(data, case.trace, budget)
     return data
+
+
+def _add_steps(data: dict[str, Any], trace: Any, budget: TextBudget) -> None:
+    if (path := trajectory_data(trace, budget)) is not None:
+        data["path"] = path
+    elif (steps := trace_data(trace, budget)) is not None:
+        data["trace"] = steps
 
 
 def _add_output(data: dict[str, Any], case: CaseResult, budget: TextBudget) -> None:

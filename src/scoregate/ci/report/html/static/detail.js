@@ -48,6 +48,7 @@ class Detail {
       trial?.input || old?.input ? section("Input", sideBySide(old?.input, trial?.input)) : null,
       opinions(trial, old),
       traces(old?.trace, trial?.trace),
+      trajectories(old?.path, trial?.path),
       this.#spending(trial, old),
     ];
   }

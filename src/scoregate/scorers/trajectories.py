@@ -1,0 +1,379 @@
+"""Scorers of trajectories: which tools an agent called, how often, and what it changed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Literal
+
+from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.core.json_io import dump, to_plain
+from scoregate.core.text import is_positive_number, is_whole_number
+from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.core.trajectory_steps import ToolCall
+from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.scorers.check import NO_TRAJECTORY, Check, pass_or_fail
+from scoregate.scorers.tool_matching import (
+    ExpectedCall,
+    Matcher,
+    make_matcher,
+    match_any_order,
+    match_in_order,
+    read_expected,
+)
+
+Mode = Literal["exact", "in_order", "any_order", "subset", "superset"]
+_MODES = ("exact", "in_order", "any_order", "subset", "superset")
+_MOST_NAMES = 10
+_SHOWN_BYTES = 2_000
+
+
+@dataclass(frozen=True)
+class TrajectoryCheck(Check):
+    """A scorer of the trajectory: `evaluate` records what the task does, or the task returns a `Trajectory`."""
+
+    def __call__(
+        self, trajectory: Trajectory | None, expected: Any = None, expected_tool_calls: Any = None
+    ) -> Evaluation | None:
+        """Score a trajectory.
+
+        Args:
+            trajectory: what the agent did.
+            expected: the field `expected` of the case.
+            expected_tool_calls: the field `expected_tool_calls` of the case, which `tool_calls` prefers.
+
+        Raises:
+            ValueError: there is no trajectory, or the case lacks what the scorer needs.
+        """
+        if trajectory is None:
+            raise ValueError(NO_TRAJECTORY.format(name=self.name))
+        wanted = expected if expected_tool_calls is None else expected_tool_calls
+        return self.check(trajectory, wanted, **self.parameters)
+
+
+def tool_calls(
+    expected: Any = None,
+    *,
+    mode: Mode = "exact",
+    args: str | Callable[[Any, Mapping[str, Any]], Any] = "equal",
+    optional: Iterable[str] = (),
+    threshold: Threshold | float | None = PASS_AT_ONE,
+    name: str | None = None,
+) -> TrajectoryCheck:
+    """Compares the tool calls with the expected ones. The score is the share that matches; the reason names the first
+    difference.
+
+    Args:
+        expected: the calls: names, pairs such as `("search", {"q": "hours"})`, or dicts with `name` and `arguments`; a
+            call without arguments may have any. Default: the case's `expected_tool_calls`, otherwise its `expected`.
+        mode: "exact": these calls in this order. "in_order": these calls in this order, with others between them.
+            "any_order": these calls and no others, in any order. "superset": at least these calls, in any order.
+            "subset": no other calls than these.
+        args: "equal": all arguments are equal. "subset": the call has at least the expected arguments. "ignore": only
+            names count. "regex": each expected text is a pattern that the argument contains. "callable": each expected
+            value is a function of the argument. Or a function of the expected and the given arguments.
+        optional: globs of names of tools whose calls don't count unless they are expected.
+        threshold: where a score passes; None only compares.
+        name: the scorer's name; default: "tool_calls".
+
+    Raises:
+        ValueError: the mode or the way to compare arguments is unknown.
+        TypeError: an expected call has no name.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r:.60}")
+    make_matcher(args)
+    if expected is not None:
+        read_expected(expected)
+    parameters = {"wanted": expected, "mode": mode, "args": args, "optional": _list_globs(optional, "optional")}
+    return TrajectoryCheck(name or "tool_calls", _check_tool_calls, parameters, threshold)
+
+
+def called(
+    tool: str,
+    times: int | tuple[int, int] | None = None,
+    *,
+    args: Mapping[str, Any] | Callable[[Mapping[str, Any]], Any] | None = None,
+    name: str | None = None,
+) -> TrajectoryCheck:
+    """Passes if a tool was called.
+
+    Args:
+        tool: a glob of the tool's name.
+        times: how often, as a number or as the least and the most; default: at least once.
+        args: arguments that the calls have, or a function of the arguments; other calls don't count.
+        name: the scorer's name; default: "called" with the tool.
+
+    Raises:
+        ValueError: `times` is no number of at least 0, and no pair of them.
+    """
+    bounds = (times, times) if is_whole_number(times, 0) else times
+    is_pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(is_whole_number(each, 0) for each in bounds)
+    if bounds is not None and not is_pair:
+        raise ValueError(f"times must be a number of at least 0, or the least and the most, not {times!r:.60}")
+    parameters = {"tool": tool, "times": bounds, "args": args}
+    return TrajectoryCheck(name or f"called {tool}", _check_called, parameters)
+
+
+def never_called(*tools: str, name: str | None = None) -> TrajectoryCheck:
+    """Passes if none of these tools was called.
+
+    Args:
+        tools: globs of names.
+        name: the scorer's name; default: "never_called" with the tools.
+
+    Raises:
+        TypeError: no tool is named.
+    """
+    globs = _list_globs(tools, "tools")
+    if not globs:
+        raise TypeError("never_called needs at least one tool: never_called('delete_*')")
+    return TrajectoryCheck(name or f"never_called {', '.join(globs)}", _check_never_called, {"tools": globs})
+
+
+def max_steps(most: int, *, name: str | None = None) -> TrajectoryCheck:
+    """Passes if the agent called tools at most so many times.
+
+    Args:
+        most: the number of calls.
+        name: the scorer's name; default: "max_steps".
+
+    Raises:
+        ValueError: the number is no whole number of at least 0.
+    """
+    if not is_whole_number(most, 0):
+        raise ValueError(f"max_steps needs a whole number of at least 0, not {most!r:.60}")
+    return TrajectoryCheck(name or "max_steps", _check_max_steps, {"most": most})
+
+
+def no_repeated_calls(*, ignore: Iterable[str] = (), name: str | None = None) -> TrajectoryCheck:
+    """Passes if no tool was called twice with the same arguments after a call that succeeded.
+
+    Args:
+        ignore: globs of names of tools that may be, such as those that wait.
+        name: the scorer's name; default: "no_repeated_calls".
+    """
+    parameters = {"ignore": _list_globs(ignore, "ignore")}
+    return TrajectoryCheck(name or "no_repeated_calls", _check_repeated_calls, parameters)
+
+
+def recovered_from_errors(
+    *, threshold: Threshold | float | None = PASS_AT_ONE, name: str | None = None
+) -> TrajectoryCheck:
+    """The share of failed tool calls after which the same tool succeeded; a case without failed calls is skipped.
+
+    Args:
+        threshold: where a score passes; None only compares.
+        name: the scorer's name; default: "recovered_from_errors".
+    """
+    return TrajectoryCheck(name or "recovered_from_errors", _check_recovery, {}, threshold)
+
+
+def files_changed(
+    expected: Iterable[str] | None = None, *, optional: Iterable[str] = (), name: str | None = None
+) -> TrajectoryCheck:
+    """Compares the changed files with the expected ones. The score is the share of files and globs that match.
+
+    Args:
+        expected: globs of paths, each of which at least one changed file matches; default: the case's `expected`.
+        optional: globs of files that may change, too.
+        name: the scorer's name; default: "files_changed".
+    """
+    wanted = None if expected is None else _list_globs(expected, "expected")
+    parameters = {"wanted": wanted, "optional": _list_globs(optional, "optional")}
+    return TrajectoryCheck(name or "files_changed", _check_files, parameters, PASS_AT_ONE)
+
+
+def command_passes(command: str, *, timeout: float = 60.0, name: str | None = None) -> TrajectoryCheck:
+    """Passes if a command exits with 0 in the workspace of the agent, as in `command_passes("pytest -q")`.
+
+    Args:
+        command: the program and its arguments; there is no shell.
+        timeout: seconds until the command and everything that it started are killed; then the check fails.
+        name: the scorer's name; default: the command.
+
+    Raises:
+        ValueError: the command is empty or has an open quote, or the timeout is no positive number.
+    """
+    arguments = shlex.split(command)
+    if not arguments or not is_positive_number(timeout):
+        raise ValueError(f"command_passes needs a command and a timeout over 0, not {command!r:.60}, {timeout!r:.60}")
+    parameters = {"arguments": arguments, "timeout": float(timeout)}
+    return TrajectoryCheck(name or command, _check_command, parameters)
+
+
+def _list_globs(globs: Iterable[str], name: str) -> list[str]:
+    if isinstance(globs, str):
+        raise TypeError(f"{name} must be a list of texts: [{globs!r:.60}]")
+    return [str(glob) for glob in globs]
+
+
+def _matches_any(text: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(text, glob) for glob in globs)
+
+
+def _check_tool_calls(
+    trajectory: Trajectory, given: Any, *, wanted: Any, mode: str, args: Any, optional: list[str]
+) -> Evaluation:
+    found = given if wanted is None else wanted
+    if found is None:
+        raise ValueError(
+            "tool_calls compares with `expected_tool_calls` or `expected`, which this case lacks; "
+            "add one of them, or write tool_calls([…])"
+        )
+    matches = make_matcher(args)
+    expected = read_expected(found)
+    calls = [_plain_call(call) for call in trajectory.tool_calls]
+    is_ordered = mode in ("exact", "in_order")
+    pairs = (match_in_order if is_ordered else match_any_order)(expected, calls, matches)
+    used = set(pairs.values())
+    # An optional call that matches nothing doesn't count.
+    extra = [at for at, call in enumerate(calls) if at not in used and not _matches_any(call.name, optional)]
+    missing = [at for at in range(len(expected)) if at not in pairs]
+    allows_extra, allows_missing = mode in ("in_order", "superset"), mode == "subset"
+    wrong_extra = [] if allows_extra else extra
+    wrong_missing = [] if allows_missing else missing
+    total = len(pairs) + max(len(wrong_extra), len(wrong_missing))
+    score = len(pairs) / total if total else 1.0
+    if not wrong_extra and not wrong_missing:
+        return Evaluation(1.0)
+    shown_extra = extra if is_ordered or not allows_extra else []
+    reason = _describe_difference(expected, calls, wrong_missing[:1], (wrong_extra or shown_extra)[:1], matches)
+    return Evaluation(score, metadata={"reason": reason})
+
+
+def _describe_difference(
+    expected: list[ExpectedCall], calls: list[ToolCall], missing: list[int], extra: list[int], matches: Matcher
+) -> str:
+    """The first difference. A wrong call next to a missing one of the same tool is shown as one difference."""
+    if not missing:
+        return f"call {extra[0] + 1}, {calls[extra[0]]}, is not expected"
+    wanted = expected[missing[0]]
+    same_tool = next((call for at in extra if (call := calls[at]).name == wanted.name), None)
+    same_tool = same_tool or next(
+        (call for call in calls if call.name == wanted.name and not any(matches(each, call) for each in expected)), None
+    )
+    if same_tool is not None and not matches(wanted, same_tool):
+        return f"expected {wanted}, the call was {same_tool}"
+    if any(matches(wanted, call) for call in calls):
+        return f"expected call {missing[0] + 1}, {wanted}, comes at another place or too rarely"
+    instead = f"; instead there is {calls[extra[0]]}" if extra else ""
+    return f"expected call {missing[0] + 1}, {wanted}, is missing{instead}"
+
+
+def _check_called(
+    trajectory: Trajectory, _expected: Any, *, tool: str, times: tuple[int, int] | None, args: Any
+) -> Evaluation:
+    matches = make_matcher("subset")
+    found = [call for call in trajectory.tool_calls if fnmatchcase(call.name, tool)]
+    if args is not None:
+        found = [call for call in found if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
+    least, most = (1, None) if times is None else times
+    passed = len(found) >= least and (most is None or len(found) <= most)
+    wanted = "at least once" if most is None else f"{least} times" if least == most else f"{least} to {most} times"
+    return pass_or_fail(passed, f"{tool} was called {len(found)} times, expected {wanted}")
+
+
+def _plain_call(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=to_plain(dict(call.arguments)))
+
+
+def _check_never_called(trajectory: Trajectory, _expected: Any, *, tools: list[str]) -> Evaluation:
+    for number, call in enumerate(trajectory.tool_calls, 1):
+        if _matches_any(call.name, tools):
+            return pass_or_fail(False, f"call {number} is {call}")
+    return pass_or_fail(True, "")
+
+
+def _check_max_steps(trajectory: Trajectory, _expected: Any, *, most: int) -> Evaluation:
+    count = len(trajectory.tool_calls)
+    # What was left out may be calls: with too many recorded steps, the limit is exceeded or unknown.
+    if trajectory.left_out and count <= most:
+        raise ValueError(f"{trajectory.left_out} steps were not recorded, so the number of calls is unknown")
+    return pass_or_fail(count <= most, f"{count} tool calls, at most {most} expected")
+
+
+def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: list[str]) -> Evaluation:
+    succeeded: Counter[tuple[str, str, bytes]] = Counter()
+    for number, call in enumerate(trajectory.tool_calls, 1):
+        if _matches_any(call.name, ignore):
+            continue
+        key = (call.agent, call.name, dump(to_plain(dict(sorted(call.arguments.items())))))
+        if succeeded[key]:
+            return pass_or_fail(False, f"call {number} repeats {call}")
+        succeeded[key] += call.error is None
+    return pass_or_fail(True, "")
+
+
+def _check_recovery(trajectory: Trajectory, _expected: Any) -> Evaluation | None:
+    calls = trajectory.tool_calls
+    failed = [(at, call) for at, call in enumerate(calls) if call.error is not None]
+    if not failed:
+        return None
+    lost = [
+        call
+        for at, call in failed
+        if not any(later.name == call.name and later.error is None for later in calls[at + 1 :])
+    ]
+    reason = f"no call of the tool succeeds after {lost[0]}: {lost[0].error}" if lost else None
+    return Evaluation(1 - len(lost) / len(failed), metadata=None if reason is None else {"reason": reason[:1_000]})
+
+
+def _check_files(trajectory: Trajectory, given: Any, *, wanted: list[str] | None, optional: list[str]) -> Evaluation:
+    if trajectory.changed_files is None:
+        raise ValueError("files_changed needs the changed files, and this trajectory has none recorded")
+    globs = wanted if wanted is not None else [given] if isinstance(given, str) else given
+    if globs is None or not isinstance(globs, list | tuple):
+        raise ValueError("files_changed compares with globs in `expected`, which this case lacks")
+    files = [str(path) for path in trajectory.changed_files]
+    missing = [glob for glob in globs if not any(fnmatchcase(path, glob) for path in files)]
+    extra = [path for path in files if not _matches_any(path, (*globs, *optional))]
+    matched = len(globs) - len(missing)
+    total = len(globs) + len(extra)
+    reasons = [f"not changed: {_join(missing)}"] if missing else []
+    reasons += [f"not expected: {_join(extra)}"] if extra else []
+    score = matched / total if total else 1.0
+    return Evaluation(score, metadata={"reason": "; ".join(reasons)} if reasons else None)
+
+
+def _check_command(trajectory: Trajectory, _expected: Any, *, arguments: list[str], timeout: float) -> Evaluation:
+    if trajectory.workspace is None or not Path(trajectory.workspace).is_dir():
+        raise ValueError("command_passes needs the workspace of the agent: Trajectory(…, workspace=folder)")
+    with TemporaryFile() as output:
+        process = subprocess.Popen(
+            arguments,
+            cwd=trajectory.workspace,
+            env={name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(timeout)
+            problem = f"it exited with {code}"
+        except subprocess.TimeoutExpired:
+            code, problem = None, f"it took longer than {timeout:g} s"
+        finally:
+            # What it started may go on after it.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        size = output.seek(0, os.SEEK_END)
+        output.seek(max(0, size - _SHOWN_BYTES))
+        shown = output.read().decode("utf-8", "replace").strip()
+    return pass_or_fail(code == 0, f"{problem}: {shown}" if shown else problem)
+
+
+def _join(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"

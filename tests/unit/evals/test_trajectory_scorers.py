@@ -1,0 +1,258 @@
+"""The scorers of trajectories: what passes, the score, and the reason that names the first difference."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoregate import evaluate
+from scoregate.core.evaluation import Evaluation
+from scoregate.evals import Message, ToolCall, Trajectory
+from scoregate.offline_tests import observe
+from scoregate.scorers import (
+    TrajectoryCheck,
+    called,
+    command_passes,
+    files_changed,
+    max_steps,
+    never_called,
+    no_repeated_calls,
+    recovered_from_errors,
+    tool_calls,
+)
+from scoregate.scorers.tool_matching import ExpectedCall, make_matcher, match_any_order, match_in_order
+
+SEARCH, LOG, BUY = ToolCall("search", {"q": "hours", "n": 1}), ToolCall("log"), ToolCall("buy", {"order": {"id": 7}})
+WANTED: list[Any] = [("search", {"q": "hours", "n": 1}), {"name": "buy", "args": {"order": {"id": 7}}}]
+
+
+def score(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
+    found = check(Trajectory([Message("user", "Hours?"), *calls], **fields))
+    assert isinstance(found, Evaluation)
+    return round(found.score, 3), None if found.metadata is None else found.metadata["reason"]
+
+
+def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference() -> None:
+    buy = 'buy(order={"id":7})'
+    swapped = "expected call 1, search(q=hours, n=1), comes at another place or too rarely"
+    for mode, calls, wanted in (
+        ("exact", (SEARCH, BUY), (1.0, None)),
+        ("exact", (BUY, SEARCH), (0.5, swapped)),
+        ("exact", (SEARCH, LOG, BUY), (0.667, "call 2, log(), is not expected")),
+        ("exact", (SEARCH,), (0.5, f"expected call 2, {buy}, is missing")),
+        ("exact", (SEARCH, LOG), (0.5, f"expected call 2, {buy}, is missing; instead there is log()")),
+        ("exact", (), (0.0, "expected call 1, search(q=hours, n=1), is missing")),
+        ("in_order", (LOG, SEARCH, LOG, BUY), (1.0, None)),
+        (
+            "in_order",
+            (BUY, SEARCH),
+            (0.5, swapped),
+        ),
+        ("any_order", (BUY, SEARCH), (1.0, None)),
+        ("any_order", (BUY, SEARCH, LOG), (0.667, "call 3, log(), is not expected")),
+        ("superset", (LOG, BUY, SEARCH), (1.0, None)),
+        ("superset", (LOG, BUY), (0.5, "expected call 1, search(q=hours, n=1), is missing")),
+        ("subset", (BUY,), (1.0, None)),
+        ("subset", (), (1.0, None)),
+        ("subset", (BUY, BUY), (0.5, f"call 2, {buy}, is not expected")),
+    ):
+        found = score(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
+        assert (mode, calls, *found) == (mode, calls, *wanted)
+
+
+def test_arguments_are_compared_as_asked() -> None:
+    call = ToolCall("search", {"q": "opening hours", "page": {"n": 1.0, "size": 10}, "tags": ["a"]})
+    for args, expected, passes in (
+        ("equal", {"q": "opening hours", "page": {"n": 1, "size": 10}, "tags": ("a",)}, True),
+        ("equal", {"q": "opening hours"}, False),
+        ("subset", {"page": {"n": 1}}, True),
+        ("subset", {"page": {"n": 2}}, False),
+        ("subset", {"tags": []}, False),
+        ("ignore", {"q": "x"}, True),
+        ("regex", {"q": "^open.*hours$", "page": {"size": 10}}, True),
+        ("regex", {"q": "closing"}, False),
+        ("callable", {"q": lambda text: "hours" in text}, True),
+        ("callable", {"other": lambda _: True}, False),
+        (lambda wanted, given: wanted["q"] in given["q"], {"q": "hours"}, True),
+        ("equal", lambda given: given["page"]["size"] == 10, True),
+        ("equal", None, True),
+    ):
+        found, reason = score(tool_calls([("search", expected)], args=args), call)
+        assert (args, expected, found == 1) == (args, expected, passes)
+        if not passes and reason is not None:
+            assert reason.startswith("expected search(")
+
+
+def test_true_is_not_1_and_a_text_is_no_number() -> None:
+    for expected, found in ((True, 1), ("1", 1), (None, "")):
+        assert score(tool_calls([("t", {"a": expected})]), ToolCall("t", {"a": found}))[0] == 0
+
+
+def test_one_call_needs_no_list() -> None:
+    call = ToolCall("t", {"a": 1})
+    for expected in ("t", ("t", {"a": 1}), {"name": "t"}, call):
+        assert score(tool_calls(expected), call) == (1.0, None)
+    assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
+
+
+def test_optional_tools_may_be_called_or_not() -> None:
+    check = tool_calls(WANTED, optional=["lo*"])
+    assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
+    assert score(check, SEARCH, BUY) == (1.0, None)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
+def test_matchings_are_as_large_as_possible(wanted: list[str], given: list[str]) -> None:
+    expected, calls = [ExpectedCall(name) for name in wanted], [ToolCall(name) for name in given]
+    matches = make_matcher("equal")
+    any_order = match_any_order(expected, calls, matches)
+    assert len(any_order) == sum(min(wanted.count(name), given.count(name)) for name in "abc")
+    in_order = match_in_order(expected, calls, matches)
+    assert sorted(in_order.values()) == [in_order[one] for one in sorted(in_order)]
+    for pairs in (any_order, in_order):
+        assert len(set(pairs.values())) == len(pairs)
+        assert all(wanted[one] == given[other] for one, other in pairs.items())
+
+
+def test_a_call_that_fits_two_expected_ones_is_left_to_the_one_that_needs_it() -> None:
+    wanted = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
+    calls = [ToolCall("t", {"a": number}) for number in (1, 2, 3)]
+    assert score(tool_calls(wanted, mode="any_order"), *calls) == (1.0, None)
+
+
+def test_how_often_a_tool_is_called() -> None:
+    for check, wanted in (
+        (called("search"), None),
+        (called("s*", 2), None),
+        (called("search", (1, 3)), None),
+        (called("search", 1), "search was called 2 times, expected 1 times"),
+        (called("search", (3, 4)), "search was called 2 times, expected 3 to 4 times"),
+        (called("pay"), "pay was called 0 times, expected at least once"),
+        (called("search", 2, args={"q": "hours"}), None),
+        (called("search", 1, args=lambda given: given["n"] > 1), "search was called 0 times, expected 1 times"),
+        (never_called("pay", "del*"), None),
+        (never_called("pay", "bu?"), 'call 2 is buy(order={"id":7})'),
+        (max_steps(3), None),
+        (max_steps(2), "3 tool calls, at most 2 expected"),
+        (no_repeated_calls(), "call 3 repeats search(q=hours, n=1)"),
+        (no_repeated_calls(ignore=["sea*"]), None),
+    ):
+        assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (check.name, float(wanted is None), wanted)
+
+
+def test_a_call_that_failed_may_be_made_again() -> None:
+    failed = ToolCall("search", {"q": 1}, error="offline")
+    again = ToolCall("search", {"q": 1})
+    assert score(no_repeated_calls(), failed, failed, again) == (1.0, None)
+    assert score(recovered_from_errors(), failed, again) == (1.0, None)
+    lost = ToolCall("buy", error="no money")
+    assert score(recovered_from_errors(), failed, again, lost) == (
+        0.5, "no call of the tool succeeds after buy(): no money",
+    )  # fmt: skip
+    assert recovered_from_errors()(Trajectory([SEARCH])) is None
+
+
+def test_changed_files() -> None:
+    check = files_changed(["src/*.py", "README.md"], optional=["*.lock"])
+    assert score(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
+    assert score(check, changed_files=["src/a.py", "x.py"]) == (0.333, "not changed: README.md; not expected: x.py")
+    assert score(files_changed([]), changed_files=[]) == (1.0, None)
+    with pytest.raises(ValueError, match="has none recorded"):
+        files_changed([])(Trajectory())
+
+
+def test_a_command_in_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    python = sys.executable
+    passes = command_passes(f"{python} -c \"open('a.txt').read()\"")
+    assert score(passes, workspace=str(tmp_path)) == (1.0, None)
+    fails = command_passes(f"{python} -c \"print('why'); raise SystemExit(3)\"")
+    assert score(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
+    started = time.monotonic()
+    hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
+    assert score(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
+    assert time.monotonic() - started < 30
+    with pytest.raises(ValueError, match="needs the workspace"):
+        passes(Trajectory())
+
+
+def test_wrong_arguments_are_refused_when_the_scorer_is_made() -> None:
+    for make, message in (
+        (lambda: tool_calls(mode="sorted"), "mode must be one of exact, in_order"),  # type: ignore[arg-type]
+        (lambda: tool_calls(args="fuzzy"), "args must be one of equal, subset"),
+        (lambda: tool_calls([3]), "an expected tool call is a name"),
+        (lambda: tool_calls([("t", 1)]), "must be a dict"),
+        (lambda: tool_calls(optional="t"), r"optional must be a list of texts: \['t'\]"),
+        (lambda: called("t", -1), "times must be a number of at least 0"),
+        (never_called, "needs at least one tool"),
+        (lambda: max_steps(True), "needs a whole number"),
+        (lambda: command_passes(""), "needs a command"),
+        (lambda: command_passes("x", timeout=0), "a timeout over 0"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            make()
+
+
+@observe(span_type="tool")
+def search(query: str) -> str:
+    assert query == "hours"
+    return "5"
+
+
+@pytest.mark.usefixtures("project")
+def test_a_suite_records_the_trajectory_of_its_task() -> None:
+    def agent(question: str) -> str:
+        return search(question)
+
+    data = [{"id": "a", "input": "hours", "expected_tool_calls": [["search", {"query": "hours"}]]}]
+    result = evaluate(
+        "demo", data=data, task=agent, scorers=[tool_calls(), lambda trajectory: len(trajectory.steps) == 3]
+    )
+    assert result.passed
+    (case,) = result.cases
+    found = Trajectory.read(case.trace)
+    assert found is not None
+    assert found.messages == [Message("user", "hours"), Message("assistant", "5")]
+    (call,) = found.tool_calls
+    assert (call.name, call.arguments, call.result) == ("search", {"query": "hours"}, "5")
+
+
+@pytest.mark.usefixtures("project")
+def test_a_task_may_return_its_trajectory() -> None:
+    trajectory = Trajectory([BUY, Message("assistant", "Done.")], changed_files=["a"], workspace="/nowhere")
+    result = evaluate(
+        "demo", data=["x"], task=lambda _: trajectory, scorers=[called("buy"), lambda output: output == "Done."]
+    )
+    assert result.passed
+    (case,) = result.cases
+    assert case.output == "Done."
+    assert case.trace == {
+        "type": "trajectory",
+        "steps": [{"tool": "buy", "arguments": {"order": {"id": 7}}}, {"role": "assistant", "text": "Done."}],
+        "changed_files": ["a"],
+    }
+
+
+@pytest.mark.usefixtures("project")
+def test_a_task_that_calls_no_tool_has_a_trajectory_only_if_tools_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    for observed, error in (({"tool"}, None), (set(), "never_called buy")):
+        monkeypatch.setattr("scoregate.offline_tests.tracer._observed_types", observed)
+        (case,) = evaluate(f"demo {len(observed)}", data=["x"], task=lambda _: "y", scorers=[never_called("buy")]).cases
+        assert [each.evaluator for each in case.errors] == ([] if error is None else [error])
+
+
+@pytest.mark.usefixtures("project")
+def test_without_a_trajectory_the_scorer_has_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    result = evaluate("demo", data=["x"], task=lambda _: "y", scorers=[called("buy")])
+    (case,) = result.cases
+    assert "called buy needs a trajectory, and nothing of this case was recorded" in case.reasons["called buy"]
+    no_expected = evaluate("more", data=["x"], task=lambda _: Trajectory([BUY]), scorers=[tool_calls()])
+    (case,) = no_expected.cases
+    assert "which this case lacks" in case.reasons["tool_calls"]
