@@ -105,6 +105,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": BASE | {"store"},
     "evals": BASE | {"datasets", "engine", "offline_tests", "store"},
     "scorers": BASE | {"engine", "grading", "models"},
+    "agents": BASE,
     "pytest_plugin": BASE | {"engine", "evals"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "store"},

@@ -209,6 +209,12 @@ class EndpointError(ScoregateError):
         self.status = status
 
 
+class AgentError(ScoregateError):
+    """An agent that can't run, failed, or exceeded a limit; `trajectory` has its steps until then."""
+
+    trajectory: Any = None
+
+
 class MissingExtra(ScoregateError):
     """A package that this needs is not installed."""
 

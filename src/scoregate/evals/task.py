@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scoregate.core.records import record
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.engine.calls import is_async
-from scoregate.engine.trial import serialize_output
+from scoregate.engine.trial import serialize_output, set_partial_output
+from scoregate.errors import AgentError
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, Row
 
@@ -102,7 +103,12 @@ def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Ro
         return task(*positional, **keywords)
 
     async def finish(value: Awaitable[Any], started: float) -> Outcome:
-        return _make_outcome(await value, perf_counter() - started)
+        try:
+            return _make_outcome(await value, perf_counter() - started)
+        except AgentError as error:
+            if error.trajectory is not None:
+                set_partial_output(Outcome(None, perf_counter() - started, trajectory=error.trajectory))
+            raise
 
     def run(row: Row) -> Any:
         started = perf_counter()

@@ -1,0 +1,267 @@
+"""An agent's command line as the task of a suite."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from pydantic_core import from_json
+
+from scoregate.agents.presets import PRESETS, PROMPT
+from scoregate.agents.process import AgentProcess, ProcessEnd, run_process
+from scoregate.agents.streams.stream import AgentStream
+from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_workspace, take_snapshot
+from scoregate.core.call_headers import ADDRESS_VARIABLE
+from scoregate.core.json_io import dump, to_plain
+from scoregate.core.text import is_positive_number, is_whole_number
+from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.core.trajectory_steps import Message, Step
+from scoregate.core.usage import METER
+from scoregate.errors import AgentError
+
+TEXT = "text"
+_SHOWN = 500
+_MOST_TEXT = 1_000_000
+# The agent must not write to the log of the suite, and must not find what belongs to the host.
+_OWN_PREFIX = "SCOREGATE_"
+_HOME_FOLDERS = {
+    "HOME": "",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "TMPDIR": "tmp",
+}
+
+
+@dataclass(frozen=True)
+class CommandAgent:
+    """A task that runs the command line of an agent. `command_agent` makes it.
+
+    Attributes:
+        command: the program and its arguments; `{prompt}` is the prompt. Without it, the prompt is the input.
+        events: the format of its events: a name of `PRESETS`, or "text".
+        workspace: the folder that is copied for each trial; None for an empty one.
+        timeout: seconds until the agent is killed.
+        max_steps: the most tool calls; None for any number.
+        max_cost: the most US dollars that the agent may report; None for any amount.
+        env: variables besides those of this process.
+        network: whether the agent may use the network.
+        name: the name of the task.
+    """
+
+    command: tuple[str, ...]
+    events: str
+    workspace: Path | None = None
+    timeout: float = 600.0
+    max_steps: int | None = None
+    max_cost: float | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    network: bool = True
+    name: str = "agent"
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    async def __call__(self, input: Any) -> Trajectory:  # noqa: A002
+        """Run the agent in a fresh workspace.
+
+        Args:
+            input: the prompt; a value that is no text is given as JSON.
+
+        Returns:
+            What the agent did, with the changed files, and the workspace as long as the result is in use.
+
+        Raises:
+            AgentError: the agent can't run, failed, or exceeded a limit. Its `trajectory` has the steps until then.
+        """
+        prompt = input if isinstance(input, str) else dump(to_plain(input)).decode()
+        workspace = await anyio.to_thread.run_sync(make_workspace, self.workspace)
+        home = await anyio.to_thread.run_sync(make_workspace, None, "scoregate-home-")
+        before = await anyio.to_thread.run_sync(take_snapshot, workspace)
+        output = _Output(self)
+        has_prompt = any(PROMPT in argument for argument in self.command)
+        process = AgentProcess(
+            [argument.replace(PROMPT, prompt) for argument in self.command],
+            workspace,
+            self._make_environment(home),
+            None if has_prompt else prompt,
+            self.timeout,
+            self.network,
+        )
+        try:
+            end = await run_process(process, output.read_line)
+            output.check_end(end)
+        except AgentError as error:
+            error.trajectory = await self._finish(output, prompt, workspace, before)
+            raise
+        return await self._finish(output, prompt, workspace, before)
+
+    def _make_environment(self, home: Workspace) -> dict[str, str]:
+        own = {name: Path(home, folder) for name, folder in _HOME_FOLDERS.items()}
+        for folder in own.values():
+            folder.mkdir(parents=True, exist_ok=True)
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_PREFIX)}
+        return {**inherited, **{name: str(folder) for name, folder in own.items()}, **self.env}
+
+    async def _finish(self, output: _Output, prompt: str, workspace: Workspace, before: Snapshot) -> Trajectory:
+        after = await anyio.to_thread.run_sync(take_snapshot, workspace)
+        stream, meter = output.stream, METER.get()
+        usage = None if stream is None else stream.usage
+        # A gateway counts the calls of the agent itself.
+        if usage is not None and meter is not None and ADDRESS_VARIABLE not in os.environ:
+            meter.add(usage)
+        return Trajectory(
+            output.list_steps(prompt),
+            output.find_answer(),
+            list_changes(before, after),
+            workspace,
+            "" if stream is None else stream.stop_reason,
+        )
+
+
+class _Output:
+    """What an agent prints: events, or plain text."""
+
+    def __init__(self, agent: CommandAgent) -> None:
+        self._agent = agent
+        self.stream: AgentStream | None = None if agent.events == TEXT else PRESETS[agent.events].stream()
+        self._text = bytearray()
+        self._events = 0
+
+    def read_line(self, line: bytes) -> None:
+        """Read one line.
+
+        Raises:
+            AgentError: a line starts like an event and is none, or a limit is exceeded.
+        """
+        if self.stream is None or not line.lstrip().startswith(b"{"):
+            if len(self._text) < _MOST_TEXT:
+                self._text += line + b"\n"
+            return
+        self._events += 1
+        try:
+            event = from_json(line)
+        except ValueError as error:
+            raise AgentError(f"event {self._events} of the agent is no JSON: {error}: {line[:_SHOWN]!r}") from None
+        try:
+            self.stream.feed(event)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise AgentError(
+                f"event {self._events} of the agent has another form than {self._agent.events} documents: "
+                f"{type(error).__name__}: {error}: {line[:_SHOWN]!r}"
+            ) from None
+        self._check_limits(self.stream)
+
+    def _check_limits(self, stream: AgentStream) -> None:
+        steps, cost = self._agent.max_steps, self._agent.max_cost
+        if steps is not None and stream.tool_call_count > steps:
+            raise AgentError(f"the agent called more than {steps} tools and was killed")
+        if cost is not None and stream.cost is not None and stream.cost > cost:
+            raise AgentError(f"the agent used more than ${cost:g}")
+
+    def check_end(self, end: ProcessEnd) -> None:
+        """Check that the agent ended as it should.
+
+        Raises:
+            AgentError: it reported an error, exited with a code other than 0, or its events are incomplete.
+        """
+        stream, shown = self.stream, self._show_text(end)
+        if stream is not None and stream.error is not None:
+            raise AgentError(f"the agent failed: {stream.error[:_SHOWN]}")
+        if end.exit_code != 0:
+            raise AgentError(f"the agent exited with {end.exit_code}{shown}")
+        if stream is not None and not self._events:
+            raise AgentError(
+                f"the agent printed no event of the format {self._agent.events}{shown}",
+                advice="Name the format of its events: command_agent([...], events=...), or events='text'.",
+            )
+        if stream is not None and not stream.ended:
+            raise AgentError(f"the events of the agent end before its run did{shown}")
+
+    def _show_text(self, end: ProcessEnd) -> str:
+        text = end.stderr or self._text.decode("utf-8", "replace").strip()
+        return f": {text[-_SHOWN:]}" if text else ""
+
+    def list_steps(self, prompt: str) -> list[Step]:
+        """The steps; the prompt is the first one if the events don't repeat it."""
+        steps = [] if self.stream is None else self.stream.reader.steps
+        is_repeated = any(isinstance(step, Message) and step.role == "user" and not step.agent for step in steps)
+        return [*([] if is_repeated else [Message("user", prompt)]), *steps]
+
+    def find_answer(self) -> str | None:
+        """The final answer: that of the events, or what was printed; None for the last message."""
+        if self.stream is not None:
+            return self.stream.output
+        return self._text.decode("utf-8", "replace").strip()
+
+
+def command_agent(
+    command: str | Sequence[str],
+    *,
+    events: str | None = None,
+    workspace: str | Path | None = None,
+    timeout: float = 600.0,
+    max_steps: int | None = None,
+    max_cost: float | None = None,
+    env: Mapping[str, str] | None = None,
+    network: bool = True,
+    name: str | None = None,
+) -> CommandAgent:
+    """A task for `evaluate` that runs the command line of an agent.
+
+    Each trial has a fresh copy of the workspace and an empty home folder of its own. At its end, everything that the
+    agent started is killed. The agent finds its key in the environment, not in the user's home folder.
+
+    Args:
+        command: "claude", "codex", "gemini", "opencode", "copilot", or the program and its arguments, in which
+            `{prompt}` is the input of the case. Without `{prompt}`, the agent reads it from its standard input.
+        events: the format of the events that the agent prints, as a name above, or "text" if it prints its answer.
+            Default: that of the known agent, otherwise "text".
+        workspace: the folder that the agent works in a copy of, relative to the working directory. In a git repository
+            the files that git ignores are left out. Default: an empty folder.
+        timeout: seconds until the agent is killed.
+        max_steps: the most tool calls. One more, and the agent is killed.
+        max_cost: the most US dollars, as the agent reports them; some agents report costs at their end only.
+        env: variables for the agent, besides those of this process.
+        network: False takes the network away, where Linux allows it; elsewhere no case runs.
+        name: the name of the task; default: the program.
+
+    Raises:
+        ValueError: the command is unknown or empty, the workspace is no folder, or a limit is no positive number.
+    """
+    if isinstance(command, str):
+        if command not in PRESETS:
+            raise ValueError(f"command must be one of {', '.join(PRESETS)}, or a list of words, not {command!r:.60}")
+        events, arguments = events or command, PRESETS[command].command
+    else:
+        arguments = tuple(str(word) for word in command)
+    if not arguments or not arguments[0]:
+        raise ValueError("command must name a program")
+    if events is not None and events != TEXT and events not in PRESETS:
+        raise ValueError(f"events must be one of {', '.join(PRESETS)}, text, not {events!r:.60}")
+    folder = None if workspace is None else Path(workspace).absolute()
+    if folder is not None and not folder.is_dir():
+        raise ValueError(f"workspace must be a folder, and {str(workspace)!r:.200} is none")
+    if not is_positive_number(timeout):
+        raise ValueError(f"timeout must be a number of seconds over 0, not {timeout!r:.60}")
+    if max_steps is not None and not is_whole_number(max_steps, 0):
+        raise ValueError(f"max_steps must be a whole number of at least 0, not {max_steps!r:.60}")
+    if max_cost is not None and not is_positive_number(max_cost):
+        raise ValueError(f"max_cost must be a number of US dollars over 0, not {max_cost!r:.60}")
+    return CommandAgent(
+        arguments,
+        events or TEXT,
+        folder,
+        timeout,
+        max_steps,
+        max_cost,
+        dict(env or {}),
+        network,
+        name or Path(arguments[0]).name,
+    )

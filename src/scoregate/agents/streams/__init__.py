@@ -1,0 +1,1 @@
+"""The event streams of agents' command lines: one module for each format."""

@@ -1,0 +1,194 @@
+"""An agent's command line as a task: its workspace, its environment, its limits, and what is left after it."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from tests.unit.agents.streams import STREAMS
+
+from scoregate import evaluate
+from scoregate.agents import PRESETS, CommandAgent, command_agent
+from scoregate.agents.process import find_isolation
+from scoregate.core.json_io import dump
+from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.errors import AgentError
+from scoregate.scorers import called, command_passes, files_changed, never_called
+
+FAKE = str(Path(__file__).with_name("fake_agent.py"))
+
+
+def run(agent: CommandAgent, prompt: Any) -> Trajectory:
+    return anyio.run(agent, prompt)
+
+
+def make_agent(tmp_path: Path, events: str = "claude", **options: Any) -> CommandAgent:
+    stream = tmp_path / f"{events}.jsonl"
+    stream.write_bytes(b"\n".join(map(dump, STREAMS[events])))
+    return command_agent([sys.executable, FAKE, str(stream), "{prompt}"], events=events, **options)
+
+
+def test_every_preset_runs_with_its_own_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    for name, preset in PRESETS.items():
+        events = tmp_path / f"{name}.jsonl"
+        events.write_bytes(b"\n".join(map(dump, STREAMS[name])))
+        arguments = json.dumps([word for word in preset.command[1:] if word != "{prompt}"])
+        (tmp_path / name).write_text(
+            f"#!{sys.executable}\nimport json, sys\nassert [w for w in sys.argv[1:] if w != 'Which files?'] == "
+            f"json.loads({arguments!r}), sys.argv\nassert 'Which files?' in sys.argv\n"
+            f"print(open({str(events)!r}).read())\n"
+        )
+        (tmp_path / name).chmod(0o755)
+        found = run(command_agent(name), "Which files?")
+        assert (name, found.final_output, len(found.tool_calls)) == (name, "One file.", 2)
+
+
+def test_each_trial_has_a_copy_of_the_workspace_and_the_changed_files_are_listed(tmp_path: Path) -> None:
+    source = tmp_path / "shop"
+    (source / "src").mkdir(parents=True)
+    (source / "src" / "a.py").write_text("old")
+    (source / "link").symlink_to("src/a.py")
+    agent = make_agent(tmp_path, workspace=source)
+    written, deleted, nothing = [
+        run(agent, prompt) for prompt in ("write src/new/b.py", "delete src/a.py", "say nothing")
+    ]
+    assert [each.changed_files for each in (written, deleted, nothing)] == [["src/new/b.py"], ["src/a.py"], []]
+    assert (run(agent, "write src/a.py")).changed_files == ["src/a.py"]
+    assert (source / "src" / "a.py").read_text() == "old"
+    assert written.workspace is not None
+    folder = Path(written.workspace)
+    assert (folder / "link").is_symlink()
+    assert (folder / "src" / "new" / "b.py").read_text() == "new"
+    del written
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_in_a_repository_ignored_files_are_left_out(tmp_path: Path) -> None:
+    source = tmp_path / "repository"
+    source.mkdir()
+    subprocess.run(["git", "init", "-q", str(source)], check=True)
+    for name, text in ((".gitignore", "*.log"), ("a.log", ""), ("b.txt", "uncommitted")):
+        (source / name).write_text(text)
+    found = run(make_agent(tmp_path, workspace=source), "hello")
+    assert found.workspace is not None
+    assert sorted(path.name for path in Path(found.workspace).iterdir()) == [".gitignore", "b.txt"]
+
+
+def test_links_to_the_outside_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "shop"
+    source.mkdir()
+    (source / "link").symlink_to("/etc/passwd")
+    with pytest.raises(ValueError, match=r"the link link in the workspace .* points to the outside, '/etc/passwd'"):
+        run(make_agent(tmp_path, workspace=source), "hello")
+
+
+def test_an_agent_has_a_home_of_its_own_and_none_of_the_hosts_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    monkeypatch.setenv("MY_KEY", "k")
+    found = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
+    assert found.workspace is not None
+    environment = json.loads(Path(found.workspace, "env.json").read_text())
+    assert (environment["MY_KEY"], environment["MODE"]) == ("k", "test")
+    assert "SCOREGATE_EVENTS" not in environment
+    home = environment["HOME"]
+    assert home not in (os.environ.get("HOME"), found.workspace)
+    assert environment["XDG_CONFIG_HOME"] == str(Path(home, ".config"))
+    assert not Path(home).exists()
+
+
+def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
+    for prompt, options, message, calls in (
+        ("stop", {}, "the events of the agent end before its run did", 2),
+        ("malformed", {}, "event 3 of the agent is no JSON", 1),
+        ("read fail", {}, "the agent exited with 7: ''", 0),
+        ("read", {}, "the agent printed no event of the format claude: ''", 0),
+        ("flood", {}, "the agent printed more than 64 MB", 0),
+        ("hang", {"timeout": 1.5}, "the agent took longer than 1.5 s and was killed", 1),
+        ("hello", {"max_steps": 1}, "the agent called more than 1 tools and was killed", 2),
+        ("hello", {"max_cost": 0.1}, r"the agent used more than \$0.1", 2),
+    ):
+        with pytest.raises(AgentError, match=message) as caught:
+            run(make_agent(tmp_path, **options), prompt)
+        assert isinstance(caught.value.trajectory, Trajectory)
+        assert (prompt, len(caught.value.trajectory.tool_calls)) == (prompt, calls)
+    assert len((run(make_agent(tmp_path), "strange")).tool_calls) == 2
+    with pytest.raises(AgentError, match="no-such-agent can't be started: No such file"):
+        run(command_agent(["no-such-agent", "{prompt}"]), "hello")
+
+
+def test_nothing_that_an_agent_starts_survives_it(tmp_path: Path) -> None:
+    file = tmp_path / "alive"
+    run(make_agent(tmp_path), f"fork {file}")
+    time.sleep(0.3)
+    last = file.read_text()
+    time.sleep(0.5)
+    assert file.read_text() == last
+
+
+def test_the_answer_of_an_agent_without_events_is_its_text_and_it_may_read_its_input() -> None:
+    found = run(command_agent([sys.executable, "-c", "print(input().upper())"]), "hello")
+    assert (found.final_output, found.tool_calls) == ("HELLO", [])
+    found = run(command_agent([sys.executable, "-c", "import sys; print(sys.argv[1])", "{prompt}"]), {"a": 1})
+    assert found.final_output == '{"a":1}'
+
+
+def test_without_network_no_address_is_reached_or_no_case_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import socket, sys; print([name for _, name in socket.if_nameindex()], sys.argv[1])"
+    agent = command_agent([sys.executable, "-c", code, "{prompt}"], network=False)
+    found = "['lo'] hello"
+    with suppress(AgentError):
+        find_isolation()
+        assert run(agent, "hello").final_output == found
+    monkeypatch.setattr("scoregate.agents.process._ISOLATION", ("false",))
+    find_isolation.cache_clear()
+    with pytest.raises(AgentError, match="must run without network, and this machine can't take it away"):
+        run(agent, "hello")
+    find_isolation.cache_clear()
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    for arguments, options, message in (
+        ("aider", {}, "command must be one of claude, codex"),
+        ([], {}, "command must name a program"),
+        (["x"], {"events": "aider"}, "events must be one of claude"),
+        (["x"], {"workspace": tmp_path / "none"}, "workspace must be a folder"),
+        (["x"], {"timeout": 0}, "timeout must be a number of seconds over 0"),
+        (["x"], {"max_steps": -1}, "max_steps must be a whole number"),
+        (["x"], {"max_cost": "1"}, "max_cost must be a number of US dollars"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            command_agent(arguments, **options)  # type: ignore[arg-type]
+
+
+def test_a_suite_scores_what_an_agent_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = make_agent(tmp_path)
+    scorers = [
+        called("Bash", 2), never_called("Write"), files_changed(["out.txt"]),
+        command_passes(f"{sys.executable} -c \"open('out.txt')\""),
+    ]  # fmt: skip
+    data = [{"id": "good", "input": "write out.txt"}, {"id": "bad", "input": "stop"}]
+    result = evaluate("agent", data=data, task=agent, scorers=scorers)
+    cases = {case.hash: case for case in result.cases}
+    assert str(cases["good"].status) == "passed"
+    assert cases["good"].output == "One file."
+    assert cases["good"].usage is not None
+    assert cases["good"].usage.cost == 0.25
+    (error,) = cases["bad"].errors
+    assert error.error.message == "the events of the agent end before its run did: Welcome to the agent."
+    trajectory = Trajectory.read(cases["bad"].trace)
+    assert trajectory is not None
+    assert len(trajectory.tool_calls) == 2
