@@ -407,7 +407,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "inputs": list_inputs,
     "outputs": list_outputs,
     "result": list_result,
-    "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers"),
+    "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers", "scoregate.agents"),
     "python-pytest": partial(list_modules, "scoregate.pytest_plugin"),
     "python-testing": partial(
         list_modules, "scoregate.testing.run", "scoregate.testing.models", "scoregate.testing.evaluators"
