@@ -18,6 +18,8 @@ settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scor
 # What runs the tests names its own terminal's width and that it is CI; what they start would take both for its own.
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
     os.environ.pop(name, None)
+# A new repository has no examples of hooks, which are most of its files.
+os.environ["GIT_TEMPLATE_DIR"] = ""
 
 # What is imported and collected stays until the end: a search for cycles in it finds none, and takes long.
 gc.disable()
