@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,11 @@ settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scor
 # What runs the tests names its own terminal's width and that it is CI; what they start would take both for its own.
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
     os.environ.pop(name, None)
+# A new repository has no examples of hooks, which are most of its files.
+os.environ["GIT_TEMPLATE_DIR"] = ""
+
+# What is imported and collected stays until the end: a search for cycles in it finds none, and takes long.
+gc.disable()
 
 TESTS = Path(__file__).parent
 # What a test needs, by its folder or file: a marker is set nowhere else.
@@ -42,7 +48,7 @@ MARKERS = {
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",
         "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
-        "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_scripts.py",
+        "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_program.py", "test_warm_scripts.py",
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
@@ -71,6 +77,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker in _markers_of(item.path):
             item.add_marker(marker)
     items.sort(key=lambda item: not _is_in(item.path, LONG))
+
+
+def pytest_collection_finish() -> None:
+    """From here on, objects come and go."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @cache

@@ -69,7 +69,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "lib").mkdir()
     (tmp_path / "evals" / "helper.py").touch()
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(tmp_path / "lib"), str(tmp_path)]))
-    return {**os.environ, "PYTHONPATH": path, "SCOREGATE_MARK": "ä\n'"}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "SCOREGATE_MARK": "ä\n'"}
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -27,10 +27,12 @@ from anyio.abc import ByteReceiveStream, Process
 _SOURCE = Path(__file__).with_name("forked_script.py")
 # Text in an own namespace leaves `__main__` to the script.
 _START = 'import sys; exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate"})'
-_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
+READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
 _LIKE_A_SUITE = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 _OPEN = anyio.open_process
+# The host wants the output of scripts at once.
 _ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
+_ENVIRON["PYTHONUNBUFFERED"] = "1"
 
 
 @contextlib.contextmanager
@@ -43,7 +45,7 @@ def warm_scripts() -> Iterator[None]:
 async def _open_process(command: Any, *, cwd: Any = None, env: Any = None, **options: Any) -> Process:
     if options == _LIKE_A_SUITE and _is_script(command, cwd) and _startup(env) == _startup(_ENVIRON):
         with contextlib.suppress(OSError):  # the environment is too large for a message
-            return await _server().start(list(map(str, command)), str(cwd), dict(env))
+            return await server().start(list(map(str, command)), str(cwd), dict(env))
     return await _OPEN(command, cwd=cwd, env=env, **options)
 
 
@@ -55,11 +57,11 @@ def _is_script(command: Any, cwd: Any) -> bool:
 
 def _startup(environ: Any) -> dict[str, str]:
     """What Python reads when it starts; the server takes over PYTHONPATH."""
-    return {name: value for name, value in environ.items() if name.startswith(_READ_AT_START) and name != "PYTHONPATH"}
+    return {name: value for name, value in environ.items() if name.startswith(READ_AT_START) and name != "PYTHONPATH"}
 
 
 @cache
-def _server() -> _Server:
+def server() -> _Server:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
         [sys.executable, "-c", _START, _SOURCE.read_text(encoding="utf-8")],

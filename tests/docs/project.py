@@ -17,6 +17,7 @@ from tests.docs.page import Block
 from tests.docs.workflows import check_workflow
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
+from tests.warm_program import program_folder
 
 ROOT = Path(__file__).parents[2]
 SHELL = ("sh", "bash")
@@ -58,7 +59,7 @@ class Project:
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """Run a command as the reader would, without what this machine's environment says of CI and of scoregate."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
-        path = os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]])
+        path = os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), kept["PATH"]])
         environment = {**kept, "PATH": path, **self.environment}
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
@@ -119,7 +120,7 @@ def _check_extras(block: Block) -> None:
 def _check_file(block: Block, project: Project) -> None:
     assert block.path is not None
     if block.path in ("scoregate.toml", "pyproject.toml"):
-        done = project.run([str(Path(sys.executable).with_name("scoregate")), "list"])
+        done = project.run(["scoregate", "list"])
         assert done.returncode != 2, f"{block.place}: {done.stderr}"
     elif block.path.startswith(".github/workflows/"):
         check_workflow(block.place, block.text)

@@ -24,13 +24,21 @@ def project(tmp_path: Path) -> Project:
     return Project(root)
 
 
-def step(project: Project, inputs: dict[str, str], **environment: str) -> Ran:
-    """Run the action's only step: inputs reach it through the variables that it declares, and in no other way."""
+def step(project: Project, inputs: dict[str, str], venv: Path | None = None, **environment: str) -> Ran:
+    """Run the action's only step: inputs reach it through the variables that it declares, and in no other way.
+
+    Args:
+        project: the workspace.
+        inputs: what the workflow has below `with`.
+        venv: the environment that an earlier step made. Only the step's last command runs, in it.
+        **environment: variables of the step.
+    """
     (declared,) = yaml.safe_load((ROOT / "composite" / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
     assert declared["shell"] == "bash"
     given = {name: INPUT.sub(lambda found: inputs.get(found[1], ""), text) for name, text in declared["env"].items()}
     script = project.root.parent / "step.sh"
-    script.write_text(declared["run"], encoding="utf-8")
+    *_, last = declared["run"].splitlines(keepends=True)
+    script.write_text(f"venv='{venv}'\n{last}" if venv else declared["run"], encoding="utf-8")
     temp = project.root.parent / "temp"
     temp.mkdir(exist_ok=True)
     runner = {
@@ -70,4 +78,5 @@ def test_it_installs_itself_and_what_the_suites_need(project: Project) -> None:
     seen = next(line for line in ran.output.splitlines() if "| sees" in line)
     assert [name for name in ("INPUT_", "GITHUB_TOKEN", "COPY_OF_IT") if name in seen] == []
     project.write("scoregate.toml", "min_pass_rate = 1.0\n")
-    assert step(project, {"install": "none", "suite": "nothing*"}).exit_code == 3
+    (venv,) = (project.root.parent / "temp").glob("scoregate-*/bin/scoregate")
+    assert step(project, {"install": "none", "suite": "nothing*"}, venv.parents[1]).exit_code == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from tests.fakes.github.objects import DIRECTORY, Commit, Entry, Objects
 TAKEN = ("refs/heads/", "refs/pull/")
 
 
-def receive(objects: Objects, refs: dict[str, str], folder: Path) -> None:
-    """Add a repository's objects, and its branches and pull requests' refs."""
+def receive(objects: Objects, refs: dict[str, str], folder: Path) -> str:
+    """Add a repository's objects, and its branches and pull requests' refs; return the commit that is checked out."""
     commits: dict[str, bytes] = {}
     for sha, kind, content in read(git(folder, "cat-file", "--batch-all-objects", "--batch")):
         if kind == "blob":
@@ -22,10 +22,35 @@ def receive(objects: Objects, refs: dict[str, str], folder: Path) -> None:
             objects.trees[sha] = dict(entries(content))
         elif kind == "commit":
             commits[sha] = content
-    for sha in git(folder, "rev-list", "--topo-order", "--reverse", "--all", "HEAD").decode().split():
+    lines = git(folder, "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)").decode().splitlines()
+    found = {name: (tagged or sha) for name, sha, tagged in (line.split(" ") for line in lines)}
+    refs |= {name: sha for name, sha in found.items() if name.startswith(TAKEN)}
+    head = (folder / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+    head = found[head.removeprefix("ref: ")] if head.startswith("ref: ") else head
+    for sha in reachable(commits, [*found.values(), head]):
         objects.keep_commit(commit(sha, commits[sha].decode(errors="replace")))
-    lines = git(folder, "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
-    refs |= {name: sha for name, sha in (line.split(" ") for line in lines) if name.startswith(TAKEN)}
+    return head
+
+
+def reachable(commits: Mapping[str, bytes], tips: Sequence[str]) -> Iterator[str]:
+    """The commits from which tips are made, and the tips, parents first."""
+    seen, rest = set[str](), [*tips]
+    while rest:
+        sha = rest[-1]
+        parents = [] if sha in seen or sha not in commits else parents_of(commits[sha])
+        if missing := [each for each in parents if each in commits and each not in seen]:
+            rest += missing
+            continue
+        rest.pop()
+        if sha in commits and sha not in seen:
+            seen.add(sha)
+            yield sha
+
+
+def parents_of(content: bytes) -> list[str]:
+    """The parents that a commit names."""
+    head = content.partition(b"\n\n")[0].decode(errors="replace")
+    return [line.removeprefix("parent ") for line in head.splitlines() if line.startswith("parent ")]
 
 
 def git(folder: Path, *arguments: str) -> bytes:

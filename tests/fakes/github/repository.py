@@ -81,15 +81,20 @@ class Repository:
             self.refs[ref] = sha
         return sha
 
-    def push(self, folder: Path) -> None:
-        """Bring the branches of a real git repository here, with every commit under the sha that it has there."""
+    def push(self, folder: Path) -> str:
+        """Bring the branches of a real git repository here, with every commit under the sha that it has there.
+
+        Returns:
+            The commit that is checked out there.
+        """
         known = dict(self.refs)
-        receive(self.objects, self.refs, folder)
+        head = receive(self.objects, self.refs, folder)
         for ref, sha in self.refs.items():
             if ref.startswith("refs/heads/") and known.get(ref) != sha:
                 kind = "push" if ref in known else "branch_creation"
                 made = Activity(len(self.activities) + 1, ref, known.get(ref, "0" * 40), sha, kind)
                 self.activities.append(made)
+        return head
 
     def files(self, at: str) -> dict[str, bytes]:
         """The files at a branch or commit, with their contents."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.cli import run_cli
+from tests.warm_program import program_folder
 
 SUITE = """
 from dataclasses import dataclass
@@ -110,6 +111,21 @@ class Project:
             [sys.executable, "-m", "scoregate", *arguments],
             cwd=self.root,
             env={**clean_environment(), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def start_page(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a command that serves a page, forked from a warm process."""
+        # With other variables of Python's, a new Python would start.
+        unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+        kept = {name: value for name, value in clean_environment().items() if name not in unset}
+        return subprocess.Popen(
+            [program_folder() / "scoregate", *arguments],
+            cwd=self.root,
+            env={**kept, **environment},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -85,8 +85,7 @@ class World:
     def commit(self) -> str:
         self.project.git("add", "-A")
         self.project.git("commit", "-q", "--allow-empty", "-m", f"change {next(NAMES)}")
-        self.repo.push(self.project.root)
-        return self.project.git("rev-parse", "HEAD").strip()
+        return self.repo.push(self.project.root)
 
     def branch(self, name: str = "change") -> None:
         self.project.git("checkout", "-q", "-b", name, "main")
@@ -108,8 +107,7 @@ class World:
         git("checkout", "-q", "--detach", "main")
         git("merge", "-q", "--no-ff", "-m", f"Merge {pull.head_ref}", pull.head_ref)
         git("branch", "-f", "merged")
-        self.repo.push(self.project.root)
-        self.repo.refs[f"refs/pull/{pull.number}/merge"] = git("rev-parse", "HEAD").strip()
+        self.repo.refs[f"refs/pull/{pull.number}/merge"] = self.repo.push(self.project.root)
 
     def check_out_shallow(self, branch: str) -> None:
         """As actions/checkout does by default: one commit, and no names but its own."""

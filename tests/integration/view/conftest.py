@@ -81,7 +81,7 @@ class Place:
     @contextmanager
     def viewing(self, *arguments: str, told: list[str] | None = None, **environment: str) -> Iterator[str]:
         """The address of the page, as long as it is served; `told` gets what was printed before it."""
-        process = self.project.start("view", *arguments, **{"CI": "", "PYTHONUNBUFFERED": "1", **environment})
+        process = self.project.start_page("view", *arguments, **{"CI": "", **environment})
         try:
             yield _address(process, [] if told is None else told)
         finally:

@@ -106,7 +106,7 @@ Run: TypeAlias = Callable[[Path, str, list[str], Mapping[str, str]], tuple[str, 
 
 def run_scoregate(folder: Path, words: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "scoregate", *words]
-    environment = {**environment, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**environment, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done

@@ -1,0 +1,85 @@
+"""The program that forks a warm command line behaves as the real one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.integration.host.conftest import suite
+from tests.warm_program import program_folder
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux has this program")
+REAL = Path(sys.executable).parent
+SUITE = suite("import os, sys\nprint('seen', os.fstat(0).st_size, sys.argv, os.getcwd(), os.environ['MARK'])")
+
+
+@pytest.fixture
+def environ() -> dict[str, str]:
+    dropped = ("PYTHON", "SCOREGATE_", "GITHUB_", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return {**kept, "MARK": "ä\n'=b"}
+
+
+def run(folder: Path, command: list[str], cwd: Path, environ: Mapping[str, str]) -> tuple[int, str, str]:
+    given = {**environ, "PATH": f"{folder}{os.pathsep}{REAL}{os.pathsep}{environ['PATH']}"}
+    done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, input="yes", check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scoregate", "settings"],
+        ["scoregate", "no-such-command"],
+        ["scoregate", "run", "--baseline"],
+        ["bash", "-ec", "umask 027; scoregate --help | head -n 3; scoregate list 2>&1 > list.txt; cat list.txt"],
+        ["bash", "-ec", "exec scoregate list nothing"],
+    ],
+)
+def test_it_prints_and_returns_the_same(tmp_path: Path, environ: dict[str, str], command: list[str]) -> None:
+    (tmp_path / "eval_a.py").write_text(SUITE)
+    assert run(program_folder(), command, tmp_path, environ) == run(REAL, command, tmp_path, environ)
+
+
+def test_a_run_stores_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
+    found = []
+    for name, folder in (("real", REAL), ("warm", program_folder())):
+        root = tmp_path / name
+        root.mkdir()
+        (root / "eval_a.py").write_text(SUITE)
+        code, out, err = run(folder, ["scoregate", "run", "--baseline", "none"], root, environ)
+        line = next(line for line in out.splitlines() if "| seen" in line)
+        files = sorted((path.name, path.stat().st_mode) for path in root.rglob("*") if "__pycache__" not in path.parts)
+        found.append((code, line.replace(name, "project"), err, files))
+    assert found[0] == found[1]
+    assert found[0][0] == 0
+
+
+def test_what_python_reads_at_its_start_is_read(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('a new Python', flush=True)")
+    given = {**environ, "PYTHONPATH": str(tmp_path)}
+    assert run(program_folder(), ["scoregate", "--version"], tmp_path, given)[1].startswith("a new Python\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_it(tmp_path: Path, environ: dict[str, str], number: signal.Signals) -> None:
+    (tmp_path / "eval_a.py").write_text(f"{SUITE}\nimport time\nopen('began', 'w').close()\ntime.sleep(60)\n")
+    codes = []
+    for folder in (REAL, program_folder()):
+        (tmp_path / "began").unlink(missing_ok=True)
+        command = [str(folder / "scoregate"), "run", "--baseline", "none"]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(command, cwd=tmp_path, env=environ, **quiet) as process:  # type: ignore[call-overload]
+            limit = time.monotonic() + 60
+            while not (tmp_path / "began").exists():
+                assert time.monotonic() < limit
+                time.sleep(0.02)
+            process.send_signal(number)
+            codes.append(process.wait(60))
+    assert codes[0] == codes[1]
