@@ -15,8 +15,10 @@ import yaml
 
 from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
+from scoregate.cli.answer_command import command as answer_command
 from scoregate.cli.merge_command import command as merge_command
 from scoregate.cli.plan_command import command as plan_command
+from scoregate.cli.publish_command import command as publish_command
 from scoregate.cli.run_command import command as run_command
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +38,8 @@ OF_COMMANDS = {
     merge_command: ("runs", "expect"),
     plan_command: ("shards", "target"),
     run_command: ("shard", "partition"),
+    publish_command: ("run-result",),
+    answer_command: ("app-token",),
 }
 NO_SETTINGS = ("command", *(name for names in OF_COMMANDS.values() for name in names))
 INPUTS = [name for name in ACTION["inputs"] if name not in NO_SETTINGS]
@@ -55,7 +59,7 @@ def test_every_input_is_a_setting_with_a_flag_and_a_section_in_the_reference(nam
 
 def test_the_inputs_that_are_no_settings_are_parameters_of_their_command() -> None:
     for command, names in OF_COMMANDS.items():
-        assert set(names) <= {parameter.name for parameter in command.params}
+        assert {name.replace("-", "_") for name in names} <= {parameter.name for parameter in command.params}
 
 
 def test_the_tests_run_on_every_python_that_is_supported() -> None:

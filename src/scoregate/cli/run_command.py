@@ -12,6 +12,7 @@ from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
+    approved_option,
     baseline_options,
     gate_options,
     load_gate_settings,
@@ -63,6 +64,12 @@ from scoregate.errors import UsageError
 @model_options
 @gate_options
 @publish_options
+@approved_option
+@click.option(
+    "--allow-skip/--no-allow-skip",
+    default=None,
+    help="Let a pull request with the label `scoregate: skip` pass without a run.",
+)
 @click.option(
     "--resume",
     is_flag=True,

@@ -6,7 +6,7 @@ from zlib import crc32
 
 from tests.fakes.github import show
 from tests.fakes.github.endpoints.comments import pull_of
-from tests.fakes.github.exchange import Answer, Call
+from tests.fakes.github.exchange import Answer, Call, Refused
 from tests.fakes.github.model import stamp
 from tests.fakes.github.paging import listed
 
@@ -15,6 +15,14 @@ _LEVELS = {"maintain": "write", "triage": "read"}
 
 def list_labels(call: Call) -> Answer:
     return listed(call, [shown(call, name) for name in pull_of(call).labels])
+
+
+def remove_label(call: Call) -> Answer:
+    pull, name = pull_of(call), call.path["name"]
+    if name not in pull.labels:
+        raise Refused(404, "Label does not exist")
+    pull.unlabel(name, call.token.login)
+    return Answer([shown(call, each) for each in pull.labels])
 
 
 def shown(call: Call, name: str) -> dict[str, object]:
