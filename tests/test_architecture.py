@@ -87,6 +87,7 @@ GLUE = {
     "ci.resume",
     "ci.shard_run",
     "ci.sharding",
+    "ci.skip_label",
     "ci.shared_history",
     "ci.wiring",
 }

@@ -24,8 +24,8 @@ from scoregate.ci.comment_commands.grammar import (
 
 TODAY = "2026-11-23"
 PARTS = """
-    run rerun-failed accept help until because 2026-12-31 2020-01-01 repeats=3 repeats=-1 repeats= x-* @abc1234 a/b@abc1234
-    at_most=0.1 at_most=. issue=#3 $(id) `id` ; ' " [[a]] --config -x = @ ünï \x00 \u202e
+    run rerun-failed accept help until because 2026-12-31 2020-01-01 repeats=3 repeats=-1 repeats= x-* @abc1234
+    a/b@abc1234 at_most=0.1 at_most=. issue=#3 $(id) `id` ; ' " [[a]] --config -x = @ ünï \x00 \u202e
 """
 WORDS = st.lists(st.sampled_from([*PARTS.split(), "x" * 200, "@" + "g" * 40]), max_size=60)
 TEXTS = st.one_of(st.text(), WORDS.map(" ".join), WORDS.map("\n".join)).map(lambda text: f"/scoregate {text}")

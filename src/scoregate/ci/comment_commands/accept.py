@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 
+from scoregate.ci.base_settings import read_commit_layer
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.ci.comment_commands.commit import commit_entries
@@ -26,8 +27,7 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.pipeline import find_baseline, judge_run
 from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.settings import Settings, environment_value, load_settings
-from scoregate.ci.settings.sources import OWN_FILE, SHARED_FILE, make_file_layer
+from scoregate.ci.settings import environment_value, load_settings
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.run import Run
 
@@ -134,7 +134,8 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
     """Judge a run by the settings of its base, with the entries that the head has already."""
     base = await find_merged_base(context.api, head, merge_commit=run.commit)
     files = GitHubFiles(context.api, base.commit or head.base_sha)
-    settings = await _load_base_settings(context, files, folder)
+    layer = await read_commit_layer(files, folder)
+    settings = load_settings(context.root, context.environ, base=layer)
     own = await read_commit_exemptions(GitHubFiles(context.api, head.head_sha), folder, where="")
     exemptions = Exemptions(own.accepted, own.quarantined, today=time.strftime("%Y-%m-%d", time.gmtime()))
     github = context.connection.github
@@ -149,11 +150,3 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
     )
     baseline = await find_baseline(settings, build_reporting(job))
     return judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
-
-
-async def _load_base_settings(context: CommandContext, files: GitHubFiles, folder: str) -> Settings:
-    contents: Sequence[bytes | None] = [
-        await files.read(posixpath.join(folder, name)) for name in (OWN_FILE, SHARED_FILE)
-    ]
-    layer = make_file_layer(*contents, where="the base")
-    return load_settings(context.root, context.environ, base=layer)
