@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from tests.fakes.github import Pull, events
 from tests.integration.jobs.commands import KEY, Commands
@@ -342,3 +344,21 @@ def test_a_label_that_does_not_count_runs_nothing(commands: Commands) -> None:
     moved = commands.answer_event(event)
     assert (moved.exit_code, "The newest commit of this pull request is" in last_comment(pull)) == (2, True)
     assert commands.world.repo.statuses == []
+
+
+def test_an_entry_that_the_pull_request_adds_counts_in_both_jobs_with_its_label(commands: Commands) -> None:
+    terms = 'until = 2999-12-31\nreason = "x"\nby = "ana"\nat_most = 0.6\n'
+    entry = f'[[accepted]]\nsuite = "demo"\nevaluator = "*"\n{terms}'
+    commands.world.branch()
+    commands.world.project.write(".scoregate/accepted.toml", entry)
+    commands.world.commit_suite(good=20, fn=BROKEN)
+    pull = commands.world.open_pull_request()
+    for push in commands.world.repo.activities:
+        push.timestamp -= timedelta(minutes=10)
+    for labels, exit_code, state in (([], 1, "failure"), (["scoregate: accept"], 0, "success")):
+        for label in labels:
+            pull.label(label, "ana")
+        _, ran, published = commands.carry_out(pull, "/scoregate run")
+        assert ran.exit_code == exit_code, ran.output
+        assert published.exit_code == 0, published.output
+        assert commands.world.repo.statuses[-1].state == state, published.output

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -15,6 +16,8 @@ from markupsafe import Markup
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.ci.comment_commands.status import CommitState, set_status
+from scoregate.ci.commit_files import GitHubFiles
+from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.fork_comment import PublishedRun, remove_claims
 from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.client import Api
@@ -85,7 +88,19 @@ async def _publish_run(
     subject = MeasuredCommit(commit, "", github.run, github.run_url, measured, measured_here=False)
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
-    reporting = build_reporting(replace(context, settings=settings, subject=subject, base=base))
+    reporting = replace(
+        build_reporting(replace(context, settings=settings, subject=subject, base=base)),
+        # This job has checked out the default branch, without the entries that the pull request adds.
+        load_exemptions=partial(
+            load_exemptions,
+            context.root,
+            connection=connection,
+            request=measured,
+            base=base,
+            folder=context.folder,
+            head=GitHubFiles(api, commit),
+        ),
+    )
     return PublishedRun(connection.key, await gate_finished_run(remove_claims(run, settings), settings, reporting))
 
 
