@@ -362,3 +362,50 @@ def test_an_entry_that_the_pull_request_adds_counts_in_both_jobs_with_its_label(
         assert ran.exit_code == exit_code, ran.output
         assert published.exit_code == 0, published.output
         assert commands.world.repo.statuses[-1].state == state, published.output
+
+
+def test_nothing_is_approved_if_github_does_not_answer(commands: Commands) -> None:
+    pull = open_change(commands)
+    github = commands.world.github
+    odd = {"permission": ["admin"]}
+    for path, status, body in (
+        ("*/collaborators/ana/permission", 403, {"message": "Resource not accessible by integration"}),
+        ("*/collaborators/ana/permission", 200, odd),
+        ("*/issues/comments/*", 200, {"body": "/scoregate run"}),
+        ("*/pulls/1", 200, {"state": "open"}),
+    ):
+        github.fail("GET", path, status=status, body=body)
+        answered = commands.say(pull, "/scoregate run")
+        assert answered.exit_code == 3, answered.output
+        assert not answered.outputs.get("approved")
+    assert commands.world.repo.statuses == []
+
+
+def test_answers_that_can_not_be_written_are_warnings(commands: Commands) -> None:
+    pull = open_change(commands)
+    pull.locked = True
+    github = commands.world.github
+    for path in ("*/reactions", "*/statuses/*"):
+        github.fail("POST", path, status=403, body={"message": "Resource not accessible by integration"}, times=2)
+    answered = commands.say(pull, "/scoregate run")
+    assert (answered.exit_code, answered.outputs["commit"]) == (0, pull.head_sha), answered.output
+    warnings = " ".join(answered.warnings)
+    assert "`statuses: write`" in warnings
+    assert "locked" in warnings
+
+
+def test_a_job_without_a_token_or_event_is_refused(commands: Commands) -> None:
+    pull = open_change(commands)
+    event = events.issue_comment(commands.world.repo, pull.comment("/scoregate run", "ana"))
+    for name in ("answer", "run", "publish"):
+        approved = {} if name == "answer" else {"INPUT_APPROVED": f"1@{pull.head_sha}"}
+        job = commands.world.job(event, name, **{"INPUT_GITHUB-TOKEN": ""}, **approved)
+        assert job.exit_code == 2, job.output
+        assert "token" in job.output
+    for text in ("1", "1@abc", "x@" + "0" * 40, f"1@{pull.head_sha.upper()}", f"0@{pull.head_sha}"):
+        job = commands.world.job(event, "run", INPUT_APPROVED=text)
+        assert job.exit_code == 2, job.output
+        assert "must be the number of a pull request and a whole SHA" in job.output
+    commands.world.project.write("scoregate.toml", f'approved = "1@{pull.head_sha}"\n')
+    job = commands.world.job(event, "run")
+    assert (job.exit_code, "a change can't approve itself" in job.output) == (2, True), job.output
