@@ -35,7 +35,7 @@ def shown(repo: Repository, name: str) -> dict[str, object]:
         "name": name,
         "color": "ededed",
         "default": False,
-        "description": None,
+        "description": "",
     }
 
 
