@@ -13,10 +13,14 @@ import click
 import pytest
 import yaml
 
+from scoregate.ci.comment_commands.approve import NO_RUN
+from scoregate.ci.comment_commands.publish import ARTIFACT
 from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
+from scoregate.cli.answer_command import command as answer_command
 from scoregate.cli.merge_command import command as merge_command
 from scoregate.cli.plan_command import command as plan_command
+from scoregate.cli.publish_command import command as publish_command
 from scoregate.cli.run_command import command as run_command
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +40,8 @@ OF_COMMANDS = {
     merge_command: ("runs", "expect"),
     plan_command: ("shards", "target"),
     run_command: ("shard", "partition"),
+    publish_command: ("run-result",),
+    answer_command: ("app-token",),
 }
 NO_SETTINGS = ("command", *(name for names in OF_COMMANDS.values() for name in names))
 INPUTS = [name for name in ACTION["inputs"] if name not in NO_SETTINGS]
@@ -55,7 +61,7 @@ def test_every_input_is_a_setting_with_a_flag_and_a_section_in_the_reference(nam
 
 def test_the_inputs_that_are_no_settings_are_parameters_of_their_command() -> None:
     for command, names in OF_COMMANDS.items():
-        assert set(names) <= {parameter.name for parameter in command.params}
+        assert {name.replace("-", "_") for name in names} <= {parameter.name for parameter in command.params}
 
 
 def test_the_tests_run_on_every_python_that_is_supported() -> None:
@@ -162,6 +168,44 @@ def test_actionlint_finds_nothing_in_the_workflows_and_something_in_a_wrong_one(
     done = actionlint(tmp_path)
     assert done.returncode != 0
     assert "pyhton" in done.stdout + done.stderr
+
+
+STARTER = ROOT / "src/scoregate/cli/starter"
+
+
+def test_the_workflows_that_init_writes_are_valid_and_no_hole(tmp_path: Path) -> None:
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    for name in ("workflow", "commands_workflow"):
+        text = (STARTER / f"{name}.yml.txt").read_text(encoding="utf-8")
+        pinned = re.sub(r"@(v\d+)$", rf"@{'0a' * 20} # \1", text, flags=re.MULTILINE)
+        (folder / f"{name}.yml").write_text(pinned, encoding="utf-8")
+        assert yaml.safe_load(text)["permissions"] == {}
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+    written = sorted(folder.iterdir())
+    tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *written)
+    tool("zizmor", "--offline", "--quiet", "--no-progress", *written)
+    if ACTIONLINT.is_file():
+        assert actionlint(tmp_path).returncode == 0
+
+
+def test_only_one_job_of_the_commands_workflow_runs_code_and_it_can_only_read() -> None:
+    text = (STARTER / "commands_workflow.yml.txt").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    assert [step["uses"].partition("@")[0] for step in jobs["answer"]["steps"]] == ["scoregate/scoregate"]
+    assert set(jobs["run"]["permissions"].values()) == {"read"}
+    assert [name for name, job in jobs.items() if "secrets." in str(job)] == ["run"]
+    assert jobs["run"]["environment"]
+    (run,) = [step for step in jobs["run"]["steps"] if step.get("id") == "evals"]
+    assert (run["with"]["gateway"], run["with"]["policy-from"]) == ("on", "base")
+    (upload,) = [step["with"]["name"] for step in jobs["run"]["steps"] if "upload-artifact" in step["uses"]]
+    assert upload == ARTIFACT
+    for job in jobs.values():
+        for step in job["steps"]:
+            if step["uses"].startswith("scoregate/"):
+                assert set(step["with"]) <= set(ACTION["inputs"])
+    outputs = re.findall(r"steps\.answer\.outputs\.([\w-]+)", text)
+    assert set(outputs) == set(NO_RUN) <= set(ACTION["outputs"])
 
 
 def test_dependabot_can_read_its_configuration() -> None:

@@ -55,6 +55,7 @@ STAGES = {
 # Modules that put the stages together.
 GLUE = {
     "ci.affected",
+    "ci.comment_commands",
     "ci.base_settings",
     "ci.discovery",
     "ci.env_file",
@@ -86,6 +87,7 @@ GLUE = {
     "ci.resume",
     "ci.shard_run",
     "ci.sharding",
+    "ci.skip_label",
     "ci.shared_history",
     "ci.wiring",
 }
@@ -131,6 +133,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
+    "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
+    "scoregate.ci.comment_commands.rerun": "one module for each command",
+    "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
     "scoregate.cli.affected": "a rule without state, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.store.traces": "one module for each collection of the store",

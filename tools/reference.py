@@ -44,7 +44,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs max_suites executor scheduler retries max_cases repeats"
-        " repeats_budget timeout message affected"
+        " repeats_budget timeout message affected approved allow_skip"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch require_baseline policy_from",
@@ -65,6 +65,7 @@ _NO_API = ("scoregate.__version__", "scoregate.evaluate")
 # How the types of the settings read, by the way the code writes them.
 TYPES = {
     "Address": "address",
+    "ApprovedText": "text",
     "Text": "text",
     "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
     "Texts": "list of texts",

@@ -123,11 +123,25 @@ async def _find_base_settings(root: Path, own: Settings, *, base: BaseCommit | N
         files = await _find_commit_files(top, own if is_named else None, own, base=base, api=api)
         if files is None:
             return BaseSettings(problem=f"the base's commit is not in this repository ({_FETCH})")
-        prefix = f"{folder}/" if folder else ""
-        contents = [await files.read(f"{prefix}{name}") for name in (OWN_FILE, SHARED_FILE)]
-        return BaseSettings(make_file_layer(*contents, where="the base"), files, folder)
+        return BaseSettings(await read_commit_layer(files, folder), files, folder)
     except (GitError, GitHubRefused, SettingsError) as error:
         return BaseSettings(problem=f"{error.message} ({_FETCH})")
+
+
+async def read_commit_layer(files: CommitFiles, folder: str) -> Layer:
+    """The settings in the file of a base's commit.
+
+    Args:
+        files: the files of the commit.
+        folder: the project's folder within the repository; empty at its top.
+
+    Raises:
+        GitError, GitHubRefused: the file can't be read.
+        SettingsError: the settings are not valid.
+    """
+    prefix = f"{folder}/" if folder else ""
+    contents = [await files.read(f"{prefix}{name}") for name in (OWN_FILE, SHARED_FILE)]
+    return make_file_layer(*contents, where="the base")
 
 
 def _project_folder(root: Path, top: Path) -> str:

@@ -148,7 +148,7 @@ async def _publish_artifact(
             measured_here=False,
         )
         reporting = build_reporting(replace(context, subject=subject, base=base))
-        outcome = await gate_finished_run(_without_claims(run, context.settings), context.settings, reporting)
+        outcome = await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting)
     except ScoregateError as error:
         return PublishedRun(key, problem=str(error))
     except Exception as error:
@@ -157,7 +157,7 @@ async def _publish_artifact(
     return PublishedRun(key, outcome)
 
 
-def _without_claims(run: Run, settings: Settings) -> Run:
+def remove_claims(run: Run, settings: Settings) -> Run:
     """The run without its claims: its commit, title and history, filters and skipped suites, and confirmations.
 
     Args:

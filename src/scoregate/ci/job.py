@@ -18,11 +18,13 @@ from scoregate.ci import git
 from scoregate.ci.github.base import BaseCommit, find_base
 from scoregate.ci.github.context import (
     Connection,
+    GitHubJob,
     MeasuredCommit,
     default_branch,
     find_token,
     make_measured_commit,
     open_connection,
+    pull_request,
     refuse_fork_code,
 )
 from scoregate.ci.history.location import shared_address
@@ -31,9 +33,10 @@ from scoregate.ci.publish.delivery import HistoryTarget, OtlpTarget, PublishTarg
 from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import BaselineKind, Settings, ShowOutputs
-from scoregate.ci.user_ids import in_ci
+from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
+from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.core.records import record
+from scoregate.errors import UsageError
 
 WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
@@ -118,12 +121,39 @@ async def open_job_context(
         if connection is None:
             yield context
             return
+        if connection.github.is_approved:
+            await _check_approved_run(connection.github, root, settings)
         for source_folder in _source_folders(root, settings):
             refuse_fork_code(connection.github, await git.head_commit(source_folder))
         base = None
         if settings.baseline_kind in _KINDS_WITH_BASE:
             base = await find_base(connection.github, root, connection.api, branch=settings.base_branch)
         yield replace(context, connection=connection, subject=make_measured_commit(connection.github), base=base)
+
+
+async def _check_approved_run(github: GitHubJob, root: Path, settings: Settings) -> None:
+    """Check that a run of an approved commit measures that commit, and that its code can't take the keys.
+
+    Raises:
+        UsageError: it doesn't, or it could.
+    """
+    head = await git.head_commit(root)
+    if head != github.sha:
+        raise UsageError(
+            f"{github.sha[:7]} was approved, but {(head or 'no commit')[:7]} is checked out",
+            advice="Give actions/checkout the approved commit as `ref`.",
+        )
+    if settings.gateway.mode is GatewayMode.OFF:
+        raise UsageError(
+            "a run of an approved commit gets keys through the gateway only",
+            advice="Set `gateway: on` in the workflow.",
+        )
+    request = pull_request(github)
+    if request is not None and request.is_fork_of(github.repository) and not in_container(os.environ):
+        raise UsageError(
+            "without the container, the code of a fork could take the keys",
+            advice="Use `scoregate/scoregate`, not `scoregate/scoregate/composite`.",
+        )
 
 
 def _relative_folder(root: Path, top: Path) -> str:
@@ -188,6 +218,7 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
     return replace(
         target,
         connection=context.connection,
+        comment=CommentMode.OFF if github.is_approved else target.comment,  # a later job has the right to comment
         request=context.subject.request,
         read_only=context.subject.read_only,
         measured_here=context.subject.measured_here,

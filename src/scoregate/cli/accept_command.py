@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from fnmatch import fnmatchcase
-from glob import escape
-from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from scoregate.ci.archive import latest_run
 from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.exemptions.files import LONGEST_TEXT
+from scoregate.ci.exemptions.propose import find_worse_rows, make_entries
 from scoregate.ci.exemptions.write import append_accepted
 from scoregate.cli.options import project_root
 from scoregate.cli.review_records import reviewer_name
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.cli.text_output import print_line
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.exemptions import AcceptedRegression
-from scoregate.core.policy import matches_suite
 from scoregate.errors import UsageError
-
-if TYPE_CHECKING:
-    from scoregate.core.comparison import Comparison
-
-_STEP = 0.01
 
 
 @click.command("accept")
@@ -81,50 +70,19 @@ def command(
     settings = load_suite_settings(root, {})
     folder = latest_run(run or root / settings.out)
     comparison = rejudge_run(folder, baseline, settings, root=root, exemptions=exemptions).comparison
-    rows = _find_worse_rows(comparison, suite, evaluator)
-    ids = {each.label: each.id for each in comparison.run.suites}
-    name = reviewer_name(by)
-    entries = [
-        AcceptedRegression(
-            suite=escape(ids[row.suite]),
-            until=last_day,
-            reason=_check_text("--reason", reason),
-            by=_check_text("--by", name),
-            evaluator=escape(row.evaluator),
-            at_most=_round_up(-row.gain) if at_most is None else at_most,
-            issue=" ".join(issue.split()),
-        )
-        for row in rows
-    ]
+    rows = find_worse_rows(comparison, suite, evaluator)
+    entries = make_entries(
+        comparison,
+        rows,
+        until=last_day,
+        reason=_check_text("--reason", reason),
+        by=_check_text("--by", reviewer_name(by)),
+        issue=" ".join(issue.split()),
+        at_most=at_most,
+    )
     for row, entry in zip(rows, append_accepted(root, dict.fromkeys(entries)), strict=False):
         print_line(f"{entry.place}: {row.suite} · {row.evaluator}: a drop of up to {entry.at_most:g} is accepted")
     print_line("Commit the file. In its own pull request, the entry needs the label `scoregate: accept`.")
-
-
-def _find_worse_rows(comparison: Comparison, suite: str, evaluator: str) -> list[Row]:
-    """The rows that are worse, match both globs, and aren't accepted yet.
-
-    Raises:
-        UsageError: there is none.
-    """
-    suites = {each.label: each for each in comparison.run.suites}
-    worse = [row for row in comparison.rows if row.label is RowLabel.WORSE and row.suite in suites]
-    matching = [
-        row for row in worse if matches_suite(suites[row.suite], suite) and fnmatchcase(row.evaluator, evaluator)
-    ]
-    rows = [row for row in matching if not row.is_accepted]
-    if rows:
-        return rows
-    if comparison.base is None:
-        raise UsageError(f"the run has no baseline: {comparison.base_note}", advice="Name one with --baseline.")
-    if matching:
-        message, advice = "every score that is worse is accepted already", "`scoregate report` lists the entries."
-    elif worse:
-        names = ", ".join(f"{row.suite} · {row.evaluator}" for row in worse[:10])
-        message, advice = "no score that is worse matches", f"Worse are: {names}."
-    else:
-        message, advice = "no score is significantly worse", "There is nothing to accept."
-    raise UsageError(message, advice=advice)
 
 
 def _check_text(option: str, text: str) -> str:
@@ -132,8 +90,3 @@ def _check_text(option: str, text: str) -> str:
     if not shown or len(shown) > LONGEST_TEXT:
         raise UsageError(f"{option} must have 1 to {LONGEST_TEXT} characters", advice="Say it in one sentence.")
     return shown
-
-
-def _round_up(drop: float) -> float:
-    """The drop, rounded up to a whole step, so that it accepts the same drop again."""
-    return min(1.0, round(ceil(round(drop / _STEP, 6)) * _STEP, 6))

@@ -13,9 +13,15 @@ from scoregate.ci.user_ids import give_folder
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.errors import ScoregateError, UsageError
 
-COMMANDS = ("run", "publish", "plan", "merge")
+COMMANDS = ("run", "publish", "plan", "merge", "answer")
 # The inputs of each command that are options and no settings.
-_OPTIONS = {"run": ("shard", "partition"), "plan": ("shards", "target"), "merge": ("expect",)}
+_OPTIONS = {
+    "run": ("shard", "partition"),
+    "plan": ("shards", "target"),
+    "merge": ("expect",),
+    "answer": ("app-token",),
+    "publish": ("run-result",),
+}
 
 
 @click.command("action")
@@ -39,6 +45,8 @@ def _arguments(name: str) -> list[str]:
     """The arguments of a command that are not settings."""
     arguments = ["--format", "github"] if name == "plan" else []
     for option in _OPTIONS.get(name, ()):
-        if value := os.environ.get(f"INPUT_{option.upper()}", "").strip():
+        # The composite action can't set variables with a dash.
+        names = (f"INPUT_{option.upper()}", f"INPUT_{option.upper().replace('-', '_')}")
+        if value := next(filter(None, (os.environ.get(name, "").strip() for name in names)), ""):
             arguments += [f"--{option}", value]
     return [*arguments, "--", *os.environ.get("INPUT_RUNS", "").split()] if name == "merge" else arguments

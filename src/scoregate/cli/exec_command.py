@@ -29,6 +29,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
+from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
 
 _LONGEST_NAME = 100
@@ -95,4 +96,5 @@ def command(
         "junit_scores": junit_scores,
         "imports": imports,
     }
-    return run_project(load_gate_settings(root, {**flags, "commands": [source]}), root, options, find=find_commands)
+    settings = load_gate_settings(root, {**flags, "commands": [source]})
+    return 0 if end_if_skipped(root, settings) else run_project(settings, root, options, find=find_commands)

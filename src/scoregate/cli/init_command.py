@@ -21,12 +21,14 @@ from scoregate.cli.other_frameworks import explain_settings, find_settings_table
 from scoregate.errors import GitError, UsageError
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_hours.py", ".github/workflows/evals.yml"
+COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 
 
 @click.command("init")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
-def command(folder: Path) -> None:
+@click.option("--commands", is_flag=True, help="Also write a workflow for commands in comments on pull requests.")
+def command(folder: Path, *, commands: bool) -> None:
     """Write settings and a workflow into FOLDER. Existing files stay.
 
     The settings make suites of the evals of other frameworks, such as promptfoo. Without any suite, an example is
@@ -35,7 +37,7 @@ def command(folder: Path) -> None:
     folder = folder.resolve()
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
-    for name, text in _make_files(branch, suites):
+    for name, text in _make_files(branch, suites, with_commands=commands):
         exists = os.path.lexists(folder / name)
         if exists or (name == OWN_FILE and has_settings):
             click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
@@ -79,7 +81,7 @@ async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
     return branch, await discover(folder, load_project_settings(folder, {}), environ=os.environ)
 
 
-def _make_files(branch: str | None, suites: DiscoveredSuites) -> Iterator[tuple[str, str]]:
+def _make_files(branch: str | None, suites: DiscoveredSuites, *, with_commands: bool) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
     if not suites.sources and not suites.frameworks:
         yield EXAMPLE_SUITE, _read_template("eval_hours.py")
@@ -87,6 +89,8 @@ def _make_files(branch: str | None, suites: DiscoveredSuites) -> Iterator[tuple[
     yield from _make_helpers(suites.frameworks)
     workflow = _read_template("workflow.yml")
     yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
+    if with_commands:
+        yield COMMANDS_WORKFLOW, _read_template("commands_workflow.yml")
 
 
 def _make_settings(found: tuple[FoundFramework, ...]) -> str:

@@ -25,6 +25,7 @@ COMMANDS = {
     "report": "write a finished run as JUnit, Markdown, JSON, HTML or console text",
     "merge": "merge several runs, then gate and report them as one",
     "publish": "post the comment for a fork's run (from a privileged workflow_run job)",
+    "answer": "answer a command in a comment on a pull request (from a job on issue_comment)",
     "power": "estimate how many cases or repeats it takes to detect a drop",
     "overrides": "list, add, remove, import and export corrections of judges",
     "verdicts": "list, add, remove, import and export verdicts on pairs of outputs",
@@ -43,7 +44,7 @@ COMMANDS = {
 # The entry point of the GitHub Action.
 HIDDEN = {"action"}
 # Commands whose outputs and summary later steps of a job use.
-COMMANDS_WITH_REPORTS = {"action", "run", "exec", "merge", "publish"}
+COMMANDS_WITH_REPORTS = {"action", "run", "exec", "merge", "publish", "answer"}
 INTERRUPTED = 130
 INTERNAL_ERROR = 4
 

@@ -173,6 +173,11 @@ publish_options: Callable[[Any], Any] = combine_options(
     ),
     click.option("--github-token", metavar="TOKEN", help="GitHub token; prefer the environment variable GITHUB_TOKEN."),
 )
+approved_option = click.option(
+    "--approved",
+    metavar="NUMBER@SHA",
+    help="Pull request and commit that `scoregate answer` approved: run exactly this commit.",
+)
 
 _output_flags: Callable[[Callable[..., Any]], Callable[..., Any]] = combine_options(
     click.option("-q", "--quiet", is_flag=True, help="Print only failures and the verdict."),

@@ -12,6 +12,7 @@ from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
+    approved_option,
     baseline_options,
     gate_options,
     load_gate_settings,
@@ -26,6 +27,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
+from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
 
 
@@ -63,6 +65,12 @@ from scoregate.errors import UsageError
 @model_options
 @gate_options
 @publish_options
+@approved_option
+@click.option(
+    "--allow-skip/--no-allow-skip",
+    default=None,
+    help="Let a pull request with the label `scoregate: skip` pass without a run.",
+)
 @click.option(
     "--resume",
     is_flag=True,
@@ -107,9 +115,11 @@ def command(
 
         if (settings := load()).executor is not ExecutorKind.LOCAL:
             raise UsageError("--shard and --executor exclude each other")
-        return run_project_shard(settings, root, options, parse_shard(shard, partition))
+        request = parse_shard(shard, partition)
+        return 0 if end_if_skipped(root, settings) else run_project_shard(settings, root, options, request)
     if not watch:
-        return run_project(load(), root, options, resumes=resume)
+        settings = load()
+        return 0 if end_if_skipped(root, settings) else run_project(settings, root, options, resumes=resume)
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume)

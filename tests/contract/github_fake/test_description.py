@@ -79,11 +79,14 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
     }
     for path, body in changes.items():
         assert api.patch(path, json=body).status_code == 200
+    post(api, f"/issues/comments/{comment}/reactions", {"content": "eyes"})
+    post(api, f"/statuses/{sha}", {"state": "pending", "context": "evals", "description": "d"})
+    post(api, f"/actions/runs/{repo.workflow_run(conclusion='failure').id}/rerun-failed-jobs", {})
     addresses = """
         issues/{pull}/labels issues/{pull}/events collaborators/octocat/permission activity
         pulls pulls/{pull} commits commits/feature compare/main...feature commits/main/check-runs check-runs/{check}
         check-runs/{check}/annotations issues/{pull}/comments issues/comments/{comment} actions/artifacts
-        actions/artifacts/{artifact} actions/runs/{run} actions/runs/{run}/artifacts git/ref/heads/data
+        actions/artifacts/{artifact} actions/runs actions/runs/{run} actions/runs/{run}/artifacts git/ref/heads/data
         git/commits/{commit} git/trees/{tree} git/blobs/{blob}
     """
     ids = {"pull": pull.number, "check": check, "comment": comment, "artifact": artifact.id, "run": run.id}
@@ -91,6 +94,7 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
         assert api.get(f"/{path}").status_code == 200, path
     assert api.get(f"{github.url}/repos/acme/shop").status_code == 200
     assert api.get(f"/actions/artifacts/{artifact.id}/zip").status_code == 302
+    assert api.delete(f"/issues/{pull.number}/labels/bug").status_code == 200
     for path in (f"/issues/comments/{comment}", "/git/refs/heads/data"):
         assert api.delete(path).status_code == 204
     person = {"authorization": f"Bearer {github.token('octocat')}"}

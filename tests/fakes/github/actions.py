@@ -57,6 +57,7 @@ class Run:
     run_attempt: int
     created_at: datetime
     login: str
+    reruns: list[str] = field(default_factory=list)
 
     @property
     def artifacts(self) -> list[Artifact]:

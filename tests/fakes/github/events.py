@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tests.fakes.github.actions import Run
 from tests.fakes.github.description import MODULES
 from tests.fakes.github.endpoints.pulls import shown_whole
 from tests.fakes.github.endpoints.workflow import shown_run
-from tests.fakes.github.model import Pull, stamp
+from tests.fakes.github.model import Comment, Pull, stamp
 from tests.fakes.github.repository import Repository
 
 EXAMPLES = MODULES / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
@@ -78,6 +78,26 @@ def pull_request(pull: Pull, action: str = "synchronize", *, name: str = "pull_r
     if name == "pull_request_target":
         ref, sha = f"refs/heads/{repo.default_branch}", repo.branch(repo.default_branch)
     return Event(name, told, repo, sha, ref, pull.head_ref, pull.base_ref, pull.login)
+
+
+def labeled(pull: Pull, name: str, login: str = "octocat") -> Event:
+    """Somebody set a label; the job runs on the merge commit, as for a push to the branch."""
+    event = pull_request(pull, "labeled")
+    told = {"label": {"name": name}, "sender": show.user(pull.repository.github, login)}
+    return replace(event, payload={**event.payload, **told}, actor=login)
+
+
+def issue_comment(repo: Repository, comment: Comment, action: str = "created") -> Event:
+    """Somebody commented on a pull request; the job runs on the default branch, with a token that may write."""
+    told = adapted("issue_comment", action, repo) | {"action": action, "sender": show.user(repo.github, comment.login)}
+    number, ref = comment.issue, f"refs/heads/{repo.default_branch}"
+    issue = {"number": number, "state": "open"}
+    if number in repo.pulls:
+        issue["pull_request"] = {"url": f"{show.api_of(repo)}/pulls/{number}"}
+    body = {"id": comment.id, "body": comment.body, "user": show.user(repo.github, comment.login)}
+    told["issue"] = told.get("issue", {}) | issue
+    told["comment"] = told.get("comment", {}) | body
+    return Event("issue_comment", told, repo, repo.branch(repo.default_branch), ref, actor=comment.login)
 
 
 def push(repo: Repository, branch: str = "main", *, before: str | None = None, forced: bool = False) -> Event:

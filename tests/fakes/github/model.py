@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tests.fakes.github.history import merge_base
@@ -28,7 +28,28 @@ class Comment:
     body: str
     login: str
     created_at: datetime = field(default_factory=now)
-    updated_at: datetime = field(default_factory=now)
+    updated_at: datetime = field(init=False)
+    reactions: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.updated_at = self.created_at
+
+    def edit(self, body: str) -> None:
+        """Somebody changes the text, at least a second later."""
+        self.body, self.updated_at = body, self.created_at + timedelta(seconds=1)
+
+
+@dataclass
+class Status:
+    """A status that a token set on a commit."""
+
+    id: int
+    sha: str
+    state: str
+    context: str
+    description: str | None
+    target_url: str | None
+    login: str
 
 
 @dataclass

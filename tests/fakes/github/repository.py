@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.actions import Artifact, Run
-from tests.fakes.github.model import Activity, CheckRun, Comment, Pull, now
+from tests.fakes.github.model import Activity, CheckRun, Comment, Pull, Status, now
 from tests.fakes.github.objects import Entry, Objects
 from tests.fakes.github.receive import receive
 
@@ -34,6 +34,7 @@ class Repository:
     refs: dict[str, str] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    statuses: list[Status] = field(default_factory=list)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     artifacts: dict[int, Artifact] = field(default_factory=dict)

@@ -51,6 +51,7 @@ async def load_exemptions(
     request: PullRequest | None = None,
     base: BaseCommit | None = None,
     folder: str = "",
+    head: CommitFiles | None = None,
 ) -> Exemptions:
     """The entries that count. Of a pull request that has neither of the two files, none does.
 
@@ -60,12 +61,18 @@ async def load_exemptions(
         request: the pull request that is judged; None for a push, a merge group, and outside of jobs.
         base: its base; None if it is still to be found.
         folder: the folder of the project within the repository.
+        head: the files of the pull request's commit; None if the work tree has them.
 
     Raises:
-        SettingsError: a file of the work tree is not valid.
+        SettingsError: a file of the work tree, or of the head, is not valid.
+        GitError, GitHubRefused: a file of the head can't be read.
     """
-    tree = await to_thread.run_sync(read_tree_exemptions, root)
-    if connection is None or request is None or not has_files(root):
+    if head is None:
+        tree, is_empty = await to_thread.run_sync(read_tree_exemptions, root), not has_files(root)
+    else:
+        tree = await _read_head(head, folder)
+        is_empty = not (tree.accepted or tree.quarantined)
+    if connection is None or request is None or is_empty:
         return tree
     from scoregate.ci.exemptions.approval import LABEL, find_approved_files
     from scoregate.ci.github.base import find_base
@@ -88,6 +95,13 @@ async def load_exemptions(
         notices,
         base_decides=True,
     )
+
+
+async def _read_head(files: CommitFiles, folder: str) -> Exemptions:
+    from scoregate.ci.exemptions.commits import read_commit_exemptions
+
+    found = await read_commit_exemptions(files, folder, where=" of the head")
+    return Exemptions(found.accepted, found.quarantined, today=_current_day())
 
 
 def _approved(entries: Iterable[_T], added: list[Exemption], approved: tuple[Exemption, ...]) -> Iterator[_T]:

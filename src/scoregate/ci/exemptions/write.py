@@ -25,15 +25,21 @@ def append_accepted(root: Path, entries: Iterable[AcceptedRegression]) -> tuple[
     """
     content = read_content(root, ACCEPTED_FILE) or b""
     known = parse_files(content, None).accepted
-    end = "\r\n" if b"\r\n" in content else "\n"
-    parts = [content.rstrip(b"\r\n").decode("utf-8")] if content.strip() else []
-    text = f"{end}{end}".join([*parts, *(_format(entry).replace("\n", end) for entry in entries)]) + end
-    found = parse_files(text.encode("utf-8"), None).accepted
-    _replace(root / ACCEPTED_FILE, text.encode("utf-8"))
+    new = add_entries(content, entries)
+    found = parse_files(new, None).accepted
+    _replace(root / ACCEPTED_FILE, new)
     return found[len(known) :]
 
 
-def _format(entry: AcceptedRegression) -> str:
+def add_entries(content: bytes, entries: Iterable[AcceptedRegression]) -> bytes:
+    """The content of the file with more entries at its end."""
+    end = "\r\n" if b"\r\n" in content else "\n"
+    parts = [content.rstrip(b"\r\n").decode("utf-8")] if content.strip() else []
+    text = f"{end}{end}".join([*parts, *(format_entry(entry).replace("\n", end) for entry in entries)]) + end
+    return text.encode("utf-8")
+
+
+def format_entry(entry: AcceptedRegression) -> str:
     """The entry as TOML. JSON writes texts as TOML reads them, but for a character that no name has."""
     fields = {
         "suite": _quote(entry.suite),

@@ -31,6 +31,7 @@ RETRY_BUDGET_S = 180.0
 _TIMEOUT = (10.0, 20.0, 20.0, 20.0)  # to connect, read, write, and get a connection
 _SERVER_ERRORS = (500, 502, 503, 504)
 _LIMITED = (403, 429)
+_NOT_FOUND = 404
 Json: TypeAlias = Any
 FindCreated: TypeAlias = Callable[[], Awaitable[Json | None]]
 
@@ -110,6 +111,18 @@ class Api:
             GitHubRefused: the change failed.
         """
         return _parse_content(path, await self._request("PATCH", path, body=body))
+
+    async def delete(self, path: str) -> None:
+        """Delete an object. It is deleted again if there is no response, and a missing one is as good as deleted.
+
+        Raises:
+            GitHubRefused: it could not be deleted.
+        """
+        try:
+            await self._request("DELETE", path)
+        except GitHubRefused as refused:
+            if refused.status != _NOT_FOUND:
+                raise
 
     async def post(self, path: str, body: Mapping[str, Json], *, find_created: FindCreated | None = None) -> Json:
         """Create an object.
@@ -285,6 +298,8 @@ _QUERY = re.compile(r"\?.*")
 # The permission that a job needs, by the path of the request; the first match counts.
 _PERMISSIONS = (
     (re.compile(r"issues/|pulls"), "pull-requests", "write"),
+    (re.compile(r"statuses/"), "statuses", "write"),
+    (re.compile(r"/rerun-failed-jobs$"), "actions", "write"),
     (re.compile(r"check-runs"), "checks", "write"),
     (re.compile(r"actions/"), "actions", "read"),
     (re.compile(r"git/"), "contents", "write"),

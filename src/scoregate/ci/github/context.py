@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from scoregate.ci.github.client import Api, open_api
 from scoregate.ci.github.responses import number_at, parse_json, text_at
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
-from scoregate.errors import UsageError
+from scoregate.errors import GitHubRefused, UsageError
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -42,6 +42,7 @@ class GitHubJob:
         workspace: the folder that the repository is checked out in.
         output: the file for the step's outputs; None without one.
         summary: the file for the step's summary; None without one.
+        is_approved: whether someone with write access approved the commit, so that the run may use keys.
     """
 
     repository: str
@@ -60,6 +61,7 @@ class GitHubJob:
     workspace: Path | None = None
     output: Path | None = None
     summary: Path | None = None
+    is_approved: bool = False
 
     @property
     def repository_url(self) -> str:
@@ -97,6 +99,7 @@ def read_github_job(environ: Mapping[str, str]) -> GitHubJob | None:
         workspace=_path(environ, "GITHUB_WORKSPACE"),
         output=_path(environ, "GITHUB_OUTPUT"),
         summary=_path(environ, "GITHUB_STEP_SUMMARY"),
+        is_approved=False,
         **{name: environ.get(f"GITHUB_{name.upper()}", "") for name in texts},
         **{name: address for name, address in addresses.items() if address},
     )
@@ -150,14 +153,44 @@ async def open_connection(
         return
     key = make_slug(settings.key or f"{github.workflow}-{github.job}")
     if not (token := find_token(settings, environ)):
+        if settings.approved is not None:
+            raise UsageError("without a token, `approved` can't be verified", advice="Set github-token.")
         yield Connection(github, None, key)
         return
     async with open_api(github.api_url, github.repository, token, stop=stop) as api:
+        if settings.approved is not None:
+            github = await _read_approved(github, api, settings.approved)
         yield Connection(github, api, key)
 
 
+def split_approved(text: str) -> tuple[int, str]:
+    """The number of the pull request and the commit in `NUMBER@SHA`."""
+    number, _, commit = text.partition("@")
+    return int(number), commit
+
+
+async def _read_approved(github: GitHubJob, api: Api, text: str) -> GitHubJob:
+    """The job as a job of the approved commit's pull request.
+
+    Raises:
+        GitHubRefused: the pull request is closed, or has a newer commit.
+    """
+    number, commit = split_approved(text)
+    request = await api.get(f"pulls/{number}")
+    if text_at(request, "state") != "open":
+        raise GitHubRefused(f"pull request {number} is closed", advice="Reopen it, and repeat the command.")
+    if (head := text_at(request, "head", "sha")) != commit:
+        raise GitHubRefused(
+            f"the head of pull request {number} has moved from {commit[:7]}, which was approved, to {head[:7]}",
+            advice="Review the new commits, and repeat the command.",
+        )
+    event = {"repository": github.event.get("repository"), "number": number, "pull_request": request}
+    return replace(github, event_name=_PULL_REQUEST, event=event, sha=commit, is_approved=True)
+
+
 _NO_COMMIT = "0" * 40
-_PULL_REQUEST_EVENTS = ("pull_request", "pull_request_target", "pull_request_review")
+_PULL_REQUEST = "pull_request"
+_PULL_REQUEST_EVENTS = (_PULL_REQUEST, "pull_request_target", "pull_request_review")
 
 
 @record
@@ -242,7 +275,7 @@ def commit_before_push(github: GitHubJob) -> str | None:
 def is_read_only(github: GitHubJob) -> bool:
     """Whether the event is a fork's or Dependabot's: then the token is read-only, and there are no secrets."""
     request = pull_request(github)
-    if request is None or github.event_name == "pull_request_target":
+    if request is None or github.event_name == "pull_request_target" or github.is_approved:
         return False
     return request.is_fork_of(github.repository) or github.actor == "dependabot[bot]"
 

@@ -95,6 +95,16 @@ def _refuse_bool(value: object) -> object:
 
 Number = Annotated[FiniteFloat, BeforeValidator(_refuse_bool)]
 Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
+_APPROVED = re.compile(r"[1-9][0-9]{0,9}@[0-9a-f]{40}")
+
+
+def _check_approved(value: str) -> str:
+    if not _APPROVED.fullmatch(value):
+        raise ValueError("must be the number of a pull request and a whole SHA, such as 7@" + "0a" * 20)
+    return value
+
+
+ApprovedText: TypeAlias = Annotated[str, AfterValidator(_check_approved)]
 Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
 NonNegativeInt = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
+    ApprovedText,
     BaselineKind,
     Cache,
     Commands,
@@ -198,6 +199,14 @@ class Settings(LimitFields):
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
     """The token that reads baselines and writes comments. Suites never get it. A settings file can't set it."""
+    approved: ApprovedText | None = None
+    """The pull request and the commit that `scoregate answer` approved, as `NUMBER@SHA`. The run measures exactly this
+    commit, as the pull request's newest one. A settings file can't set it.
+    """
+    allow_skip: bool = False
+    """Whether the label `scoregate: skip` lets a pull request pass without a run. Without it, such a pull request is
+    unmeasurable. On a pull request, only the base's file or the workflow can set it.
+    """
     confirm: Confirm | None = None
     """Run newly failing cases again before they count: none, those tagged `critical`, or all (at most 15). Without it:
     `critical` if `fail_on_critical` is set, else `off`.

@@ -9,7 +9,7 @@ from scoregate.ci.settings.model import Settings
 from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 
 # No file can set these. The scheduler of a cluster can send code to the host.
-WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "executor", "scheduler"})
+WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", "executor", "scheduler"})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
     {
@@ -29,6 +29,7 @@ HEAD_SETTINGS = frozenset(
 BASE_SETTINGS = frozenset(
     {
         "affected",
+        "allow_skip",
         "alpha",
         "annotations",
         "base_branch",
@@ -91,7 +92,7 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
+    *("affected", "allow_skip", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
     *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
     *("show_outputs", "slices", "suite", "config"),
 )

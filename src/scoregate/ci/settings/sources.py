@@ -127,6 +127,11 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
             f"settings found in both {OWN_FILE} and {SHARED_FILE} [tool.scoregate], in {where}",
             advice="Keep one of them.",
         )
+    if "approved" in (own or table or {}):
+        raise SettingsError(
+            f"approved is set in a file in {where}, but a change can't approve itself",
+            advice="Remove it. The workflow sets it.",
+        )
     if "github_token" in (own or table or {}):
         raise SettingsError(
             f"github_token is set in a file in {where}", advice="Remove it. Tokens belong in the environment only."

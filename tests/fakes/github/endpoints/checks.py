@@ -7,11 +7,12 @@ from typing import Any
 from tests.fakes.github import show
 from tests.fakes.github.endpoints.find import commit_at
 from tests.fakes.github.exchange import Answer, Call, Refused
-from tests.fakes.github.model import CheckRun, now, stamp
+from tests.fakes.github.model import CheckRun, Status, now, stamp
 from tests.fakes.github.paging import counted, listed
 
 MOST_ANNOTATIONS = 50
 LONGEST_SUMMARY = 65_535
+LONGEST_DESCRIPTION = 140
 PLAIN = ("name", "status", "conclusion", "started_at", "completed_at", "details_url", "external_id")
 
 
@@ -54,6 +55,23 @@ def list_annotations(call: Call) -> Answer:
     unset = {"start_column": None, "end_column": None, "title": None, "raw_details": None}
     blob = show.web_of(call.repo)
     return listed(call, [{**unset, "blob_href": blob, **annotation} for annotation in run_of(call).annotations])
+
+
+def create_status(call: Call) -> Answer:
+    """A status of a commit: the newest of each context counts."""
+    body = call.body
+    commit = commit_at(call.repo, call.path["sha"])
+    if len(body.get("description") or "") > LONGEST_DESCRIPTION:
+        raise Refused(422, "Validation Failed: description is too long (maximum is 140 characters)")
+    context, login = body.get("context", "default"), call.token.login
+    texts = (body["state"], context, body.get("description"), body.get("target_url"))
+    made = Status(call.github.next_id(), commit.sha, *texts, login)
+    call.repo.statuses.append(made)
+    url = f"{show.api_of(call.repo)}/statuses/{commit.sha}"
+    told = {"id": made.id, "node_id": show.node("SC", made.id), "url": url, "avatar_url": show.BEGINNING}
+    told |= {name: getattr(made, name) for name in ("state", "context", "description", "target_url")}
+    times = dict.fromkeys(("created_at", "updated_at"), stamp(now()))
+    return Answer({**told, **times, "creator": show.user(call.github, login)}, 201)
 
 
 def run_of(call: Call) -> CheckRun:

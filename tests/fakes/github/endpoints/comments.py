@@ -42,6 +42,16 @@ def delete_comment(call: Call) -> Answer:
     return Answer(status=204)
 
 
+def react(call: Call) -> Answer:
+    """A reaction, once for each user and kind."""
+    comment, mine = comment_of(call), (call.token.login, call.body["content"])
+    status = 200 if mine in comment.reactions else 201
+    comment.reactions += [mine] if status == 201 else []
+    number = comment.id * 10 + len(comment.reactions)
+    made = {"id": number, "node_id": show.node("REA", number), "user": show.user(call.github, mine[0])}
+    return Answer({**made, "content": mine[1], "created_at": stamp(now())}, status)
+
+
 def pull_of(call: Call) -> Pull:
     pull = call.repo.pulls.get(int(call.path["issue_number"]))
     if pull is None:

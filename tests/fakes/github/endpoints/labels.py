@@ -6,27 +6,36 @@ from zlib import crc32
 
 from tests.fakes.github import show
 from tests.fakes.github.endpoints.comments import pull_of
-from tests.fakes.github.exchange import Answer, Call
+from tests.fakes.github.exchange import Answer, Call, Refused
 from tests.fakes.github.model import stamp
 from tests.fakes.github.paging import listed
+from tests.fakes.github.repository import Repository
 
 _LEVELS = {"maintain": "write", "triage": "read"}
 
 
 def list_labels(call: Call) -> Answer:
-    return listed(call, [shown(call, name) for name in pull_of(call).labels])
+    return listed(call, [shown(call.repo, name) for name in pull_of(call).labels])
 
 
-def shown(call: Call, name: str) -> dict[str, object]:
+def remove_label(call: Call) -> Answer:
+    pull, name = pull_of(call), call.path["name"]
+    if name not in pull.labels:
+        raise Refused(404, "Label does not exist")
+    pull.unlabel(name, call.token.login)
+    return Answer([shown(call.repo, each) for each in pull.labels])
+
+
+def shown(repo: Repository, name: str) -> dict[str, object]:
     number = crc32(name.encode())
     return {
         "id": number,
         "node_id": show.node("LA", number),
-        "url": f"{show.api_of(call.repo)}/labels/{number}",
+        "url": f"{show.api_of(repo)}/labels/{number}",
         "name": name,
         "color": "ededed",
         "default": False,
-        "description": None,
+        "description": "",
     }
 
 

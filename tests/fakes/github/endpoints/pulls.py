@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fakes.github import show
+from tests.fakes.github.endpoints import labels
 from tests.fakes.github.exchange import Answer, Call, Refused
 from tests.fakes.github.model import Pull, stamp
 from tests.fakes.github.paging import listed
@@ -70,7 +71,8 @@ def shown(pull: Pull) -> dict[str, Any]:
         "closed_at": closed,
         "merged_at": closed if pull.merged else None,
         **dict.fromkeys(("assignee", "milestone", "auto_merge", "active_lock_reason")),
-        **{name: [] for name in ("assignees", "labels", "requested_reviewers", "requested_teams")},
+        **{name: [] for name in ("assignees", "requested_reviewers", "requested_teams")},
+        "labels": [labels.shown(repo, name) for name in pull.labels],
         "author_association": "NONE",
         "draft": False,
     }

@@ -40,6 +40,29 @@ def get_run(call: Call) -> Answer:
     return Answer(shown_run(run_of(call)))
 
 
+def list_runs(call: Call) -> Answer:
+    """The runs of workflows, the newest first."""
+    wanted = {name: call.query.get(name) for name in ("head_sha", "event", "status")}
+    found = [
+        run
+        for run in reversed(call.repo.runs.values())
+        if all(value in (None, getattr(run, name)) for name, value in wanted.items())
+    ]
+    return counted(call, "workflow_runs", [shown_run(run) for run in found])
+
+
+def rerun_failed_jobs(call: Call) -> Answer:
+    """Another attempt of a run that failed."""
+    run = run_of(call)
+    if run.status != "completed":
+        raise Refused(403, "This workflow is already running")
+    if run.conclusion == "success":
+        raise Refused(403, "This workflow run cannot be retried")
+    run.reruns.append(call.token.login)
+    run.status, run.conclusion, run.run_attempt = "queued", None, run.run_attempt + 1
+    return Answer({}, 201)
+
+
 def newest(call: Call, artifacts: list[Artifact]) -> Answer:
     name = call.query.get("name")
     found = [artifact for artifact in artifacts if name in (None, artifact.name)]
