@@ -227,6 +227,37 @@ def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluste
     assert 0 < tokens <= 100
 
 
+def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
+    project: Project, cluster: Cluster, marks: Path
+) -> None:
+    plant_slow(project, marks, "one", "two", "three")
+    project.commit("suites")
+    words = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
+    host = project.start(*words)
+    wait_until(lambda: sum(read_calls(marks).values()) > 60)
+    host.kill()
+    host.wait()
+    arrived = sum(read_calls(marks).values())
+    judged = project.scoregate("gate", "scoregate-out")
+    assert judged.exit_code == 3, judged.output
+    assert "before the results of its parts were merged" in judged.output
+    ran = run(project, cluster, "--baseline", "none", "--resume")
+    assert ran.exit_code == 1, ran.output
+    assert [sum(suite["statuses"].values()) for suite in ran.run["suites"]] == [40] * 3
+    assert set(read_cases(ran.out).values()) == {1}
+    (notice,) = (each for each in ran.run["notices"] if "results were reused from" in each)
+    assert int(notice.split()[0]) >= arrived - 30
+    # What was reused did not run again. The workers stopped a moment after the host.
+    assert sum(read_calls(marks).values()) <= 120 + arrived - int(notice.split()[0]) + 20
+    assert not list((ran.out / "run").glob("parts-*"))
+    (recovered,) = (ran.out / "interrupted").glob("*/run.json")
+    head = json.loads(recovered.read_text(encoding="utf-8"))
+    assert not head["complete"]
+    recovered_cases = sum(sum(suite["statuses"].values()) for suite in head["suites"])
+    assert recovered_cases == int(notice.split()[0]), ran.run["notices"]
+    assert project.scoregate("gate", str(recovered.parent)).exit_code in (1, 3)
+
+
 def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:
     plant_slow(project, marks, "one", "two")
 
