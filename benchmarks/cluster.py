@@ -284,9 +284,12 @@ def measure_run(folder: Path, suites: int, cases: int, *, kills: bool) -> bool:
     return bool(problems)
 
 
+_DEFAULTS = {"limit": (4, 150), "permits": (12, 60)}
+
+
 def main() -> int:
     mode, *numbers = sys.argv[1:]
-    suites, cases = map(int, numbers or ((4, 150) if mode in ("limit", "permits") else (40, 250)))
+    suites, cases = map(int, numbers or _DEFAULTS.get(mode, (40, 250)))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         if mode in ("limit", "permits"):
             return measure_limit(Path(folder), suites, cases, gateway=mode == "limit")

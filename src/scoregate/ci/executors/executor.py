@@ -106,7 +106,8 @@ class Cluster(Protocol):
     async def run_part(self, part: Part, worker: str, tree: SourceTree, settings: Settings, emit: EmitEvent) -> None:
         """Run a part on a worker, and emit what happens there until it has ended.
 
-        If it is cancelled, the worker stops the part.
+        If it is cancelled, the worker stops the part. If the options have `limits`, `CallLeases` of them answer the
+        messages that a `CallRelay` on the worker receives, and end when this returns.
 
         Raises:
             PartLost: the worker is gone, hangs, or did not report everything.
