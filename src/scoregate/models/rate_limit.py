@@ -236,14 +236,20 @@ class Limiter:
 
     Args:
         max_running: the largest number of running calls.
+        min_running: refusals never allow fewer.
         reserve: the share of the server's bucket that is not used.
         clock: returns the time in seconds.
     """
 
     def __init__(
-        self, max_running: int = MAX_RUNNING_CALLS, *, reserve: float = 0.0, clock: Callable[[], float] = time.monotonic
+        self,
+        max_running: int = MAX_RUNNING_CALLS,
+        *,
+        min_running: int = 1,
+        reserve: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._max_running, self._clock = float(max_running), clock
+        self._max_running, self._min_running, self._clock = float(max_running), float(min_running), clock
         self._lock = threading.Lock()
         self._allowed_running = float(max_running)
         self._running = 0
@@ -293,7 +299,7 @@ class Limiter:
             is_first = permit.number > self._halved_at_call
             if is_first:
                 self._halved_at_call = self._started
-                self._allowed_running = max(1.0, self._allowed_running / 2)
+                self._allowed_running = max(self._min_running, self._allowed_running / 2)
                 self._refusals += 1
             self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
             pause_s = self._choose_pause_s(headers) if after_s is None else after_s

@@ -14,8 +14,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from scoregate.core.records import record
 from scoregate.models.rate_limit import Limiter, Permit
 
-# A process alone has at most a hundred running calls.
-_MOST_RUNNING = 1_000
+# A process alone has at most a hundred running calls. Permits are on their way for a part of a call's time, so few
+# calls at a time could not reach the rate that a server accepts.
+_MOST_RUNNING, _LEAST_RUNNING = 1_000, 100
 # Permits take different times to their workers.
 _RESERVE = 0.3
 _MOST_LIMITERS, _MOST_LEASES = 1_000, 10_000
@@ -72,7 +73,7 @@ class RateLimits:
         key = (address, model)
         if key not in self._limiters and len(self._limiters) >= _MOST_LIMITERS:
             key = ("", "")
-        return self._limiters.setdefault(key, Limiter(_MOST_RUNNING, reserve=_RESERVE))
+        return self._limiters.setdefault(key, Limiter(_MOST_RUNNING, min_running=_LEAST_RUNNING, reserve=_RESERVE))
 
 
 class CallLeases:
