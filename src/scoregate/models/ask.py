@@ -157,6 +157,7 @@ def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntr
 
 
 def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelResponse]:
+    call.prepare()
     limiter, policy = find_limiter(call.address, call.model), RetryPolicy()
     while True:
         permit = yield from _wait_for_permit(limiter, mode, account, is_retry=policy.refusals > 0)
