@@ -78,7 +78,7 @@ class Cluster:
 
     def kill_one(self, chance: random.Random) -> None:
         """Kill a process of the cluster."""
-        what = chance.choices(("worker", "worker with its nanny", "scheduler"), (60, 15, 25))[0]
+        what = chance.choices(("worker", "worker with its nanny", "scheduler"), (70, 15, 15))[0]
         try:
             if what == "scheduler":
                 process = psutil.Process(self.scheduler.pid)
