@@ -162,7 +162,7 @@ def test_a_part_that_no_worker_can_run_is_unmeasurable(
 
 
 def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
-    project: Project, cluster: Cluster, tmp_path: Path
+    project: Project, cluster: Cluster, marks: Path, tmp_path: Path
 ) -> None:
     package = tmp_path / "elsewhere"
     package.mkdir()
@@ -179,7 +179,7 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
     lacking = run(project, cluster, "--baseline", "none")
     assert lacking.exit_code == 3, lacking.output
     assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
-    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))))
+    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))), QUALITY="change", MARKS=str(marks))
     cluster.wait_for_workers(3)
     ran = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
     assert ran.run["suites"][0]["statuses"]["scored"] == 1, ran.output
@@ -236,7 +236,7 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     host = project.start(*words)
     wait_until(lambda: sum(read_calls(marks).values()) > 60)
     host.kill()
-    host.wait()
+    host.communicate()
     arrived = sum(read_calls(marks).values())
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output
