@@ -1,10 +1,11 @@
 """Suites on a real cluster: a `dask scheduler` and four `dask worker` processes. Needs scoregate[dask].
 
-    python benchmarks/cluster.py speed|kills|limit [SUITES] [CASES]
+    python benchmarks/cluster.py speed|kills|limit|permits [SUITES] [CASES]
 
 speed: the wall time of a run, compared with the ideal: suites × cases × 50 ms / 4 workers, one case at a time each.
 kills: the same while a random worker is killed with SIGKILL every three seconds; its nanny starts it again.
 limit: all suites ask one model, which accepts 600 calls a minute, through the gateway: the rate, and refused calls.
+permits: the same without the gateway. After 20 s, one worker is killed with SIGKILL and stays away.
 Exits with 1 if a result is missing, is there twice, or the verdict is another one.
 """
 
@@ -19,7 +20,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -66,15 +67,34 @@ evaluate("{name}", data=[{{"input": n}} for n in range({cases})], task=answer, s
 """
 
 
+PERMIT_SUITE = """
+from scoregate import evaluate
+from scoregate.models import get_model
+
+model = get_model("openai/m")
+
+async def answer(input):
+    return (await model.a_generate(f"{name} {{input}}")).text
+
+def yes(output):
+    return output == "yes"
+
+evaluate("{name}", data=[{{"input": n}} for n in range({cases})], task=answer, scorers=[yes], concurrency=8)
+"""
+KILL_AFTER_S = 20.0
+
+
 @contextmanager
-def start_cluster(folder: Path) -> Iterator[tuple[str, list[int]]]:
+def start_cluster(folder: Path, **environment: str) -> Iterator[tuple[str, list[int]]]:
     """The address of a scheduler, and the process ids of the nannies of its workers."""
     file, started = folder / "scheduler.json", []
 
     def start(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
         with (folder / f"{len(started)}.log").open("wb") as log:
-            started.append(subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, start_new_session=True))
+            env = {**os.environ, **environment}
+            process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True)
+            started.append(process)
         return started[-1]
 
     start("scheduler", "--host", "127.0.0.1", "--port", "0")
@@ -206,26 +226,39 @@ def run_on(address: str, project: Path, *options: str, **environment: str) -> tu
     return done.returncode, seconds, json.loads(path.read_text())
 
 
-def measure_limit(folder: Path, suites: int, cases: int) -> bool:
+def kill_for_good(nanny: psutil.Process) -> None:
+    """Kill a worker and its nanny."""
+    children = nanny.children(recursive=True)
+    for process in (nanny, *children):
+        with suppress(psutil.Error):
+            if process is nanny or any("spawn_main" in word for word in process.cmdline()):
+                process.kill()
+
+
+def measure_limit(folder: Path, suites: int, cases: int, *, gateway: bool) -> bool:
     provider = Provider()
     threading.Thread(target=provider.serve_forever, daemon=True).start()
-    write_suites(folder / "project", MODEL_SUITE, suites, cases)
-    with start_cluster(folder) as (address, _):
-        code, _, head = run_on(
-            address,
-            folder / "project",
-            SCOREGATE_GATEWAY="on",
-            SCOREGATE_CACHE="off",
-            OPENAI_API_KEY="sk-for-the-benchmark",
-            OPENAI_BASE_URL=f"http://127.0.0.1:{provider.server_port}/v1",
-        )
+    write_suites(folder / "project", MODEL_SUITE if gateway else PERMIT_SUITE, suites, cases)
+    model = {
+        "SCOREGATE_CACHE": "off",
+        "OPENAI_API_KEY": "sk-for-the-benchmark",
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{provider.server_port}/v1",
+    }
+    with start_cluster(folder, **model) as (address, nannies):
+        if not gateway:
+            killer = threading.Timer(KILL_AFTER_S, kill_for_good, [psutil.Process(nannies[0])])
+            killer.start()
+        code, _, head = run_on(address, folder / "project", SCOREGATE_GATEWAY="on" if gateway else "off", **model)
     accepted = sorted(provider.accepted)
     # The bucket was full at first.
     rate = (len(accepted) - CAPACITY) / (accepted[-1] - accepted[0]) * 60
     print(f"load {os.getloadavg()[0]:.1f}; exit code {code}; {len(accepted)} of {suites * cases} calls accepted")
     print(f"{rate:.1f} calls a minute of {PER_MINUTE} ({rate / PER_MINUTE:.3f}), {provider.refused} refused")
     print("\n".join(head["notices"]))
-    return code != 0 or len(accepted) != suites * cases
+    windows = Counter(int((moment - accepted[0]) // 10) for moment in accepted)
+    print(f"accepted in each 10 s: {[windows[number] for number in sorted(windows)]}")
+    # What a killed worker was doing is asked again.
+    return code != 0 or not suites * cases <= len(accepted) <= suites * cases + (0 if gateway else 8)
 
 
 def measure_run(folder: Path, suites: int, cases: int, *, kills: bool) -> bool:
@@ -251,12 +284,15 @@ def measure_run(folder: Path, suites: int, cases: int, *, kills: bool) -> bool:
     return bool(problems)
 
 
+_DEFAULTS = {"limit": (4, 150), "permits": (12, 60)}
+
+
 def main() -> int:
     mode, *numbers = sys.argv[1:]
-    suites, cases = map(int, numbers or ((4, 150) if mode == "limit" else (40, 250)))
+    suites, cases = map(int, numbers or _DEFAULTS.get(mode, (40, 250)))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        if mode == "limit":
-            return measure_limit(Path(folder), suites, cases)
+        if mode in ("limit", "permits"):
+            return measure_limit(Path(folder), suites, cases, gateway=mode == "limit")
         return measure_run(Path(folder), suites, cases, kills=mode == "kills")
 
 

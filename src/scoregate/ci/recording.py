@@ -105,7 +105,7 @@ class Recorder:
 
             is_done = False
             try:
-                async with _flush_regularly(recording):
+                async with flush_regularly(recording.flush_if_due):
                     launching = self._launch(plan, settings, emit, recording, folder)
                     work = run_until_stopped(failures.reached, launching, stopped=False)
                     is_done = await run_until_stopped(self.stop, work, stopped=False)
@@ -186,12 +186,12 @@ class Recorder:
 
 
 @asynccontextmanager
-async def _flush_regularly(recording: RunRecorder) -> AsyncIterator[None]:
-    """Flush what has finished also while no event arrives."""
+async def flush_regularly(flush_if_due: Callable[[], None]) -> AsyncIterator[None]:
+    """Flush what has finished also while no event arrives, until the block ends."""
 
     async def flush() -> None:
         while True:
-            recording.flush_if_due()
+            flush_if_due()
             await anyio.sleep(FLUSH_EVERY_S)
 
     async with anyio.create_task_group() as tasks:

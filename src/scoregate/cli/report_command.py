@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import RUN_FOLDER, latest_run, recover
+from scoregate.ci.archive import RUN_FOLDER, latest_run
 from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.reports import REPORTS
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
+from scoregate.cli.recovery import recover_runs
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.errors import UsageError
 
@@ -54,7 +55,7 @@ def command(
     run = run or root / settings.out
     if recovers:
         out = run.parent if run.resolve().name == RUN_FOLDER else run
-        recovered = recover(out)
+        recovered = recover_runs(out, settings)
         for each in recovered:
             click.echo(each.notice, err=True)
         if not recovered:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress, recover
+from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
 from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
@@ -29,6 +29,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import format_output_line, tick_regularly
+from scoregate.cli.recovery import recover_runs
 from scoregate.cli.text_output import print_warning
 from scoregate.cli.verbose import log_results
 from scoregate.errors import HistoryError
@@ -177,7 +178,7 @@ async def open_run(
         opened_by: starts the processes of suites.
     """
     out = root / settings.out
-    recovered = tuple(each.notice for each in recover(out))
+    recovered = tuple(each.notice for each in recover_runs(out, settings))
     settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
     with (
         temporary_folder() as scratch,

@@ -18,7 +18,8 @@ from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
 from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
 from scoregate.models.errors import Failure, FailureKind, classify_failure
 from scoregate.models.gateway import is_recorded, recorded_answer, stored_answer
-from scoregate.models.rate_limit import Limiter, Permit, get_limiter
+from scoregate.models.rate_limit import Limiter, Permit
+from scoregate.models.shared_limiter import SharedLimiter, find_limiter
 
 _running_calls: dict[Hashable, Future[None]] = {}
 _lock = threading.Lock()
@@ -156,7 +157,8 @@ def _ask_model(call: Call, mode: Mode, account: CallAccounting, entry: CacheEntr
 
 
 def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelResponse]:
-    limiter, policy = get_limiter(call.address, call.model), RetryPolicy()
+    call.prepare()
+    limiter, policy = find_limiter(call.address, call.model), RetryPolicy()
     while True:
         permit = yield from _wait_for_permit(limiter, mode, account, is_retry=policy.refusals > 0)
         try:
@@ -182,7 +184,9 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelRespons
             return response
 
 
-def _wait_for_permit(limiter: Limiter, mode: Mode, account: CallAccounting, *, is_retry: bool) -> Steps[Permit]:
+def _wait_for_permit(
+    limiter: Limiter | SharedLimiter, mode: Mode, account: CallAccounting, *, is_retry: bool
+) -> Steps[Permit]:
     permit = limiter.acquire(is_retry=is_retry)
     if isinstance(permit, Future):
         future = permit

@@ -37,6 +37,7 @@ class Call:
         path: the path of the API, such as "/chat/completions".
         question: the parameters that determine the answer, including `model`; the cache key is made of them.
         send: sends the question once; returns a `ModelResponse` or an awaitable of one.
+        prepare: imports what `send` needs, which can take seconds, before the call gets a permit.
         adapt: gets a final failure; returns True if it changed the request and an immediate retry may succeed.
         is_cacheable: whether an answer may be stored; an answer with an error may not. None stores nothing.
     """
@@ -46,6 +47,7 @@ class Call:
     path: str
     question: Mapping[str, Any]
     send: Callable[[], Any]
+    prepare: Callable[[], object] = lambda: None
     adapt: Callable[[BaseException], bool] = lambda _error: False
     is_cacheable: Callable[[Mapping[str, Any]], bool] | None = lambda _body: True
 

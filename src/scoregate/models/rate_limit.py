@@ -152,9 +152,14 @@ class Allowance:
 
     The estimate is a little below the reported number, and lower after refused calls. This costs a share of the rate,
     while a refused call costs a whole pause.
+
+    Args:
+        reserve: the share of the bucket that is not used, for calls that arrive later than others that started after
+            them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, reserve: float = 0.0) -> None:
+        self._reserve = reserve
         self._call_number = -1
         self._remaining: float | None = None
         self._max_remaining = 0.0
@@ -206,7 +211,7 @@ class Allowance:
             return None
         rate = self._rate / self._caution
         refilled = min(self._remaining + (now - self._measured_at) * rate, self._max_remaining + 1)
-        level = refilled - (started - self._call_number)
+        level = refilled - (started - self._call_number) - int(self._reserve * self._max_remaining)
         return max(0.0, (1 - level) / rate)
 
 
@@ -231,11 +236,20 @@ class Limiter:
 
     Args:
         max_running: the largest number of running calls.
+        min_running: refusals never allow fewer.
+        reserve: the share of the server's bucket that is not used.
         clock: returns the time in seconds.
     """
 
-    def __init__(self, max_running: int = MAX_RUNNING_CALLS, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._max_running, self._clock = float(max_running), clock
+    def __init__(
+        self,
+        max_running: int = MAX_RUNNING_CALLS,
+        *,
+        min_running: int = 1,
+        reserve: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._max_running, self._min_running, self._clock = float(max_running), float(min_running), clock
         self._lock = threading.Lock()
         self._allowed_running = float(max_running)
         self._running = 0
@@ -243,7 +257,7 @@ class Limiter:
         self._halved_at_call = 0
         self._refusals = 0
         self.paused_until = 0.0
-        self._allowance, self._rate_search = Allowance(), RateSearch()
+        self._allowance, self._rate_search = Allowance(reserve), RateSearch()
         self._queue: deque[Future[Permit]] = deque()
         self._timer: threading.Timer | None = None
         self._timer_due = 0.0
@@ -285,7 +299,7 @@ class Limiter:
             is_first = permit.number > self._halved_at_call
             if is_first:
                 self._halved_at_call = self._started
-                self._allowed_running = max(1.0, self._allowed_running / 2)
+                self._allowed_running = max(self._min_running, self._allowed_running / 2)
                 self._refusals += 1
             self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
             pause_s = self._choose_pause_s(headers) if after_s is None else after_s

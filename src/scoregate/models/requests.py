@@ -102,6 +102,7 @@ def build_call(request: Request, mode: Mode) -> Call:
         path=PATH,
         question=request.question,
         send=sender.a_send if mode.is_async else sender.send,
+        prepare=partial(get_async_client if mode.is_async else get_client, target),
         adapt=sender.adapt,
         is_cacheable=partial(is_complete, schema=request.schema),
     )

@@ -1,12 +1,19 @@
-"""The files for runners: they are valid, and their commands run shards, as the runner would start them."""
+"""The files for runners and the commands for Dask: they are valid, and run as the runner would start them."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from tests.docs.page import Block
@@ -120,3 +127,53 @@ def check_slurm(project: Project, block: Block) -> str:
     assert lines[: len(options)] == options  # sbatch reads no option after the first command
     assert "#SBATCH --array=1-3" in options
     return run_shards(project, block.text, {"SLURM_ARRAY_TASK_ID": "0"}, SLURM_ARRAY_TASK_COUNT="3")
+
+
+def check_dask(project: Project, block: Block) -> str:
+    """Run the commands on a cluster of this machine, and on a scheduler and a worker that speak TLS."""
+    pytest.importorskip("distributed", reason="needs scoregate[dask]")
+    folder = project.folder.parent / "dask"
+    folder.mkdir()
+    project.environment |= write_certificates(folder)
+    text = block.text
+    with ExitStack() as processes:
+
+        def start(command: str, *words: str) -> None:
+            argv = [sys.executable, "-m", "dask", command, "--host", "127.0.0.1", "--no-dashboard", *words]
+            argv += ["--scheduler-file", str(folder / "scheduler.json"), "--protocol", "tls"]
+            with (folder / f"{command}.log").open("wb") as log:
+                environment = {**os.environ, **project.environment}
+                process = subprocess.Popen(argv, cwd=folder, env=environment, stdout=log, stderr=log)
+            processes.callback(process.wait)
+            processes.callback(process.kill)
+
+        start("scheduler", "--port", "0")
+        start("worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "worker"))
+        limit = time.monotonic() + 60
+        while not (folder / "scheduler.json").exists():
+            assert time.monotonic() < limit, (folder / "scheduler.log").read_text(encoding="utf-8")
+            time.sleep(0.1)
+        address = json.loads((folder / "scheduler.json").read_text(encoding="utf-8"))["address"]
+        assert address.startswith("tls://")
+        assert text.count("tls://dask.example.com:8786") == 1
+        done = project.run(["bash", "-ec", text.replace("tls://dask.example.com:8786", address)])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("note: ran in ") == done.stdout.count("41 of 41 pass") == 2, done.stdout
+    return done.stdout
+
+
+def write_certificates(folder: Path) -> dict[str, str]:
+    """Write certificates of a cluster; returns the variables of Dask's settings that name them."""
+    from distributed.security import Security
+
+    temporary = Security.temporary()
+    variables = {}
+    for name in (
+        "ca_file",
+        *(f"{who}_{what}" for who in ("client", "scheduler", "worker") for what in ("cert", "key")),
+    ):
+        path = folder / name
+        path.write_text(getattr(temporary, f"tls_{name}"), encoding="utf-8")
+        setting = name.upper() if name == "ca_file" else name.upper().replace("_", "__")
+        variables[f"DASK_DISTRIBUTED__COMM__TLS__{setting}"] = str(path)
+    return variables

@@ -162,7 +162,7 @@ def test_a_part_that_no_worker_can_run_is_unmeasurable(
 
 
 def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
-    project: Project, cluster: Cluster, tmp_path: Path
+    project: Project, cluster: Cluster, marks: Path, tmp_path: Path
 ) -> None:
     package = tmp_path / "elsewhere"
     package.mkdir()
@@ -179,7 +179,7 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
     lacking = run(project, cluster, "--baseline", "none")
     assert lacking.exit_code == 3, lacking.output
     assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
-    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))))
+    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))), QUALITY="change", MARKS=str(marks))
     cluster.wait_for_workers(3)
     ran = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
     assert ran.run["suites"][0]["statuses"]["scored"] == 1, ran.output
@@ -225,6 +225,37 @@ def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluste
     assert "the budget is spent" in spent.output
     tokens = sum(each["input_tokens"] + each["output_tokens"] for each in spent.run["model_calls"])
     assert 0 < tokens <= 100
+
+
+def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
+    project: Project, cluster: Cluster, marks: Path
+) -> None:
+    plant_slow(project, marks, "one", "two", "three")
+    project.commit("suites")
+    words = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
+    host = project.start(*words)
+    wait_until(lambda: sum(read_calls(marks).values()) > 60)
+    host.kill()
+    host.communicate()
+    arrived = sum(read_calls(marks).values())
+    judged = project.scoregate("gate", "scoregate-out")
+    assert judged.exit_code == 3, judged.output
+    assert "before the results of its parts were merged" in judged.output
+    ran = run(project, cluster, "--baseline", "none", "--resume")
+    assert ran.exit_code == 1, ran.output
+    assert [sum(suite["statuses"].values()) for suite in ran.run["suites"]] == [40] * 3
+    assert set(read_cases(ran.out).values()) == {1}
+    (notice,) = (each for each in ran.run["notices"] if "results were reused from" in each)
+    assert int(notice.split()[0]) >= arrived - 30
+    # What was reused did not run again. The workers stopped a moment after the host.
+    assert sum(read_calls(marks).values()) <= 120 + arrived - int(notice.split()[0]) + 20
+    assert not list((ran.out / "run").glob("parts-*"))
+    (recovered,) = (ran.out / "interrupted").glob("*/run.json")
+    head = json.loads(recovered.read_text(encoding="utf-8"))
+    assert not head["complete"]
+    recovered_cases = sum(sum(suite["statuses"].values()) for suite in head["suites"])
+    assert recovered_cases == int(notice.split()[0]), ran.run["notices"]
+    assert project.scoregate("gate", str(recovered.parent)).exit_code in (1, 3)
 
 
 def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:

@@ -18,6 +18,8 @@ BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
 INTERRUPTED = "interrupted"
+# Folders with the parts of a run on a cluster, until they are merged.
+PARTS = "parts-"
 
 
 def run_folder(path: Path) -> Path:

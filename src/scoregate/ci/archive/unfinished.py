@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, RUN_FILE, RUN_FOLDER
+from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, PARTS, RUN_FILE, RUN_FOLDER
 from scoregate.ci.archive.marker import IN_PROGRESS, MARKER_FILE, find_unfinished, is_being_written, read_marker
 from scoregate.ci.archive.reader import CUT_SHORT, read_run
 from scoregate.ci.archive.rotation import archived_name
@@ -55,6 +55,11 @@ def latest_run(path: Path) -> Path:
                 advice="Recover it: scoregate report --recover",
             )
         return latest
+    if any(folder.glob(f"{PARTS}*/")):
+        raise RunUnfinished(
+            f"the last run in {folder} was stopped before the results of its parts were merged",
+            advice="Recover it: scoregate report --recover",
+        )
     finished = _start_time(folder)
     if marker is not None and marker.started > finished:
         raise RunUnfinished(
@@ -96,6 +101,12 @@ def recover(out: Path) -> list[Recovered]:
     return [each for each in recovered if each is not None]
 
 
+def remove_oldest(out: Path) -> None:
+    """Remove all but the last recovered runs of a folder of reports."""
+    for old in sorted((out / INTERRUPTED).glob("*/"))[:-_MOST_INTERRUPTED]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
     """Recover the run in a folder; None if it only had to be moved, or is empty."""
     if not (unfinished / CASES_FILE).is_file():  # the process was killed after it moved the cases file, before run.json
@@ -114,7 +125,6 @@ def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
             for case in run.cases:
                 writer.add(case)
             writer.finish(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)))
-        for old in sorted(target.parent.glob("*/"))[:-_MOST_INTERRUPTED]:
-            shutil.rmtree(old, ignore_errors=True)
+        remove_oldest(out)
     shutil.rmtree(unfinished, ignore_errors=True)
     return Recovered(target, cases, f"{notice} in {target}") if run.suites else None

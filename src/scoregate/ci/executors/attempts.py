@@ -88,7 +88,7 @@ class PartLog:
     """Records the attempts of parts.
 
     Args:
-        scratch: an empty folder for the runs of attempts.
+        scratch: an empty folder for the runs of attempts; see `recovery`.
         about: the run without results.
         parts: the parts by number.
         make_part: what a worker gets of a plan.
@@ -135,6 +135,7 @@ class PartLog:
             broken=plan.broken,
             launches=len(plan.launches),
             show_outputs=self.show_outputs,
+            about=replace(self._describe(state), complete=False),
             reducer=self.make_reducer(),
         )
         attempt = _Attempt(worker, folder, recording, frozenset(state.scripts), reused, sessions)
@@ -274,6 +275,12 @@ class PartLog:
 
     def _describe(self, state: PartState) -> Run:
         return replace(self.about, id=uuid.uuid4().hex, finished=time.time(), shard=state.plan.shard)
+
+    def flush_if_due(self) -> None:
+        """Write what has arrived to disk, so that a kill of this process can't lose it."""
+        for state in self.parts.values():
+            if state.attempt is not None:
+                state.attempt.recording.flush_if_due()
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """The progress of the suites of all parts."""

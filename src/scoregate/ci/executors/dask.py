@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import platform
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ import anyio
 
 from scoregate import __version__
 from scoregate.ci.executors.executor import ClusterLost, ClusterOptions, Part, PartLost, WorkerRefused
+from scoregate.ci.executors.rate_limits import CallLeases
 from scoregate.ci.executors.source_tree import SourceTree
 from scoregate.ci.executors.wire import PartOrder, decode_event, dump_order
 from scoregate.ci.launch import EmitEvent
@@ -33,6 +35,7 @@ _LATE_S = 10.0
 _CHUNK = 4 * 1024 * 1024
 _DISCONNECTED = "the connection to the scheduler was lost"
 _LOST = "the worker ended, or the scheduler can't reach it"
+_NOT_SENT = "permits for its calls could not be sent"
 
 
 @asynccontextmanager
@@ -96,6 +99,7 @@ class _Attempt:
     """What has arrived of an attempt: the number of its events, and when a message came last."""
 
     emit: EmitEvent
+    leases: CallLeases | None = None
     received: int = 0
     total: int | None = None
     last: float = field(default_factory=time.monotonic)
@@ -105,9 +109,12 @@ class _Attempt:
     def take(self, message: Mapping[str, Any]) -> None:
         """Emit the events of a message."""
         self.last = time.monotonic()
+        if "calls" in message:
+            self._take_calls(message["calls"])
+            return
         events, first, total = message.get("events"), message.get("first"), message.get("total")
         if not isinstance(events, list | tuple) or first != self.received:
-            self._stop("a part of its events was lost on the way")
+            self.stop("a part of its events was lost on the way")
             return
         for values in events:
             if self.problem:
@@ -116,14 +123,83 @@ class _Attempt:
             try:
                 self.emit(decode_event(values))
             except ValueError as error:
-                self._stop(f"it sent an event that is not valid: {one_line(str(error), 300)}")
+                self.stop(f"it sent an event that is not valid: {one_line(str(error), 300)}")
         if isinstance(total, int):
             self.total = total
             self.changed.set()
 
-    def _stop(self, problem: str) -> None:
+    def _take_calls(self, lines: object) -> None:
+        if self.leases is None or not isinstance(lines, list | tuple):
+            return
+        try:
+            for connection, line in lines:
+                self.leases.receive(int(connection), bytes(line))
+        except (TypeError, ValueError) as error:
+            self.stop(one_line(str(error), 300))
+
+    def stop(self, problem: str) -> None:
+        """End the attempt because of a problem."""
         self.problem = self.problem or problem
         self.changed.set()
+
+
+class _PermitSender:
+    """Sends permits to an attempt of a part. While a batch is on its way, the next one grows.
+
+    Args:
+        client: the connection to the cluster.
+        worker: the address of the worker.
+        attempt: the name of the attempt.
+    """
+
+    def __init__(self, client: Client, worker: str, attempt: str) -> None:
+        self._client, self._worker, self._attempt = client, worker, attempt
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[tuple[int, int]] = []
+        self._changed = asyncio.Event()
+
+    def add(self, connection: int, number: int) -> None:
+        """Add the permit of a call, in any thread."""
+        self._loop.call_soon_threadsafe(self._add, connection, number)
+
+    def _add(self, connection: int, number: int) -> None:
+        self._waiting.append((connection, number))
+        self._changed.set()
+
+    @asynccontextmanager
+    async def send_regularly(self, stop: Callable[[str], None]) -> AsyncIterator[None]:
+        """Send permits until the block ends.
+
+        Args:
+            stop: gets the reason why they can't be sent, after which calls would wait for ever.
+        """
+        # A task group would wrap the errors of the block.
+        task = asyncio.create_task(self._send_all(stop))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _send_all(self, stop: Callable[[str], None]) -> None:
+        from scoregate.ci.executors.dask_worker import deliver_permits
+
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            permits, self._waiting = self._waiting, []
+            try:
+                answers = await asyncio.wait_for(
+                    self._client.run(
+                        deliver_permits, self._attempt, permits, workers=[self._worker], on_error="return"
+                    ),
+                    _ANSWER_S,
+                )
+            except (OSError, TimeoutError):
+                answers = {}
+            if answers.get(self._worker) is not True:
+                stop(_NOT_SENT)
+                return
 
 
 class DaskCluster:
@@ -207,7 +283,10 @@ class DaskCluster:
         from scoregate.ci.executors.dask_worker import run_part
 
         name = f"scoregate-{part.number}-{secrets.token_hex(8)}"
-        attempt = self._attempts[name] = _Attempt(emit)
+        permits = _PermitSender(self._client, worker, name)
+        limits = self._options.limits
+        leases = None if limits is None else CallLeases(limits, permits.add)
+        attempt = self._attempts[name] = _Attempt(emit, leases)
         order = PartOrder(
             name,
             "" if self.is_local else tree.digest,
@@ -218,14 +297,18 @@ class DaskCluster:
             settings.suite,
             tuple(sorted(self._options.hidden)),
             self._options.environ.get("SCOREGATE_SPENT", "") if self.is_local else "",
+            leases is not None,
         )
         future = self._client.submit(
             run_part, dump_order(order), self._topic, key=name, workers=[worker], allow_other_workers=False, pure=False
         )
         try:
-            await self._wait(attempt, future)
+            async with permits.send_regularly(attempt.stop):
+                await self._wait(attempt, future)
         finally:
             self._attempts.pop(name, None)
+            if leases is not None:
+                leases.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSE_S), suppress(Exception):
                 await future.cancel()
 

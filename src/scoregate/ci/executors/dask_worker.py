@@ -10,7 +10,8 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from anyio import to_thread
 from distributed import Worker, get_worker
 
 from scoregate import __version__
+from scoregate.ci.executors.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.ci.executors.source_tree import MOST_BYTES, unpack_tree
 from scoregate.ci.executors.wire import PartOrder, encode_event, load_order, move_launch
 from scoregate.ci.foreign_sdk import open_connections
@@ -27,6 +29,7 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch import Host, LaunchEvent, Printed, ReadResultFile, launch_all
 from scoregate.ci.plan import Plan
 from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 _FLUSH_S, _ALIVE_S, _POLL_S = 0.1, 2.0, 0.2
 _MOST_BATCH = 64 * 1024
@@ -74,15 +77,42 @@ def _add_chunk(archive: Path, chunk: bytes, offset: int) -> None:
         file.write(chunk)
 
 
+# The relays of the attempts that run on this worker.
+_relays: dict[str, CallRelay] = {}
+
+
+async def deliver_permits(attempt: str, permits: list[tuple[int, int]]) -> bool:
+    """Let calls of an attempt start; False if it doesn't run here."""
+    relay = _relays.get(attempt)
+    if relay is not None:
+        relay.deliver(permits)
+    return relay is not None
+
+
 def run_part(message: Mapping[str, Any], topic: str) -> None:
     """Run a part, and log what happens as events of a topic, until it ends or the host cancels it."""
     worker = get_worker()
     order = load_order(message)
     stream = _EventStream(worker, topic, order.attempt)
     try:
-        anyio.run(_run_until_cancelled, order, worker, worker.get_current_task(), stream)
+        with _relay_calls(order, stream) as variables:
+            anyio.run(_run_until_cancelled, order, worker, worker.get_current_task(), stream, variables)
     finally:
         stream.close()
+
+
+@contextmanager
+def _relay_calls(order: PartOrder, stream: _EventStream) -> Iterator[Mapping[str, str]]:
+    """The variables by which suites ask the host for permits of calls, until the block ends."""
+    if not order.asks_for_calls:
+        yield {}
+        return
+    with open_call_relay(stream.send_calls) as relay:
+        _relays[order.attempt] = relay
+        try:
+            yield {LIMITS_VARIABLE: relay.path}
+        finally:
+            del _relays[order.attempt]
 
 
 class _EventStream:
@@ -117,6 +147,10 @@ class _EventStream:
             self._log({"first": self._sent, "events": events})
             self._sent += len(events)
 
+    def send_calls(self, lines: list[CallLine]) -> None:
+        """Send messages about calls of models at once."""
+        self._worker.log_event(self._topic, {"attempt": self._attempt, "calls": lines})
+
     def close(self) -> None:
         """Send the rest, and how many events there were."""
         self.flush()
@@ -128,11 +162,13 @@ class _EventStream:
         self._worker.log_event(self._topic, {"attempt": self._attempt, **values})
 
 
-async def _run_until_cancelled(order: PartOrder, worker: Worker, key: str, stream: _EventStream) -> None:
+async def _run_until_cancelled(
+    order: PartOrder, worker: Worker, key: str, stream: _EventStream, variables: Mapping[str, str]
+) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_flush_regularly, stream)
         tasks.start_soon(_watch_task, worker, key, tasks.cancel_scope)
-        await _run_launches(order, worker, stream)
+        await _run_launches(order, worker, stream, variables)
         tasks.cancel_scope.cancel()
 
 
@@ -152,9 +188,9 @@ async def _watch_task(worker: Worker, key: str, scope: anyio.CancelScope) -> Non
             return
 
 
-async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream) -> None:
+async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream, variables: Mapping[str, str]) -> None:
     root = _folder(worker, order.tree) if order.tree else Path(order.root)
-    environ = {name: value for name, value in os.environ.items() if name not in order.hidden}
+    environ = {name: value for name, value in os.environ.items() if name not in order.hidden} | dict(variables)
     redact = Redactor(secret_values(os.environ))
     async with anyio.TemporaryDirectory(prefix="scoregate-part-") as folder:
         files = {}

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
+from scoregate.ci.executors.rate_limits import RateLimits
 from scoregate.ci.executors.source_tree import SourceTree
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.plan import Launch
@@ -67,12 +68,14 @@ class ClusterOptions:
         workers: how many workers a cluster on this machine has.
         environ: the variables of suites on this machine.
         hidden: the names of variables that suites must not get, wherever they run.
+        limits: the rate limits of models, which give permits to the calls of all workers; None if the gateway does.
     """
 
     scheduler: str
     workers: int
     environ: Mapping[str, str]
     hidden: frozenset[str] = frozenset()
+    limits: RateLimits | None = None
 
 
 class Cluster(Protocol):
@@ -103,7 +106,8 @@ class Cluster(Protocol):
     async def run_part(self, part: Part, worker: str, tree: SourceTree, settings: Settings, emit: EmitEvent) -> None:
         """Run a part on a worker, and emit what happens there until it has ended.
 
-        If it is cancelled, the worker stops the part.
+        If it is cancelled, the worker stops the part. If the options have `limits`, `CallLeases` of them answer the
+        messages that a `CallRelay` on the worker receives, and end when this returns.
 
         Raises:
             PartLost: the worker is gone, hangs, or did not report everything.

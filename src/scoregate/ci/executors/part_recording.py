@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 
-from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, amend_run
+from scoregate.ci.archive import BASE_FOLDER, PARTS, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.executors.attempts import PartLog, PartState
 from scoregate.ci.executors.budget import BudgetLeases
@@ -19,12 +19,13 @@ from scoregate.ci.executors.dispatch import Dispatcher
 from scoregate.ci.executors.executor import Cluster, ClusterLost
 from scoregate.ci.executors.live import LiveRecording
 from scoregate.ci.executors.parts import divide_for_workers, make_part, restrict_to_part
+from scoregate.ci.executors.recovery import OF_SHARDS
 from scoregate.ci.executors.source_tree import SourceTree, pack_tree
 from scoregate.ci.launch import LaunchEvent
 from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
-from scoregate.ci.recording import Recorder
+from scoregate.ci.recording import Recorder, flush_regularly
 from scoregate.ci.report import number_format
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import secret_values
@@ -35,7 +36,6 @@ from scoregate.core.run import Run
 from scoregate.core.score_rules import ScoreRules
 
 _MOST_REASONS = 5
-_OF_SHARDS = re.compile(r"shard [0-9]+: |merged from [0-9]+ of ")
 
 
 @dataclass(slots=True)
@@ -61,13 +61,17 @@ class PartRecorder:
         about = await recorder.describe(plan, settings, notices)
         selected = CaseFilter.for_plan(settings.selection, plan)
         failures = FailureLimit(settings.selection.max_failures if is_main else None)
-        scratch = Path(mkdtemp(prefix="parts-", dir=self.scratch))
+        scratch = Path(mkdtemp(dir=self.scratch))
+        if is_main:  # `recovery` finds the attempts there if this process is killed
+            (recorder.out / folder).mkdir(parents=True, exist_ok=True)
+            scratch = Path(mkdtemp(prefix=PARTS, dir=recorder.out / folder))
         log = await self._open_log(plan, settings, about, scratch, folder, selected=selected, failures=failures)
-        dispatcher = Dispatcher(self.cluster, await self._pack(plan, settings, scratch), settings, log)
+        dispatcher = Dispatcher(self.cluster, await self._pack(plan, settings), settings, log)
         is_done = False
         try:
             work = run_until_stopped(failures.reached, dispatcher.run(log.parts), stopped=False)
-            is_done = await run_until_stopped(recorder.stop, work, stopped=False)
+            async with flush_regularly(log.flush_if_due):
+                is_done = await run_until_stopped(recorder.stop, work, stopped=False)
             if dispatcher.problem:
                 recorder.stop.set()
         finally:
@@ -80,6 +84,7 @@ class PartRecorder:
             stopped = "" if is_done else dispatcher.problem or failures.describe()
             run = replace(run, stopped=stopped, complete=run.complete and is_done)
             amend_run(recorder.out / folder, run)
+            shutil.rmtree(scratch, ignore_errors=True)
         return run
 
     async def _open_log(
@@ -139,15 +144,15 @@ class PartRecorder:
         except ClusterLost:  # the dispatcher reports it
             return 1
 
-    async def _pack(self, plan: Plan, settings: Settings, scratch: Path) -> SourceTree:
+    async def _pack(self, plan: Plan, settings: Settings) -> SourceTree:
         if self.cluster.is_local:
             return SourceTree(plan.root, "", Path(), 0)
-        return await pack_tree(plan.root, scratch, left_out=plan.root / settings.out)
+        return await pack_tree(plan.root, self.scratch, left_out=plan.root / settings.out)
 
     def _complete(self, run: Run, log: PartLog, dispatcher: Dispatcher) -> Run:
         """The merged run with what its parts don't know: where they ran, and the calls at the gateway."""
         parts, workers = number_format.count(len(log.parts), "part"), number_format.count(len(log.workers), "worker")
-        kept = (notice for notice in run.notices if not _OF_SHARDS.match(notice))
+        kept = (notice for notice in run.notices if not OF_SHARDS.match(notice))
         lost = (
             f"{number_format.count(number, 'attempt')} of parts ended early: {reason}"
             for reason, number in list(log.lost.items())[:_MOST_REASONS]

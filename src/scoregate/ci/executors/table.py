@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scoregate.ci.executors.executor import ClusterOptions, OpenCluster
+from scoregate.ci.executors.rate_limits import RateLimits
 from scoregate.ci.ports import RecordPlan
 from scoregate.ci.recording import Recorder
 from scoregate.ci.settings import ExecutorKind, Settings
@@ -60,6 +61,7 @@ async def open_executor(settings: Settings, recorder: Recorder, scratch: Path) -
         recorder.environ,
         # Keys under other names, too.
         frozenset() if gateway is None else gateway.key_variables | (os.environ.keys() - recorder.environ.keys()),
+        RateLimits() if gateway is None else None,
     )
     async with _CLUSTERS[settings.executor]()(options, scratch) as cluster:
         yield PartRecorder(recorder, cluster, scratch).record

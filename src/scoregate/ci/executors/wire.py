@@ -51,6 +51,7 @@ class PartOrder:
         suites: globs of the suites in result files.
         hidden: names of variables that suites must not get.
         spent: the file in which the processes of all workers add up their costs; empty if they share no files.
+        asks_for_calls: whether calls of models need a permit of the host.
     """
 
     attempt: str
@@ -62,6 +63,7 @@ class PartOrder:
     suites: tuple[str, ...]
     hidden: tuple[str, ...]
     spent: str = ""
+    asks_for_calls: bool = False
 
 
 @cache
