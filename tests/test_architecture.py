@@ -56,6 +56,8 @@ STAGES = {
 GLUE = {
     "ci.affected",
     "ci.base_settings",
+    "ci.cost_probe",
+    "ci.costs",
     "ci.discovery",
     "ci.env_file",
     "ci.executors",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -112,6 +112,11 @@ def select_cases(
     if first := set(selection.first.get(suite, ())):
         found.sort(key=lambda case: case.hash not in first)
     return islice(found, selection.max_cases)
+
+
+def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:
+    """The number of trials of all cases, if a partial run takes only some of them; else None."""
+    return None if selection.choice is None else sum(case.repeats for case in cases)
 
 
 def _label(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
