@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,9 +14,9 @@ import click
 
 from scoregate.ci.affected import choose_affected
 from scoregate.ci.archive.lock import lock_folder
+from scoregate.ci.cost_probe import FOLDER, TotalCounter, run_probe
 from scoregate.ci.costs.estimate import PlanEstimate, Probe
 from scoregate.ci.costs.forecast import Forecast, make_forecast
-from scoregate.ci.cost_probe import TotalCounter, run_probe
 from scoregate.ci.costs.suites import SuiteState
 from scoregate.ci.costs.texts import HEADINGS, build_rows, describe_plan
 from scoregate.ci.discovery import discover, find_suites
@@ -94,14 +95,17 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
             plan = make_plan(suites, settings, interpreter=interpreter, root=root)
             affected = await ports.choose_affected(plan, settings, baseline)
             forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
-            if unknown := list(_list_unknown(forecast)):
-                probe = await _probe(affected.plan, settings, ports, counter, unknown)
+            try:
+                probe = await _probe(affected.plan, settings, ports, counter, list(_list_unknown(forecast)))
                 forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
+            finally:
+                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is no run to compare with
     return PlannedCost(forecast, baseline.note, affected.notices)
 
 
 async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCounter, scripts: Sequence[str]) -> Probe:
-    click.echo(one_line(f"running sample cases of {', '.join(scripts)}", 500), err=True)
+    what = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
+    click.echo(one_line(what, 500), err=True)
     return await run_probe(plan, settings, ports, counter, scripts)
 
 

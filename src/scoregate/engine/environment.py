@@ -62,7 +62,8 @@ class Selection(NamedTuple):
 
     def leaves_out(self, suite: Suite) -> bool:
         """Whether this run was limited to cases that the suite does not have. Problems of a suite are reported."""
-        return self.choice is not None and not (suite.cases or suite.problems)
+        counts_only = self.choice is not None and self.choice.sample == 0  # it starts, to report how many it has
+        return self.choice is not None and not (counts_only or suite.cases or suite.problems)
 
 
 def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:

@@ -6,7 +6,7 @@ import heapq
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from scoregate.ci.costs.named_models import describe_caller
@@ -119,7 +119,7 @@ def _estimate_launch(
     found = sampled.get(launch.name, ()) if is_probed else known[launch.name]
     takes = [each for each in found if _takes_suite(settings, each.suite.id)]
     if not takes:
-        yield SuiteEstimate(launch.name, launch.name, SuiteState.NONE, note=NO_BASE)
+        yield SuiteEstimate(launch.name, launch.name, SuiteState.NONE, note=_explain_none(launch, probe))
         return
     for trials in takes:
         suite = trials.suite.id
@@ -132,7 +132,29 @@ def _estimate_launch(
             same_code=same_code or is_probed,
         )
         state = SuiteState.PROBE if is_probed else SuiteState.BASE
-        yield estimate_suite(trials, launch.name, choice, state=state)
+        estimate = estimate_suite(trials, launch.name, choice, state=state)
+        yield estimate if base is None else _fill_from_history(estimate, trials, base)
+
+
+def _fill_from_history(estimate: SuiteEstimate, trials: SuiteTrials, base: Run) -> SuiteEstimate:
+    """The estimate with the last known cost, if all answers of the base's run came from a cache that is gone."""
+    if estimate.cost is not None or not trials.unknown_calls:
+        return estimate
+    took = base.history.suite_history(estimate.label).took
+    costs = [each.cost for each in took if each is not None and each.cost]
+    if not costs:
+        return estimate
+    note = f"{estimate.note}; the cost is that of an earlier run"
+    return replace(estimate, cost=Interval(0.0, costs[-1], max(costs)), note=note)
+
+
+def _explain_none(launch: Launch, probe: Probe) -> str:
+    """Why a script has no estimate."""
+    scripts = {each.name: each for each in (probe.run.scripts if probe.run is not None else ())}
+    if launch.name not in scripts:
+        return NO_BASE if probe.run is None else f"{NO_BASE}, and its cases can't be sampled"
+    error = scripts[launch.name].error
+    return f"{NO_BASE}, and its sample cases did not run" + (f": {error.message:.200}" if error is not None else "")
 
 
 def _takes_suite(settings: Settings, suite: str) -> bool:

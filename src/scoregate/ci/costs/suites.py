@@ -19,6 +19,7 @@ from scoregate.core.records import record
 _QUANTILE = 0.95
 # Lengths of answers and retries differ between runs even if all cases of one run cost the same.
 _LEAST_SPREAD = 0.05
+_ONLY_SAMPLE = "the suite doesn't report how many cases it has, so this is only the cost of the sample"
 
 
 class SuiteState(StrEnum):
@@ -110,6 +111,7 @@ def estimate_suite(
     cost = _make_interval(now.cost, spread * sqrt(now.cost / full.cost) if full.cost else 0.0)
     if not choice.same_code:  # another prompt has other answers than the stored ones
         cost = Interval(cost.low, cost.expected, max(cost.high, _make_interval(full.cost, spread).high))
+    is_only_sample = state is SuiteState.PROBE and choice.total is None
     trials = round(sum(weight for _, weight in chosen) * scale)
     hashes = len({trial.labels.hash for trial, _ in chosen})
     return SuiteEstimate(
@@ -124,7 +126,7 @@ def estimate_suite(
         full.cost if _is_counted(base) else None,
         _estimate_seconds(base, trials, now, full),
         tuple(sorted(base.unpriced)),
-        _describe_gaps(base),
+        "; ".join(filter(None, (_describe_gaps(base), _ONLY_SAMPLE if is_only_sample else ""))),
     )
 
 

@@ -54,7 +54,8 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = _build_without_exemptions(comparison, verdict, context)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
     title = f"{view.title}{summarize(exemptions, quarantined)}"
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
+    estimate = comparison.run.estimate
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, estimate=estimate)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
