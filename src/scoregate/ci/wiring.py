@@ -211,10 +211,11 @@ async def _forecast(
     print_line: PrintLine, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool
 ) -> Forecast:
     from scoregate.ci.costs.forecast import check_budget, make_forecast
-    from scoregate.ci.costs.texts import format_estimate
 
     forecast = await make_forecast(plan, settings, baseline)
     if forecast.total is not None and not reuses:
+        from scoregate.ci.costs.texts import format_estimate
+
         print_line(format_estimate(forecast.total))
         check_budget(forecast.total, settings)
     return forecast

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import isnan
+from typing import TYPE_CHECKING
 
 from scoregate.ci import git
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.costs.estimate import PlanEstimate, Probe, estimate_plan
 from scoregate.ci.costs.named_models import leave_out_default, list_named_models
 from scoregate.ci.costs.retirements import warn_of_retirements
 from scoregate.ci.plan import Plan
@@ -18,6 +18,9 @@ from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import RecordError, RunRefused
+
+if TYPE_CHECKING:  # most runs call no models, and the cache and prices take 30 ms to import (measured)
+    from scoregate.ci.costs.estimate import PlanEstimate, Probe
 
 
 @record
@@ -64,6 +67,8 @@ async def make_forecast(
     same_code = base is not None and await _is_unchanged(plan, settings, base)
     estimate, problem = None, ""
     if whole or (base is not None and has_usage(base)) or (probe is not None and probe.run is not None):
+        from scoregate.ci.costs.estimate import estimate_plan
+
         try:
             estimate = await to_thread.run_sync(
                 lambda: estimate_plan(plan, settings, base, same_code=same_code, probe=probe)

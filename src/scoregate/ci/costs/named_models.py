@@ -16,7 +16,6 @@ from scoregate.ci.plan import Plan, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.core.model_calls import ModelCalls
 from scoregate.core.run import Run, SuiteResult
-from scoregate.models.providers import DEFAULT
 
 _MOST_FILES, _MOST_BYTES, _DEEPEST = 2_000, 1_000_000, 20
 _STORE_FOLDERS = ("judges", "configs", "metrics", "suites", "endpoints")
@@ -46,9 +45,14 @@ def list_named_models(plan: Plan, settings: Settings, base: Run | None) -> Itera
 
 def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run) -> Iterator[NamedModel]:
     """The models of the base's run without its default model, if a setting names another default now."""
+    if settings.model is None:
+        yield from named
+        return
+    from scoregate.models.providers import DEFAULT
+
     before = (base.settings or {}).get("model")
     old = before if isinstance(before, str) and before else DEFAULT
-    if settings.model is None or settings.model == old:
+    if settings.model == old:
         yield from named
         return
     provider, slash, model = old.partition("/")

@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from scoregate.core.records import record
-from scoregate.models.providers import PROVIDERS
 
 TABLE = Path(__file__).with_name("retired_models.toml")
 SOON_DAYS = 90
@@ -59,8 +58,11 @@ def find_retirement(name: str, provider: str = "") -> Retirement | None:
         provider: the provider if the name has none; empty if unknown.
     """
     before, slash, rest = name.partition("/")
-    if slash and (before in PROVIDERS or before in ("google", "vertex_ai", "bedrock")):
-        provider, name = before, rest
+    if slash:
+        from scoregate.models.providers import PROVIDERS  # the package imports sqlite3, which few runs need
+
+        if before in PROVIDERS or before in ("google", "vertex_ai", "bedrock"):
+            provider, name = before, rest
     provider = "gemini" if provider == "google" else provider
     if name.startswith("ft:"):  # a fine-tuned model ends with the one that it was made from
         name = name.split(":")[1]
