@@ -57,6 +57,8 @@ GLUE = {
     "ci.affected",
     "ci.comment_commands",
     "ci.base_settings",
+    "ci.cost_probe",
+    "ci.costs",
     "ci.discovery",
     "ci.env_file",
     "ci.executors",

@@ -67,6 +67,12 @@ class HistoryError(ScoregateError):
     exit_code = 2
 
 
+class RunRefused(ScoregateError):
+    """A run that was not started, because it would exceed a limit."""
+
+    exit_code = 3
+
+
 class GitError(ScoregateError):
     """Git is missing, or refused what was asked of it."""
 

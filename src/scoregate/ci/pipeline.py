@@ -85,8 +85,13 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
         found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing(), *affected.notices)
+        forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=resumed.reusable is not None)
+        notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
         async with _preload(ports.reporting):
-            run = await ports.record(resumed.plan, settings, (*settings.notices, *found, *resumed.notices))
+            run = await ports.record(resumed.plan, settings, notices)
+        if forecast.total is not None:
+            run = replace(run, estimate=forecast.total)
+            ports.amend(run)
         if resumed.reusable is not None:
             run = resumed.describe_reuse(run)
             ports.amend(run)

@@ -20,6 +20,7 @@ from scoregate.core.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.affected import AffectedPlan
+    from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
@@ -84,6 +85,15 @@ class ChooseAffected(Protocol):
     async def __call__(self, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan: ...
 
 
+class MakeForecast(Protocol):
+    """Estimates what a plan uses, and shows it before the first script starts.
+
+    Raises RunRefused if the estimate exceeds the budget, unless results of an earlier run are reused.
+    """
+
+    async def __call__(self, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool) -> Forecast: ...
+
+
 @record
 class Ports:
     """The functions through which the pipeline acts on the outside world.
@@ -93,6 +103,7 @@ class Ports:
         discover: finds suites.
         prepare: creates their environment, and returns the Python that runs them.
         choose_affected: leaves out what a change can't affect.
+        forecast: estimates what it uses, before it runs.
         add_baseline_outputs: gives a plan's suites the baseline outputs for their battles.
         resume: adds to a plan the results of an earlier run that did not finish.
         record: runs a plan here.
@@ -108,6 +119,7 @@ class Ports:
     discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
     prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
     choose_affected: ChooseAffected
+    forecast: MakeForecast
     add_baseline_outputs: Callable[[Plan, Run | None], Plan]
     resume: ResumePlan
     record: RecordPlan

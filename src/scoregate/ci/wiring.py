@@ -51,6 +51,7 @@ from scoregate.errors import GitError, RecordError
 
 if TYPE_CHECKING:
     from scoregate.ci.affected import AffectedPlan
+    from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.model_gateway import ModelGateway
 
 PrintLine: TypeAlias = Callable[[str], None]
@@ -113,6 +114,7 @@ async def open_ports(
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
                 prepare=partial(prepare_suites, venv),
                 choose_affected=partial(_choose_affected, context),
+                forecast=partial(_forecast, print_line),
                 add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
                 resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
                 record=record,
@@ -203,6 +205,20 @@ async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, 
     from scoregate.ci.affected import choose_affected
 
     return await choose_affected(context, plan, settings, baseline)
+
+
+async def _forecast(
+    print_line: PrintLine, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool
+) -> Forecast:
+    from scoregate.ci.costs.forecast import check_budget, make_forecast
+
+    forecast = await make_forecast(plan, settings, baseline)
+    if forecast.total is not None and not reuses:
+        from scoregate.ci.costs.texts import format_estimate
+
+        print_line(format_estimate(forecast.total))
+        check_budget(forecast.total, settings)
+    return forecast
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:

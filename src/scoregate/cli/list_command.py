@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ def command(verbose: bool, **flags: Any) -> int:
     ]
     for line in lines:
         console.print(Text(one_line(line, 500)))
+    for line in _warn_of_retirements(plan, settings):
+        console.print(Text(one_line(f"warning: {line}", 500)))
     if not suites.sources:
         for line in _explain_no_suites(suites, root, flags):
             console.print(Text(line), soft_wrap=True)
@@ -55,6 +58,14 @@ def command(verbose: bool, **flags: Any) -> int:
             for line in (*suites.notices, *suites.explain_missing()):
                 console.print(Text(one_line(f"note: {line}", 500)))
     return 0 if plan.launches and not plan.broken else 3
+
+
+def _warn_of_retirements(plan: Plan, settings: Settings) -> Iterator[str]:
+    """The retired models that settings and files name; `scoregate plan` also knows those of the baseline's calls."""
+    from scoregate.ci.costs.named_models import list_named_models
+    from scoregate.ci.costs.retirements import warn_of_retirements
+
+    yield from warn_of_retirements(list_named_models(plan, settings, None), datetime.now(UTC).date())
 
 
 def _format_reason(launch: Launch, reasons: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""`scoregate plan`: divide the suites among shards, each of which is one job."""
+"""`scoregate plan`: what a run will cost, and how to divide its suites among shards, each of which is one job."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.sharding import digest_code, divide_plan
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
+    affected_option,
     baseline_options,
     load_gate_settings,
     model_options,
@@ -38,6 +39,7 @@ from scoregate.cli.options import (
     selection_options,
     working_folder,
 )
+from scoregate.cli.output import make_redactor
 from scoregate.core.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 
@@ -53,15 +55,20 @@ _MOST_SHOWN = 6
 @running_options
 @case_options
 @model_options
-@click.option("--shards", default="auto", metavar="auto|N", help="Number of shards; auto: as many as --target needs.")
-@click.option("--target", default="10m", metavar="TIME", help="How long a shard may take, such as 10m or 90s.")
+@affected_option
+@click.option(
+    "--probe", is_flag=True, help="Run 3 sample cases of each suite that no base has, to estimate what the others cost."
+)
+@click.option("--shards", metavar="auto|N", help="Number of shards; auto: as many as --target needs.")
+@click.option("--target", metavar="TIME", help="How long a shard may take, such as 90s; by default 10m.")
 @click.option("--no-split", is_flag=True, help="Divide files and suites, but not the cases of a suite.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json", "github"]),
     default="text",
-    help="text: a list; json: the partition; github: outputs of a step, such as the matrix; in a step, they are set.",
+    help="text: a table; json: the estimate, or the partition; github: outputs of a step, such as the matrix; in a "
+    "step, they are set.",
 )
 @click.option(
     "--output",
@@ -69,16 +76,31 @@ _MOST_SHOWN = 6
     metavar="FILE",
     help="Write the partition to this file, too; by default, `--format github` writes partition.json into --out.",
 )
-def command(shards: str, target: str, no_split: bool, form: str, output: Path | None, **flags: Any) -> int:
-    """Divide the suites under PATHS among shards, by the durations of the baseline, the longest first.
+def command(
+    probe: bool,
+    shards: str | None,
+    target: str | None,
+    no_split: bool,
+    form: str,
+    output: Path | None,
+    **flags: Any,
+) -> int:
+    """Estimate what a run of the suites under PATHS costs, from each case in the baseline. Nothing is run.
 
-    Each shard is a job that calls `scoregate run --shard K/N`; `scoregate merge` judges them together. Nothing is run.
+    With --shards, --target, --no-split, --output or --format github, divide the suites among shards, by the durations
+    of the baseline, the longest first. Each shard is a job that calls `scoregate run --shard K/N`; `scoregate merge`
+    judges them together.
     """
-    number, target_s = _parse_shards(shards), _parse_duration(target)
+    divides = bool(shards or target or no_split or output or form == "github")
+    if probe and divides:
+        raise UsageError("--probe and the options of shards exclude each other")
+    number, target_s = _parse_shards(shards or "auto"), _parse_duration(target or "10m")
     cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
     flags["paths"], nodes = split_nodes(flags["paths"])
     root = project_root(flags)
     settings = with_selected_cases(load_gate_settings(root, flags), root, cases, nodes, cwd=working_folder(root, flags))
+    if not divides:
+        return _print_estimate(root, settings, form, probes=probe)
     partition, note = anyio.run(_divide, root, settings, number, target_s, not no_split)
     path = output or (root / settings.out / PARTITION_FILE if form == "github" else None)
     if path is not None:
@@ -89,6 +111,21 @@ def command(shards: str, target: str, no_split: bool, form: str, output: Path | 
         click.echo(line, err=form == "github")
     if form == "text" or note:
         click.echo(one_line(note or "Durations are those of the baseline, one script at a time.", 500), err=True)
+    return 0
+
+
+def _print_estimate(root: Path, settings: Settings, form: str, *, probes: bool) -> int:
+    from scoregate.cli.plan_estimate import estimate_project, format_json, format_table, list_notes
+
+    planned = estimate_project(root, settings, probes=probes)
+    redact = make_redactor()
+    if form == "json":
+        click.echo(redact(format_json(planned)))
+        return 0
+    for line in format_table(planned):
+        click.echo(redact(line))
+    for note in list_notes(planned):
+        click.echo(redact(one_line(note, 500)), err=True)
     return 0
 
 

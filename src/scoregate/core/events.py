@@ -72,6 +72,7 @@ class SuiteStarted(_Event):
         message: the title of the run.
         setup: what another framework ran the suite with; None for other suites.
         part: the part of the cases that runs; None for all of them.
+        total: of a partial run, the number of trials of all cases; None if all run.
     """
 
     type: Literal["suite_started"] = "suite_started"
@@ -83,6 +84,7 @@ class SuiteStarted(_Event):
     message: str | None = None
     setup: Setup | None = None
     part: SuitePart | None = None
+    total: int | None = None
 
 
 @_event

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
+from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.dependencies import CarriedFrom, RunDependencies
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
@@ -337,8 +338,7 @@ class Run:
     """The record of one run of all suites. Times are in seconds since the epoch.
 
     Attributes:
-        commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes.
-        attempt: the number of the attempt in CI, from 1.
+        commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes. `attempt`: from 1.
         complete: whether the run was not interrupted and its record is not damaged.
         settings: the settings of the project's file; None if they are not recorded.
         filters: the globs that the ids of suites had to match; `file_filters`, which a file of the project sets, don't
@@ -346,11 +346,10 @@ class Run:
         skipped: the ids of suites without a requirement, such as a model's key.
         left_out: the ids of suites that match no filter, as far as known.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
-        selection: the options that left out cases, if any; `stopped`: why failing cases ended it.
-        confirmations: the newly failing cases that were run again.
+        selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
-        read_inputs: reads only the inputs of the trials, which takes half the time; None if not possible.
+        read_inputs: reads only the inputs of the trials, if possible. `estimate`: what it was expected to use.
         shard: the shard that it is of; None for a whole run. `dependencies`: what its scripts depend on, if recorded.
     """
 
@@ -385,6 +384,7 @@ class Run:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
     shard: RunShard | None = None
+    estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)

@@ -118,6 +118,7 @@ class Suite:
         tasks: the functions under test by the variants' parameter `task`; empty if `task` runs all variants.
         problems: the errors of the suite's definition.
         message: the title of the run.
+        total: of a partial run, the number of trials of all cases; None if all run.
     """
 
     id: str
@@ -136,6 +137,7 @@ class Suite:
     tasks: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     problems: Sequence[ErrorInfo] = ()
     message: str | None = None
+    total: int | None = None
 
     @property
     def evaluators(self) -> tuple[Scorer, ...]:

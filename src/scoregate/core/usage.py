@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scoregate.core.task_trace import ModelCall
 
 _lock = threading.Lock()
+ANSWER_SEPARATOR = "+"
+_MOST_ANSWERS = 8
 
 
 class UsageMeter:
@@ -212,19 +214,26 @@ def sum_usage(usages: Iterable[Usage]) -> Usage | None:
     if len(parts) < 2:
         return parts[0] if parts else None
     costs = [usage.cost for usage in parts if usage.cost is not None]
-    answers = sorted(usage.answer for usage in parts if usage.answer is not None)
-    has_answer = len(answers) == len(parts)
+    answers = [usage.answer for usage in parts if usage.answer is not None]
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in parts),
         output_tokens=sum(usage.output_tokens for usage in parts),
         cached_tokens=sum(usage.cached_tokens for usage in parts),
         cost=sum(costs) if costs else None,
         model=", ".join(sorted({name for usage in parts if usage.model for name in usage.model.split(", ")})) or None,
-        answer=blake2b(" ".join(answers).encode(), digest_size=8).hexdigest() if has_answer else None,
+        answer=_join_answers(answers) if len(answers) == len(parts) else None,
         cached=all(usage.cached for usage in parts),
         calls=sum(usage.calls for usage in parts),
         stored=sum(usage.stored or (usage.calls if usage.cached else 0) for usage in parts),
     )
+
+
+def _join_answers(answers: Iterable[str]) -> str:
+    """The id of several answers: their ids, so that a cache can be asked for each; of many, a digest."""
+    ids = sorted(each for answer in answers for each in answer.split(ANSWER_SEPARATOR))
+    if len(ids) <= _MOST_ANSWERS:
+        return ANSWER_SEPARATOR.join(ids)
+    return blake2b(" ".join(ids).encode(), digest_size=8).hexdigest()
 
 
 def charged_usage(own: Usage | None, meter: UsageMeter) -> Usage | None:

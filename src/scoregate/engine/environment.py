@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,7 +62,8 @@ class Selection(NamedTuple):
 
     def leaves_out(self, suite: Suite) -> bool:
         """Whether this run was limited to cases that the suite does not have. Problems of a suite are reported."""
-        return self.choice is not None and not (suite.cases or suite.problems)
+        counts_only = self.choice is not None and self.choice.sample == 0  # it starts, to report how many it has
+        return self.choice is not None and not (counts_only or suite.cases or suite.problems)
 
 
 def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
@@ -112,6 +113,11 @@ def select_cases(
     if first := set(selection.first.get(suite, ())):
         found.sort(key=lambda case: case.hash not in first)
     return islice(found, selection.max_cases)
+
+
+def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:
+    """The number of trials of all cases, if a partial run takes only some of them; else None."""
+    return None if selection.choice is None else sum(case.repeats for case in cases)
 
 
 def _label(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:

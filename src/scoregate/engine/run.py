@@ -196,6 +196,7 @@ def _start_log(
         sdk=f"scoregate {__version__}",
         message=suite.message,
         **({} if part is None else {"part": part}),
+        **({} if suite.total is None else {"total": suite.total}),
     )
     for problem in suite.problems:
         log.emit("errored", stage="suite", error=problem)

@@ -14,7 +14,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
-from scoregate.engine.environment import Selection, run_message, select_cases
+from scoregate.engine.environment import Selection, count_all_trials, run_message, select_cases
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
@@ -92,7 +92,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     named = {None: task} if tasks is None else tasks
     made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
     calls = {key: call for key, call in made.items() if call is not None}
-    cases = _build_cases(rows, reader, name, selection, problems)
+    cases, total = _build_cases(rows, reader, name, selection, problems)
     built = build_scorers(scorers, fields, problems) if rows else Scorers([])
     if built.needs_trace:
         from scoregate.evals.tracing import TaskRecorder
@@ -113,15 +113,19 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         origin=caller_origin(),
         problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],
         message=run_message(),
+        total=total,
     )
 
 
-def _build_cases(rows: list[Row], reader: Cases, name: str, selection: Selection, problems: list[str]) -> list[Case]:
+def _build_cases(
+    rows: list[Row], reader: Cases, name: str, selection: Selection, problems: list[str]
+) -> tuple[list[Case], int | None]:
+    """The selected cases, and of a partial run the number of all trials."""
     found = list(reader.build(rows, problems))
     cases = list(select_cases(found, name, selection, reader.describe))
     if found and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
-    return cases
+    return cases, count_all_trials(found, selection)
 
 
 def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:

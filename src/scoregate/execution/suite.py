@@ -12,7 +12,7 @@ from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo, Fingerprint
 from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
-from scoregate.engine.environment import events_folder, read_selection, run_message, select_cases
+from scoregate.engine.environment import count_all_trials, events_folder, read_selection, run_message, select_cases
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.results import make_lazy_result
@@ -76,6 +76,7 @@ def build_test_suite(
         trace_form=record_details,
         limits=limits,
         problems=problems,
+        total=count_all_trials(cases, selected),
     )
 
 

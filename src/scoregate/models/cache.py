@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -75,6 +75,13 @@ class Cache:
                 connection.execute("UPDATE answers SET used = ? WHERE key = ?", (now, key))
             return StoredAnswer(row[0], row[1])
         return None
+
+    def find_names(self, names: Collection[str]) -> set[str]:
+        """Return the names of those answers that are stored; none if the file can't be read."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            if names and (connection := self._connect(to_write=False)) is not None:
+                return {name for (name,) in connection.execute("SELECT name FROM answers") if name in names}
+        return set()
 
     def put(self, key: bytes, body: bytes, *, model: str) -> StoredAnswer:
         """Store an answer, and replace an older one with the same key."""

@@ -12,7 +12,7 @@ from scoregate.core.event_values import EvaluatorInfo, Origin
 from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
-from scoregate.engine.environment import Selection, select_cases
+from scoregate.engine.environment import Selection, count_all_trials, select_cases
 from scoregate.engine.errors import EXIT_EXCEPTIONS
 from scoregate.engine.fingerprint import fingerprint_function
 from scoregate.engine.trial import serialize_output
@@ -131,13 +131,10 @@ class OfflineRun:
         test, most = self.test, self.test.limits.max_case_concurrency
         scorers = build_scorers(test.versions, self._subject, max_concurrency=most, observe=self._keep)
         conclusion = PassCondition(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
+        found = list(cases_of(test.examples, selection.repeats or 1))
         return Suite(
             test.name,
-            list(
-                select_cases(
-                    list(cases_of(test.examples, selection.repeats or 1)), test.name, selection, describe_example
-                )
-            ),
+            list(select_cases(found, test.name, selection, describe_example)),
             self._task(),
             describe_example,
             lambda attempt: serialize_output(attempt.output),
@@ -147,6 +144,7 @@ class OfflineRun:
             limits=test.limits,
             origin=origin,
             message=message,
+            total=count_all_trials(found, selection),
         )
 
     def _task(self) -> Callable[[Example], Any]:

@@ -12,7 +12,7 @@ from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite, read_limits
 from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
-from scoregate.engine.environment import Selection, run_message, select_cases
+from scoregate.engine.environment import Selection, count_all_trials, run_message, select_cases
 from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.trial import serialize_output
@@ -241,6 +241,7 @@ def build_suite(
             for text in (*problems, *case_problems, *scorer_problems)
         ],
         message=run_message(),
+        total=count_all_trials(found, selection),
     )
 
 

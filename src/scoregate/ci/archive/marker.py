@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE, open_nofollow
 from scoregate.ci.archive.lock import is_locked, lock_holder
 from scoregate.core.records import record
-from scoregate.errors import ScoregateError, UsageError
+from scoregate.errors import RunRefused, ScoregateError, UsageError
 
 MARKER_FILE = "in-progress.json"
 IN_PROGRESS = "in-progress-"
@@ -35,8 +35,8 @@ def mark_in_progress(folder: Path) -> Iterator[None]:
     """Mark the folder of a run as in progress until the block ends. The caller holds the lock of the folder above.
 
     The marker stays if the process is killed. It also stays if the block fails while the folder holds an older run,
-    which must not be mistaken for the failed one. It is removed if the block fails with a usage error, since nothing
-    was run then. A folder that can't be written gets no marker.
+    which must not be mistaken for the failed one. It is removed if the block fails with a usage error or a refusal,
+    since nothing was run then. A folder that can't be written gets no marker.
     """
     created = [each for each in (folder, folder.parent) if not each.exists()]
     has_marker = _write_marker(folder)
@@ -47,7 +47,8 @@ def mark_in_progress(folder: Path) -> Iterator[None]:
         cause = error
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
-        failed = not (isinstance(cause, ScoregateError) and cause.exit_code == UsageError.exit_code)
+        is_usage_error = isinstance(cause, ScoregateError) and cause.exit_code == UsageError.exit_code
+        failed = not (is_usage_error or isinstance(cause, RunRefused))
         raise
     finally:
         hides_older_run = failed and (folder / RUN_FILE).exists()

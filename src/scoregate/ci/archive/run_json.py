@@ -15,6 +15,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import RUN_FILE
 from scoregate.core.cases import STATUSES
+from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
@@ -111,6 +112,7 @@ class RunHead:
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
     shard: RunShard | None = None
+    estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
 
     @property

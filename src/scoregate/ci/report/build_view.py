@@ -41,6 +41,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.partition import lacks_shard
 from scoregate.core.run import Run
+from scoregate.core.run_costs import sum_costs
 from scoregate.core.text import SortKey, natural_sort_key
 
 _MAX_TITLE = 120
@@ -53,7 +54,8 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = _build_without_exemptions(comparison, verdict, context)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
     title = f"{view.title}{summarize(exemptions, quarantined)}"
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
+    estimate = comparison.run.estimate
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, estimate=estimate)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
@@ -244,7 +246,11 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
 
 
 def _usage_notices(run: Run) -> Iterator[str]:
-    """The calls of scripts that are in no row of a suite."""
+    """What the run was expected to cost, and the calls of scripts that are in no row of a suite."""
+    if run.estimate is not None and run.estimate.cost is not None:
+        spent = sum_costs(run)
+        actual = "" if spent is None else f", was {number_format.cost(spent)}"
+        yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
     for script in run.scripts:
         if script.usage is not None:
             calls = number_format.count(script.usage.calls, "call")

@@ -63,6 +63,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "notices": list(view.notices),
         "models": list(view.models),
         "model_calls": calls_data(view.model_calls),
+        "estimate": None if view.estimate is None else asdict(view.estimate),
         "exemptions": [asdict(each) | {"state": str(each.state)} for each in view.exemptions],
         "quarantined": [asdict(each) for each in view.quarantined],
         "variants": [variant_data(table) for table in view.variants],

@@ -17,6 +17,7 @@ from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
 from scoregate.ci.report.variants_view import VariantTable
 from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
+from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
@@ -62,7 +63,8 @@ class ReportView:
     of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
     known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
-    `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted.
+    `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
+    `estimate` is what the run was expected to use.
     `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
     quarantine, which nothing else in the view counts.
     """
@@ -102,6 +104,7 @@ class ReportView:
     slices_left_out: tuple[LeftOut, ...] = ()
     variants: tuple[VariantTable, ...] = ()
     model_calls: CallsTable = CallsTable()
+    estimate: RunEstimate | None = None
     exemptions: tuple[ExemptionView, ...] = ()
     quarantined: tuple[QuarantinedView, ...] = ()
 

@@ -232,8 +232,8 @@ class LimitFields(BaseModel):
     fail_on_critical: bool | None = None
     """Fail if a case tagged `critical` passed in the baseline and fails now."""
     max_cost: Amount | None = None
-    """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: models are no longer
-    asked when the next call would exceed it.
+    """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: it is refused if the
+    lower end of its estimate exceeds the budget, and models are no longer asked when the next call would.
     """
     max_cost_ratio: Factor | None = None
     """Fail if the cost is higher than this multiple of the baseline, and by more than noise."""

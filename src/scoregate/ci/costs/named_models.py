@@ -1,0 +1,150 @@
+"""The models that a project names: in its settings, in the files of judges and suites, and in the base's calls."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from scoregate.ci.costs.retirements import NamedModel
+from scoregate.ci.plan import Plan, SourceKind, SuiteSource
+from scoregate.ci.settings import Settings
+from scoregate.core.model_calls import ModelCalls
+from scoregate.core.run import Run, SuiteResult
+
+_MOST_FILES, _MOST_BYTES, _DEEPEST = 2_000, 1_000_000, 20
+_STORE_FOLDERS = ("judges", "configs", "metrics", "suites", "endpoints")
+_KEYS = ("model", "model_name", "judge_model")
+_NAME = re.compile(r"[\w.:/@-]{2,100}", re.ASCII)
+
+
+def list_named_models(plan: Plan, settings: Settings, base: Run | None) -> Iterator[NamedModel]:
+    """The models that the suites of a plan name, each with the place; what does not run is left out.
+
+    Args:
+        plan: the plan.
+        settings: the settings of the project.
+        base: the base's run, whose evaluators and calls name models; None without one.
+    """
+    if settings.model is not None:
+        yield NamedModel(settings.model, f"the setting `model` ({settings.origin('model')})")
+    for source in (launch.source for launch in plan.launches):
+        yield from _read_source(plan.root, source)
+    yield from _read_store(plan.root)
+    if base is not None:
+        scripts = {launch.name for launch in plan.launches}
+        named = (each for suite in base.suites if suite.script in scripts for each in _list_judges(suite))
+        calls = (each for each in base.model_calls if each.suite in scripts)
+        yield from leave_out_default((*named, *map(_name_call, calls)), settings, base)
+
+
+def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run) -> Iterator[NamedModel]:
+    """The models of the base's run without its default model, if a setting names another default now."""
+    if settings.model is None:
+        yield from named
+        return
+    from scoregate.models.providers import DEFAULT
+
+    before = (base.settings or {}).get("model")
+    old = before if isinstance(before, str) and before else DEFAULT
+    if settings.model == old:
+        yield from named
+        return
+    provider, slash, model = old.partition("/")
+    left_out = {old, model} if slash else {old, f"openai/{provider}"}
+    yield from (each for each in named if each.name not in left_out)
+
+
+def _name_call(calls: ModelCalls) -> NamedModel:
+    return NamedModel(calls.model, f"{describe_caller(calls.evaluator)} of {calls.suite}", calls.provider)
+
+
+def describe_caller(evaluator: str) -> str:
+    """What calls a model: `judge correct`, `the code under test`."""
+    return f"judge {evaluator}" if evaluator else "the code under test"
+
+
+def _list_judges(suite: SuiteResult) -> Iterator[NamedModel]:
+    for name, info in suite.evaluators.items():
+        if info.fingerprint is not None and info.fingerprint.model:
+            yield NamedModel(info.fingerprint.model, f"judge {name} of suite {suite.label}")
+
+
+def _read_source(root: Path, source: SuiteSource) -> Iterator[NamedModel]:
+    path = root / source.path
+    if source.kind in (SourceKind.PYTHON, SourceKind.PYTEST):
+        yield from (NamedModel(name, f"{source.path}:{line}") for name, line in _read_python(path))
+    elif source.kind in (SourceKind.CONFIG, SourceKind.TESTSET):
+        yield from (NamedModel(name, source.path) for name in _read_data(path))
+
+
+def _read_python(path: Path) -> Iterator[tuple[str, int]]:
+    """The literals that are given or assigned to a name such as `model`, each with its line."""
+    try:
+        tree = ast.parse(_read_text(path))
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        value = _find_value(node)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and _NAME.fullmatch(value.value):
+            yield value.value, value.lineno
+
+
+def _find_value(node: ast.AST) -> ast.AST | None:
+    """What is given or assigned to a name such as `model`."""
+    if isinstance(node, ast.keyword):
+        return node.value if node.arg in _KEYS else None
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else ()
+    names = {getattr(each, "id", "") for each in targets}
+    return getattr(node, "value", None) if names & set(_KEYS) else None
+
+
+def _read_store(root: Path) -> Iterator[NamedModel]:
+    """The models that stored judges, configs, metrics and test sets name."""
+    folders = (root / ".scoregate" / name for name in _STORE_FOLDERS)
+    found = (path for folder in folders if folder.is_dir() for path in sorted(folder.rglob("*")))
+    files = (path for path in found if path.suffix in (".toml", ".json") and path.is_file())
+    for path in islice(files, _MOST_FILES):
+        place = path.relative_to(root).as_posix()
+        yield from (NamedModel(name, place) for name in _read_data(path))
+
+
+def _read_data(path: Path) -> Iterator[str]:
+    """The models in a file of data, each once."""
+    try:
+        text = _read_text(path)
+        data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return  # the run itself reports a file that it can't read
+    yield from dict.fromkeys(_find_models(data, 0))
+
+
+def _find_models(data: Any, depth: int) -> Iterator[str]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key in _KEYS and _is_name(value):
+                yield value
+            else:
+                yield from _find_models(value, depth + 1)
+    elif isinstance(data, list):
+        for each in data:
+            yield from _find_models(each, depth + 1)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
+def _read_text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError("too large")
+    return data.decode("utf-8")

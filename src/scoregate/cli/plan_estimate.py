@@ -1,0 +1,165 @@
+"""`scoregate plan` without shards: what a run will cost, by suite and in all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import click
+
+from scoregate.ci.affected import choose_affected
+from scoregate.ci.archive.lock import lock_folder
+from scoregate.ci.cost_probe import FOLDER, TotalCounter, run_probe
+from scoregate.ci.costs.estimate import PlanEstimate, Probe
+from scoregate.ci.costs.forecast import Forecast, make_forecast
+from scoregate.ci.costs.suites import SuiteState
+from scoregate.ci.costs.texts import HEADINGS, build_rows, describe_plan
+from scoregate.ci.discovery import discover, find_suites
+from scoregate.ci.env_file import read_env_file
+from scoregate.ci.job import open_job_context
+from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.plan import Plan, make_plan
+from scoregate.ci.policy import merge_suite_gates
+from scoregate.ci.ports import Ports
+from scoregate.ci.preparation import prepare_suites
+from scoregate.ci.report.text import one_line
+from scoregate.ci.reporting import build_reporting
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import Settings
+from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
+from scoregate.cli.run_gate import stop_on_signals, temporary_folder
+from scoregate.core.records import record
+
+_LONGEST_CELL = 80
+
+
+@record
+class PlannedCost:
+    """What `scoregate plan` prints: the estimate and its warnings, and why suites have none."""
+
+    forecast: Forecast
+    base_note: str = ""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def estimate(self) -> PlanEstimate:
+        """The estimate; an empty one if the base can't be read."""
+        from scoregate.core.cost_estimates import RunEstimate
+
+        return self.forecast.estimate or PlanEstimate(RunEstimate())
+
+
+def estimate_project(root: Path, settings: Settings, *, probes: bool) -> PlannedCost:
+    """Estimate what a run of a project costs.
+
+    Args:
+        root: the folder of the project.
+        settings: the settings of the project.
+        probes: whether sample cases run of suites without a base.
+    """
+    return anyio.run(_estimate_with_probe if probes else _estimate, root, settings)
+
+
+async def _estimate(root: Path, settings: Settings) -> PlannedCost:
+    """Estimate without running anything."""
+    environ = {**read_env_file(root, settings, os.environ), **os.environ}
+    async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
+        suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
+        settings = merge_suite_gates(settings, suites.sources)
+        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        baseline = await find_baseline(settings, reporting)
+        with temporary_folder() as scratch:
+            redact = Redactor(secret_values(os.environ))
+            spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
+            interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
+        plan = make_plan(suites, settings, interpreter=interpreter, root=root)
+        affected = await choose_affected(context, plan, settings, baseline)
+        forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
+    return PlannedCost(forecast, baseline.note, affected.notices)
+
+
+async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
+    """Estimate after sample cases of suites without an estimate have run."""
+    out = root / settings.out
+    with lock_folder(out), temporary_folder() as scratch:
+        async with _open_probe(root, settings, scratch) as (ports, counter):
+            suites = await ports.discover(settings)
+            settings = merge_suite_gates(settings, suites.sources)
+            baseline = await find_baseline(settings, ports.reporting)
+            interpreter = await ports.prepare(settings, suites.sources)
+            plan = make_plan(suites, settings, interpreter=interpreter, root=root)
+            affected = await ports.choose_affected(plan, settings, baseline)
+            forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
+            try:
+                probe = await _probe(affected.plan, settings, ports, counter, list(_list_unknown(forecast)))
+                forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
+            finally:
+                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is no run to compare with
+    return PlannedCost(forecast, baseline.note, affected.notices)
+
+
+async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCounter, scripts: Sequence[str]) -> Probe:
+    what = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
+    click.echo(one_line(what, 500), err=True)
+    return await run_probe(plan, settings, ports, counter, scripts)
+
+
+@asynccontextmanager
+async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIterator[tuple[Ports, TotalCounter]]:
+    counter = TotalCounter()
+    async with (
+        stop_on_signals() as stop,
+        open_ports(
+            root,
+            os.environ,
+            settings,
+            scratch=scratch,
+            observers=[counter.observe],
+            print_line=lambda line: click.echo(one_line(line, 500), err=True),
+            stop=stop,
+        ) as ports,
+    ):
+        yield ports, counter
+
+
+def _list_unknown(forecast: Forecast) -> Iterator[str]:
+    suites = forecast.estimate.suites if forecast.estimate is not None else ()
+    yield from dict.fromkeys(each.script for each in suites if each.state is SuiteState.NONE)
+
+
+def format_table(planned: PlannedCost) -> Iterator[str]:
+    """The lines of the table and its notes."""
+    rows = [tuple(one_line(cell, _LONGEST_CELL) for cell in row) for row in build_rows(planned.estimate)]
+    table = [HEADINGS, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS) - 1)]
+    for row in table:
+        cells = [row[0].ljust(widths[0]), *(row[at].rjust(widths[at]) for at in range(1, len(widths))), row[-1]]
+        yield "  ".join(cells).rstrip()
+    if not rows:
+        yield "No suites were found."
+
+
+def list_notes(planned: PlannedCost) -> Iterator[str]:
+    """What the table leaves out, and the warnings."""
+    if planned.forecast.problem:
+        yield planned.forecast.problem
+    if planned.estimate.total.unknown:
+        note = f" ({planned.base_note})" if planned.base_note and not planned.estimate.total.base else ""
+        yield f"No base has every suite{note}. `--probe` runs 3 cases of each of the others and estimates from them."
+    elif base := planned.estimate.total.base:
+        yield f"From each case in {base}, current prices and stored answers. Brackets are 90 % intervals."
+    yield from planned.notices
+    yield from planned.estimate.notes
+    yield from planned.forecast.warnings
+
+
+def format_json(planned: PlannedCost) -> str:
+    """The estimate as JSON; `docs/estimate.schema.json` describes it."""
+    notes = tuple(filter(None, (planned.forecast.problem, *planned.notices)))
+    data = describe_plan(planned.estimate, planned.forecast.warnings)
+    return json.dumps({**data, "notes": [*notes, *data["notes"]]}, indent=2)

@@ -1,0 +1,217 @@
+"""What a run will cost: the estimate in `plan`, `run` and the comment, the limit before the run, retired models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.fakes.fixtures import openai_server
+from tests.fakes.openai import OpenAIServer
+from tests.integration.host.conftest import Project, Ran
+
+__all__ = ["openai_server"]
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "estimate.schema.json").read_text("utf-8"))
+SUITE = """
+from scoregate.models import get_model
+from scoregate.testing import BaseTestEvaluator, Evaluation, run_test_suite
+
+
+class Judge(BaseTestEvaluator):
+    id = "judge"
+
+    async def evaluate_test_case(self, test_case, output):
+        await get_model().a_generate(f"judge {{output}}")
+        return Evaluation(1.0)
+
+
+cases = [{{"q": f"{name} {{number}}"}} for number in range({cases})]
+run_test_suite("{name}", cases, lambda case: case["q"], [Judge()], 1, test_case_hash=["q"])
+"""
+PRICED = 'cache = "off"\nmodel = "our-model"\n[prices."our-*"]\ninput = 100_000\noutput = 100_000\n'
+
+
+@pytest.fixture
+def priced(project: Project, openai_server: OpenAIServer) -> Project:
+    """A project with one suite of a priced model, and a run of it."""
+    project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
+    project.write("scoregate.toml", PRICED)
+    project.write("evals/one.py", SUITE.format(name="one", cases=6))
+    project.commit()
+    environment = openai_server.environment
+    plain = project.scoregate
+
+    def scoregate(*arguments: str, **more: str) -> Ran:
+        return plain(*arguments, **{**environment, **more})
+
+    project.scoregate = scoregate  # type: ignore[method-assign]
+    assert project.scoregate("run").exit_code == 0
+    return project
+
+
+def plan(project: Project, *options: str) -> dict[str, Any]:
+    planned = project.scoregate("plan", "--format", "json", *options)
+    assert planned.exit_code == 0, planned.output
+    text = planned.output
+    found: dict[str, Any] = json.loads(text[text.index("{\n") : text.rindex("\n}") + 2])
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def spent(project: Project) -> float:
+    suites = json.loads((project.root / "scoregate-out" / "result.json").read_text("utf-8"))["suites"]
+    return sum(suite["spend"]["cost"] or 0 for suite in suites)
+
+
+def test_plan_run_and_comment_show_the_estimate(priced: Project, openai_server: OpenAIServer) -> None:
+    before, number = spent(priced), len(openai_server.requests)
+    found = plan(priced)
+    assert len(openai_server.requests) == number  # nothing ran
+    assert found["total"]["cost"]["expected"] == pytest.approx(before)
+    (suite,) = found["suites"]
+    assert (suite["suite"], suite["state"], suite["cases"], suite["calls"]) == ("one", "base", 6, 6)
+    table = priced.scoregate("plan").output
+    assert [line.split()[:3] for line in table.splitlines()[:2]] == [["suite", "cases", "calls"], ["one", "6", "6"]]
+    again = priced.scoregate("run")
+    assert again.output.count("estimate $") == 2
+    assert f"note: Cost: estimate ${before:.2f} [" in again.output
+    assert "was <span>$</span>" in again.comment
+    assert again.run["estimate"]["cost"]["expected"] == pytest.approx(before)
+    assert again.result["estimate"]["calls"] == 6
+
+
+def test_a_budget_that_cannot_suffice_refuses_before_the_run(priced: Project, openai_server: OpenAIServer) -> None:
+    before, number = spent(priced), len(openai_server.requests)
+    for _ in range(2):  # a refusal must not hide the base, else the second run would start
+        refused = priced.scoregate("run", "--max-cost", str(before / 2))
+        assert refused.exit_code == 3
+        assert "nothing was run" in refused.output
+        assert f"max_cost = ${before / 2:g} (--max-cost)" in refused.output
+        assert "`scoregate plan`" in refused.output
+    assert len(openai_server.requests) == number
+    # Within the interval it is in doubt, so the run starts.
+    assert "nothing was run" not in priced.scoregate("run", "--max-cost", str(before * 0.99)).output
+    assert len(openai_server.requests) > number
+
+
+def test_stored_answers_are_free(priced: Project) -> None:
+    priced.write("scoregate.toml", PRICED.replace('"off"', '"on"'))
+    assert plan(priced)["total"]["cost"]["expected"] > 0
+    assert priced.scoregate("run").exit_code == 0
+    free = plan(priced)
+    assert free["total"]["cost"]["expected"] == 0
+    assert free["suites"][0]["cost_without_cache"] > 0
+    assert priced.scoregate("run", "--max-cost", "0.001").exit_code == 0
+    # The base's run asked nothing itself, so the last cost that is known counts, and never refuses.
+    again = plan(priced, "--cache", "refresh")
+    assert again["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
+    assert again["total"]["cost"]["low"] == 0
+    assert "the cost is that of an earlier run" in again["suites"][0]["note"]
+
+
+def test_options_that_change_what_runs_change_the_estimate(priced: Project) -> None:
+    whole = plan(priced)["total"]["cost"]["expected"]
+    for options, share in (
+        (("--max-cases", "3"), 1 / 2),
+        (("--repeats", "3"), 3),
+        (("--sample", "2"), 1 / 3),
+        (("-k", "one"), 1),
+        (("--model", "our-other"), 1),
+    ):
+        assert plan(priced, *options)["total"]["cost"]["expected"] == pytest.approx(whole * share, rel=0.01), options
+    priced.write("scoregate.toml", PRICED.replace("100_000", "200_000"))
+    assert plan(priced)["total"]["cost"]["expected"] == pytest.approx(2 * whole)
+
+
+def test_a_suite_without_a_base_is_probed(priced: Project, openai_server: OpenAIServer) -> None:
+    priced.write("evals/two.py", SUITE.format(name="two", cases=30))
+    priced.write("evals/one.py", SUITE.format(name="one", cases=12))
+    found = plan(priced)
+    assert [(each["suite"], each["state"]) for each in found["suites"]] == [
+        ("one", "base"),
+        ("evals/two.py", "no estimate"),
+    ]
+    assert found["total"]["unknown"] == ["evals/two.py"]
+    assert "`--probe` runs 3 cases" in priced.scoregate("plan").output
+    number, base = len(openai_server.requests), (priced.root / "scoregate-out/run/run.json").read_bytes()
+    probed = {each["suite"]: each for each in plan(priced, "--probe")["suites"]}
+    assert len(openai_server.requests) == number + 3
+    assert (probed["two"]["state"], probed["two"]["cases"], probed["one"]["cases"]) == ("probe", 30, 12)
+    assert probed["two"]["cost"]["low"] > probed["one"]["cost"]["expected"] / 12 * 20
+    assert not (priced.root / "scoregate-out" / "probe").exists()
+    assert (priced.root / "scoregate-out/run/run.json").read_bytes() == base
+    assert priced.scoregate("plan", "--probe", "--shards", "2").exit_code == 2
+
+
+def test_a_probe_that_fails_says_why(priced: Project) -> None:
+    priced.write("evals/two.py", f"raise SystemExit('no data here')\n{SUITE.format(name='two', cases=3)}")
+    (_, broken) = plan(priced, "--probe")["suites"]
+    assert broken["state"] == "no estimate"
+    assert "its sample cases did not run" in broken["note"]
+
+
+def test_programs_that_cannot_be_sampled_do_not_run(priced: Project) -> None:
+    command = f'[[commands]]\nname = "other"\nrun = "touch {priced.root}/ran"\n'
+    priced.write("scoregate.toml", f"{PRICED}{command}")
+    found = plan(priced, "--probe")
+    (other,) = (each for each in found["suites"] if each["script"] == "other")
+    assert "can't be sampled" in other["note"]
+    assert not (priced.root / "ran").exists()
+
+
+def test_what_a_change_cannot_affect_costs_nothing(priced: Project) -> None:
+    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
+    # A suite that connects to this machine may use any file, so the fake would make it affected by each change.
+    priced.write("evals/one.py", SUITE.format(name="one", cases=6).replace("await get_model().a_generate", "str"))
+    priced.write("evals/two.py", SUITE.format(name="two", cases=3))
+    assert priced.scoregate("run").exit_code == 0
+    priced.write("evals/two.py", SUITE.format(name="two", cases=4))
+    found = plan(priced)
+    assert [(each["suite"], each["state"]) for each in found["suites"]] == [("two", "base"), ("one", "not affected")]
+    assert found["total"]["calls"] == 3
+
+
+def test_an_unknown_price_refuses_nothing(priced: Project) -> None:
+    priced.write("scoregate.toml", 'cache = "off"\nmodel = "unheard-of"\n')
+    assert priced.scoregate("run").exit_code == 0
+    found = plan(priced)
+    assert (found["total"]["cost"], found["total"]["unpriced"]) == (None, ["unheard-of"])
+    ran = priced.scoregate("run", "--max-cost", "0.01")
+    assert "nothing was run" not in ran.output
+    assert "unknown price for model unheard-of" in ran.output
+
+
+def test_a_base_without_calls_has_no_estimate(priced: Project) -> None:
+    plain = SUITE.format(name="one", cases=3).replace("await get_model().a_generate", "str")
+    priced.write("evals/one.py", plain)
+    assert priced.scoregate("run").exit_code == 0
+    assert plan(priced)["total"]["cost"] is None
+    ran = priced.scoregate("run", "--max-cost", "0")
+    assert "nothing was run" not in ran.output
+    assert "estimate $" not in ran.output
+
+
+def test_a_damaged_base_is_no_reason_to_refuse(priced: Project) -> None:
+    cases = next((priced.root / "scoregate-out" / "run").glob("cases*"))
+    cases.write_bytes(cases.read_bytes()[:-40] + b'{"broken')
+    planned = priced.scoregate("plan")
+    assert planned.exit_code == 0, planned.output
+    assert "nothing was run" not in priced.scoregate("run", "--max-cost", "0.001").output
+
+
+def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> None:
+    priced.write("scoregate.toml", 'model = "gpt-4"\ncache = "off"\n')
+    priced.write(".scoregate/judges/tone/judge.toml", 'model = "claude-2.1"\n')
+    priced.write(
+        "evals/two.py", SUITE.format(name="two", cases=2).replace("get_model()", 'get_model(model="gpt-4o-2024-05-13")')
+    )
+    (gpt4o, gpt4, claude) = (
+        next(each for each in plan(priced)["warnings"] if each.startswith(f"Model {name} "))
+        for name in ("gpt-4o-2024-05-13", "gpt-4", "claude-2.1")
+    )
+    assert "was retired on 2026-10-23: use gpt-5.6-sol. Named by the setting `model` (scoregate.toml)" in gpt4
+    assert "Named by .scoregate/judges/tone/judge.toml" in claude
+    assert "Named by evals/two.py:" in gpt4o
+    assert "Model gpt-4 was retired" in priced.scoregate("list").output

@@ -1,0 +1,131 @@
+"""The estimate of a suite, from trials with known costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from scoregate.ci.costs.pricing import Pricing
+from scoregate.ci.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
+from scoregate.ci.costs.trials import read_trials
+from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.cost_estimates import Interval, sum_intervals
+from scoregate.core.evaluation import Evaluation, Usage
+from scoregate.core.run import Run, SuiteResult
+from scoregate.core.usage import sum_usage
+from scoregate.models.settings import ModelSettings, Price
+
+SETTINGS = ModelSettings(prices={"ours": Price(1.0, 1.0)})
+
+
+def trial(name: str, usage: Usage | None, *, repeat: int = 0, judge: Usage | None = None) -> CaseResult:
+    scores = {} if judge is None else {"judge": Evaluation(1.0, usage=judge)}
+    return CaseResult(0, name, repeat, usage=usage, evaluations=scores, duration_ms=10)
+
+
+def used(million: float, **more: object) -> Usage:
+    return Usage(int(million * 1e6), 0, 0, None, "ours", **more)  # type: ignore[arg-type]
+
+
+def estimate(
+    trials: Sequence[CaseResult],
+    choice: SuiteChoice | None = None,
+    *,
+    stored: Sequence[str] = (),
+    planned: int | None = None,
+) -> SuiteEstimate:
+    columns = Columns()
+    for each in trials:
+        columns.add(each)
+    suite = SuiteResult("s", "s", columns=columns, complete=True, duration_s=2.0, script="s.py", planned=planned)
+    run = Run("id", 0, 0, "1", suites=(suite,), read=lambda: iter(trials))
+    (found,) = read_trials(run, Pricing.of_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
+    return estimate_suite(found, "s.py", choice or SuiteChoice(same_code=True))
+
+
+def expected(found: SuiteEstimate) -> float:
+    assert found.cost is not None
+    return round(found.cost.expected, 6)
+
+
+def test_costs_of_all_calls_at_current_prices_are_summed() -> None:
+    found = estimate([trial(f"c{n}", used(1), judge=used(0.5)) for n in range(10)])
+    assert expected(found) == 15
+    assert (found.cases, found.trials, found.amounts.calls) == (10, 10, 20)
+    assert found.per_case == Interval(1.5, 1.5, 1.5)
+    assert found.cost is not None
+    assert found.cost.low == pytest.approx(15 * 0.95)  # equal costs are no proof of equal lengths
+
+
+def test_recorded_costs_count_where_no_price_is_known() -> None:
+    assert expected(estimate([trial("a", Usage(10, 1, 0, 2.5, "unheard-of"))])) == 2.5
+    found = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of"))])
+    assert (found.cost, found.unpriced) == (None, ("unheard-of",))
+    assert "unknown price for model unheard-of" in found.note
+    partly = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of")), trial("b", used(1))])
+    assert expected(partly) == 1
+
+
+def test_stored_answers_cost_nothing() -> None:
+    trials = [trial(f"c{n}", used(1, answer=f"{n:016x}")) for n in range(10)]
+    found = estimate(trials, stored=[f"{n:016x}" for n in range(4)])
+    assert expected(found) == 6
+    assert found.full_cost == pytest.approx(10)
+    changed = estimate(trials, SuiteChoice(same_code=False), stored=[f"{n:016x}" for n in range(10)])
+    assert changed.cost is not None
+    assert changed.cost.expected == 0
+    assert changed.cost.high >= 10  # a changed prompt has no stored answers
+
+
+def test_several_answers_of_one_trial_are_asked_for_one_by_one() -> None:
+    usage = sum_usage([used(1, answer="a" * 16), used(1, answer="b" * 16)])
+    assert expected(estimate([trial("a", usage)], stored=["a" * 16])) == 1
+    many = sum_usage([used(1, answer=f"{n:016x}") for n in range(20)])
+    assert many is not None
+    assert many.answer is not None
+    assert len(many.answer) == 16
+    assert expected(estimate([trial("a", many)], stored=["0" * 16])) == 20
+
+
+def test_calls_that_the_base_read_from_a_cache_count_as_the_others_of_their_evaluator() -> None:
+    cached = Usage(cost=0.0, model="ours", answer="a" * 16, cached=True)
+    assert expected(estimate([trial("a", used(2)), trial("b", cached)])) == 4
+    assert expected(estimate([trial("a", used(2)), trial("b", cached)], stored=["a" * 16])) == 2
+    found = estimate([trial("b", cached)])
+    assert found.cost is None
+    assert "their cost is not known" in found.note
+
+
+def test_repeats_scale_cases_that_follow_the_setting() -> None:
+    trials = [trial(f"c{n}", used(1), repeat=r) for n in range(5) for r in range(2)]
+    trials += [trial("own", used(1), repeat=r) for r in range(4)]
+    assert expected(estimate(trials, SuiteChoice(repeats=(3, 2), same_code=True))) == 19
+    assert expected(estimate(trials, SuiteChoice(repeats=(1, 2), same_code=True))) == 9
+
+
+def test_fewer_and_more_cases_scale_the_estimate() -> None:
+    trials = [trial(f"c{n}", used(1, answer=f"{n:016x}")) for n in range(10)]
+    stored = [f"{n:016x}" for n in range(10)]
+    assert expected(estimate(trials, SuiteChoice(max_cases=4))) == 4
+    assert expected(estimate(trials, SuiteChoice(total=25))) == 25
+    assert expected(estimate(trials, SuiteChoice(total=25), stored=stored)) == 15  # what is new is not stored
+    assert expected(estimate(trials, SuiteChoice(total=20, sample=5))) == 5
+    assert expected(estimate(trials, SuiteChoice(takes=lambda labels: labels.hash == "c1"))) == 1
+    assert expected(estimate(trials, SuiteChoice(takes=lambda _: False))) == 0
+    assert expected(estimate(trials, planned=20)) == 20  # a run that was stopped
+
+
+def test_few_and_uneven_cases_have_a_wide_interval() -> None:
+    few = estimate([trial(f"c{n}", used(n + 1)) for n in range(3)], SuiteChoice(total=300))
+    many = estimate([trial(f"c{n}", used(n % 3 + 1)) for n in range(300)])
+    assert expected(few) == expected(many) == 600
+    assert few.cost is not None
+    assert many.cost is not None
+    assert few.cost.low < 100 < many.cost.low < 600 < many.cost.high < 1_000 < few.cost.high
+
+
+def test_sums_are_narrower_than_their_parts() -> None:
+    total = sum_intervals([Interval(90, 100, 110)] * 4)
+    assert total == Interval(380, 400, 420)
+    assert sum_intervals([]) == Interval()
