@@ -82,6 +82,7 @@ GLUE = {
     "ci.preparation",
     "ci.progress_file",
     "ci.protection",
+    "ci.publishers",
     "ci.recording",
     "ci.run_recorder",
     "ci.reporting",

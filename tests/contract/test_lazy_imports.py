@@ -29,7 +29,7 @@ STARTS: dict[str, tuple[set[str], int]] = {
 }
 # What a run imports while its suites run, or never.
 LATE = {
-    *("scoregate.ci.reports", "scoregate.ci.report.build_view", "scoregate.ci.report.console"),
+    *("scoregate.ci.publishers", "scoregate.ci.report.build_view", "scoregate.ci.report.console"),
     *("scoregate.ci.report.html", "scoregate.ci.report.markdown", "scoregate.ci.extra_runs", "scoregate.ci.importers"),
     *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),

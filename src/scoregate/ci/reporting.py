@@ -119,11 +119,14 @@ def _check(context: JobContext) -> CheckRun | None:
 
 def preload_reports() -> None:
     """Import what only the end of a run needs."""
+    import scoregate.ci.publishers
     import scoregate.ci.report.build_view
     import scoregate.ci.report.console
-    import scoregate.ci.reports
     import scoregate.core.comparison
     import scoregate.core.gate  # noqa: F401
+    from scoregate.ci.reports import load_renderers
+
+    load_renderers()
 
 
 def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
@@ -133,6 +136,7 @@ def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -
 
 
 async def _publish(context: JobContext, check: CheckRun | None, view: ReportView) -> Delivery:
-    from scoregate.ci.reports import REPORTS, publish
+    from scoregate.ci.publishers import publish
+    from scoregate.ci.reports import load_renderers
 
-    return await publish(view, make_publish_target(context, dict(REPORTS.values())), check)
+    return await publish(view, make_publish_target(context, load_renderers()), check)

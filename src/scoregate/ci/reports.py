@@ -1,37 +1,29 @@
-"""The reports and their publishers, in one table each."""
+"""The reports, in one table. Each format is imported when it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from scoregate.ci.publish.check_run import CheckRun
-from scoregate.ci.publish.comment import publish_comment
-from scoregate.ci.publish.data_branch import publish_to_branch
-from scoregate.ci.publish.delivery import Delivery, Publisher, PublishTarget, Render, deliver
-from scoregate.ci.publish.files import publish_files
-from scoregate.ci.publish.job_log import publish_annotations, publish_summary
-from scoregate.ci.publish.otlp import publish_to_collector
-from scoregate.ci.report import html, junit, markdown, result_json
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.shared_history import publish_to_history
+if TYPE_CHECKING:
+    from scoregate.ci.publish.delivery import Render
 
-REPORTS: Mapping[str, tuple[str, Render]] = {
-    "junit": ("junit.xml", junit.render),
-    "markdown": ("comment.md", markdown.render),
-    "json": ("result.json", result_json.render),
-    "html": ("report.html", html.render),
+# By format: the name of the file, and the module in `ci/report/` with the function `render`.
+REPORTS: Mapping[str, tuple[str, str]] = {
+    "junit": ("junit.xml", "junit"),
+    "markdown": ("comment.md", "markdown"),
+    "json": ("result.json", "result_json"),
+    "html": ("report.html", "html"),
 }
-PUBLISHERS: Sequence[Publisher] = (
-    publish_files,
-    publish_summary,
-    publish_annotations,
-    publish_comment,
-    publish_to_branch,
-    publish_to_history,
-    publish_to_collector,
-)
 
 
-async def publish(view: ReportView, target: PublishTarget, check: CheckRun | None = None) -> Delivery:
-    """Deliver a report with all publishers; to `check` too if there is one."""
-    return await deliver(view, target, (*PUBLISHERS, check.publish) if check else PUBLISHERS)
+def load_renderer(form: str) -> Render:
+    """Import the function that renders a format."""
+    render: Render = import_module(f"scoregate.ci.report.{REPORTS[form][1]}").render
+    return render
+
+
+def load_renderers() -> dict[str, Render]:
+    """Import the functions that render all formats, by name of the file."""
+    return {file: load_renderer(form) for form, (file, _) in REPORTS.items()}

@@ -10,7 +10,7 @@ import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
 from scoregate.ci.exemptions import read_tree_exemptions
-from scoregate.ci.reports import REPORTS
+from scoregate.ci.reports import REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
@@ -65,6 +65,6 @@ def command(
         with open_output(options) as output:
             print_result(outcome, None, output)
         return 0
-    _, render = REPORTS[form]
-    write_document(Redactor(secret_values(os.environ)).stream(render(build_outcome_view(outcome))), sys.stdout)
+    document = load_renderer(form)(build_outcome_view(outcome))
+    write_document(Redactor(secret_values(os.environ)).stream(document), sys.stdout)
     return 0

@@ -46,10 +46,9 @@ def case_sort_key(case_hash: str) -> SortKey:
 
 def natural_sort_key(text: str) -> SortKey:
     """A sort key that compares numbers in texts by value: "case 2" comes before "case 10"."""
-    key: list[str | tuple[int, str]] = []
-    for at, part in enumerate(_DIGITS.split(text)):  # texts and numbers alternate
-        digits = part.lstrip("0")  # compared by length first, since int() refuses very long numbers
-        key.append((len(digits), digits) if at % 2 else part)
+    key: list[str | tuple[int, str]] = [*(parts := _DIGITS.split(text))]  # texts and numbers alternate
+    # Numbers are compared by length first, since int() refuses very long ones.
+    key[1::2] = [(len(digits), digits) for digits in [part.lstrip("0") for part in parts[1::2]]]
     return tuple(key)
 
 

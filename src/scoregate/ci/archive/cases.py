@@ -133,7 +133,7 @@ def _parse_value(data: Any) -> CaseResult:
 def _case(data: Mapping[str, Any]) -> CaseResult:
     fields: dict[str, Any] = {}
     for name, value in data.items():
-        if type(value) is _TEXTS.get(name):  # most fields; a call for each would take twice as long
+        if type(value) is _USUAL_TYPES.get(name):  # most fields; a call for each would take twice as long
             fields[name] = value
         elif (parse := _FIELDS.get(name)) is not None:
             fields[name] = parse(value)
@@ -265,7 +265,8 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-_TEXTS = dict.fromkeys(("hash", "name", "digest", "input", "output"), str)
+# The usual types of some fields, whose values need no parsing.
+_USUAL_TYPES = {**dict.fromkeys(("hash", "name", "digest", "output"), str), "input": dict}
 # The parser of each field of a case.
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "evaluations": _evaluations,

@@ -106,7 +106,7 @@ class Redactor:
         """Whether a text may contain a secret; a fast search."""
         if self._may_match is None:
             self._may_match = _search({ANY_SHAPE, *(anchor or pattern.searched for anchor, pattern in self._anchored)})
-        return self._may_match(_encodable(text))
+        return self._may_match(text if text.isascii() else _encodable(text))
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The start and end of each secret, in order. Overlapping ones are merged."""

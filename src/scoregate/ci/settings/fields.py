@@ -171,7 +171,8 @@ RelaxableRule = Literal[
 class Table(BaseModel):
     """A table of the settings. Unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # The validator of `Settings` includes its tables: they need none of their own.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Named(Protocol):
@@ -199,6 +200,8 @@ def check_distinct_names(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
 
 class LimitFields(BaseModel):
     """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
+
+    model_config = ConfigDict(defer_build=True)
 
     min_pass_rate: Rate | None = None
     """Fail if a smaller share of the cases with a threshold passes."""

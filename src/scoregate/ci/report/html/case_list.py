@@ -157,7 +157,7 @@ def _compare_scores(
 def mean_score(columns: Columns, evaluator: str, rows: tuple[int, ...]) -> float | None:
     """The mean score of trials; None if none of them has a score."""
     if len(rows) == 1:
-        score = columns.score(evaluator, rows[0])
-        return None if isnan(score) else score
+        column, row = columns.scores.get(evaluator, ()), rows[0]
+        return None if row >= len(column) or isnan(score := column[row]) else score
     known = [score for row in rows if not isnan(score := columns.score(evaluator, row))]
     return sum(known) / len(known) if known else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import log10, sqrt
 from statistics import median
 
@@ -149,14 +151,14 @@ def _panel(
 ) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
     assert paired_suite.before is not None
-    for new_rows, old_rows in pairs:
-        was = mean_score(paired_suite.before, evaluator, old_rows)
-        now = mean_score(paired_suite.now, evaluator, new_rows)
-        if was is not None and now is not None:
-            change = (now > was) - (now < was)
+    new, old = paired_suite.now, paired_suite.before
+    scores = Counter((mean_score(old, evaluator, before), mean_score(new, evaluator, now)) for now, before in pairs)
+    for (was, is_now), count in scores.items():
+        if was is not None and is_now is not None:
+            change = (is_now > was) - (is_now < was)
             change = change if paired_suite.higher_is_better.get(evaluator, True) else -change
-            changes[change] += 1
-            cells[round(was * _GRID), round(now * _GRID), change] += 1
+            changes[change] += count
+            cells[round(was * _GRID), round(is_now * _GRID), change] += count
     across, up, points = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM), []
     most = max(cells.values(), default=1)
     for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: (-cell[1], cell[0])):
@@ -188,7 +190,7 @@ def draw_latencies(paired_suites: Sequence[PairedSuite]) -> tuple[LatencyPlot, .
     for suite in paired_suites:
         now, before = _times(suite.now), _times(suite.before)
         if len(now) > 1 and len(plots) < LATENCY_PANELS:
-            low, high = min(now + before), max(now + before)
+            low, high = min((now[0], *before[:1])), max((now[-1], *before[-1:]))
             if high < 2 * low:
                 low, high = low / 1.5, high * 1.5
             scale = Scale(log10(low), log10(high), 4, LATENCY_WIDTH - 4)
@@ -200,17 +202,21 @@ def draw_latencies(paired_suites: Sequence[PairedSuite]) -> tuple[LatencyPlot, .
 
 
 def _times(columns: Columns | None) -> list[float]:
-    return [] if columns is None else [max(ms, _LEAST_MS) for ms in known_values(columns.durations_ms)]
+    """The durations of the trials, sorted."""
+    return [] if columns is None else [max(ms, _LEAST_MS) for ms in sorted(known_values(columns.durations_ms))]
 
 
 def _outline(times: list[float], scale: Scale) -> str:
-    """The outline of a histogram, with heights by the share of trials."""
+    """The outline of a histogram of sorted times, with heights by the share of trials."""
     if not times:
         return ""
     width = (scale.end - scale.start) / _BINS
-    bins = [0] * _BINS
-    for ms in times:
-        bins[min(int((scale(log10(ms)) - scale.start) / width), _BINS - 1)] += 1
+
+    def find_bin(ms: float) -> int:
+        return min(int((scale(log10(ms)) - scale.start) / width), _BINS - 1)
+
+    ends = (bisect_right(times, at, key=find_bin) for at in range(_BINS))
+    bins = [end - start for start, end in pairwise((0, *ends))]
     height = Scale(0, max(bins), _BASELINE, _TOP)
     tops = (f"V{height(count)}H{scale.start + (at + 1) * width:.1f}" for at, count in enumerate(bins))
     return f"M{scale.start} {_BASELINE}{''.join(tops)}V{_BASELINE}"

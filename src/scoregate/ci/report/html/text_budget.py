@@ -14,7 +14,7 @@ DisplayText: TypeAlias = str | tuple[str, int]
 MAX_CASES = 100_000
 _SHORTEST = 200
 _ONE_LINE = 100
-_GENEROUS_CASES = 500
+GENEROUS_CASES = 500
 _GENEROUS = 64 * 1024
 _LEAST, _MOST = 1024, 16 * 1024
 _MOST_NAMES = 1000
@@ -37,10 +37,11 @@ class TextBudget:
         if value is None:
             return None
         whole = value if isinstance(value, str) else _as_json(value)
-        bound, length = max(_SHORTEST, self.left // 2), len(whole)
-        if length <= bound:
+        length = len(whole)
+        if length <= _SHORTEST or length <= self.left // 2:
             self.left -= length
             return make_visible(self.redact(whole))
+        bound = max(_SHORTEST, self.left // 2)
         self.left -= bound
         return make_visible(self.redact(whole[: 2 * bound])[:bound]), length
 
@@ -65,7 +66,7 @@ def _as_json(value: Any) -> str:
     return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 
-def text_limit(trials: int, rank: int) -> int:
-    """The characters for a trial: many for the cases that changed most, else by the number of trials."""
+def text_limits(trials: int) -> tuple[int, int]:
+    """The characters for a trial of the `GENEROUS_CASES` that changed most, and of the others, by their number."""
     fair = min(max(_ALL // max(trials, 1), _LEAST), _MOST)
-    return max(_GENEROUS, fair) if rank < _GENEROUS_CASES else fair
+    return max(_GENEROUS, fair), fair

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from scoregate.ci.report.cases import describe_confirmation
 from scoregate.ci.report.html.assets import block
 from scoregate.ci.report.html.case_list import CaseEntry
-from scoregate.ci.report.html.text_budget import TextBudget, text_limit
+from scoregate.ci.report.html.text_budget import GENEROUS_CASES, TextBudget, text_limits
 from scoregate.ci.report.html.trial import trial_data
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
@@ -48,8 +48,8 @@ class TrialIndex:
 
     def of(self, suite: int, rows: Iterable[int]) -> list[int]:
         """Page and position of each trial, in one list."""
-        places = (self.places[suite][row] for row in rows)
-        return list(chain.from_iterable([divmod(place, _POSITIONS) for place in places if place >= 0]))
+        places = self.places[suite]
+        return list(chain.from_iterable([divmod(places[row], _POSITIONS) for row in rows if places[row] >= 0]))
 
 
 SAMPLES = 10
@@ -106,6 +106,7 @@ class _PageWriter:
 
     def __init__(self, view: ReportView, pages: TrialPages) -> None:
         self._context, self._pages = view.context, pages
+        self._generous, self._fair = text_limits(pages.trials)
         self._trials: list[dict[str, Any]] = []
         self._names: dict[str, str] = {}
         self.size = 0
@@ -113,7 +114,7 @@ class _PageWriter:
     def add(self, side: TrialIndex, trial_row: TrialRow) -> None:
         at, row, case = trial_row
         rank = side.ranks[at][row]
-        bound = text_limit(self._pages.trials, rank)
+        bound = self._generous if rank < GENEROUS_CASES else self._fair
         data, used = self._trial(case, bound)
         side.put(at, row, page=self._pages.pages, position=len(self._trials))
         self._trials.append(data)
