@@ -47,7 +47,7 @@ GROUPS = {
         " repeats_budget timeout message affected"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
-    "The base": "baseline base_branch require_baseline policy_from",
+    "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop max_decline"
         " decline_window fail_on_regression"
@@ -70,6 +70,7 @@ TYPES = {
     "Texts": "list of texts",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
+    "BaseRuns": "whole number from 1 to 20",
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",
     "Factor": "number above 0",

@@ -18,6 +18,7 @@ from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
     BaselineKind,
+    BaseRuns,
     Cache,
     Commands,
     Comment,
@@ -107,6 +108,11 @@ class Settings(LimitFields):
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
+    base_runs: BaseRuns = 5
+    """How many of the newest runs of the base branch a score is compared with, at most 20. An earlier run counts for a
+    suite only if its record and the base's prove that nothing which the suite depends on changed between them, so
+    `affected` has to be on there. 1: only runs of the base's commit.
+    """
     decline_window: WindowText = "10 runs"
     """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
     is at least so many `days` old.

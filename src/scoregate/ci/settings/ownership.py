@@ -32,6 +32,7 @@ BASE_SETTINGS = frozenset(
         "alpha",
         "annotations",
         "base_branch",
+        "base_runs",
         "baseline",
         "cache",
         "cassettes",
@@ -91,7 +92,7 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
+    *("affected", "baseline", "base_branch", "base_runs", "cache", "cassettes", "check_run", "comment", "confirm"),
     *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
     *("show_outputs", "slices", "suite", "config"),
 )
