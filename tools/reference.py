@@ -44,7 +44,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs max_suites executor scheduler retries max_cases repeats"
-        " repeats_budget timeout message affected"
+        " repeats_budget timeout message affected affected_push"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch base_runs require_baseline policy_from",

@@ -22,17 +22,20 @@ def digest_states(run: Run) -> dict[str, str]:
         return {}
     common = (run.version, conditions.settings, sorted(known.shared.items()))
     digests = {}
-    for script in known.scripts:
-        if not script.unknown and (parts := _describe_uses(known, script)) is not None:
-            text = dump([*common, script.launch, *parts])
-            digests[script.script] = blake2b(text, digest_size=10).hexdigest()
+    for name in {each.script for each in known.scripts}:
+        parts = [_describe_uses(known, each) for each in known.find_scripts(name)]
+        texts = sorted(dump(part) for part in parts if part is not None)
+        if len(texts) == len(parts):
+            digests[name] = blake2b(b"\n".join((dump(common), *texts)), digest_size=10).hexdigest()
     return digests
 
 
 def _describe_uses(known: RunDependencies, script: ScriptDependencies) -> list[object] | None:
     """What a script used, in an order that does not depend on the run; None if a part of it is unknown."""
+    if script.unknown:
+        return None
     uses = sorted(known.table[place] for place in script.uses)
     data: Mapping[str, str] = known.data if script.native else {}
     if any(UNKNOWN in each.digest for each in uses) or UNKNOWN in "".join(data.values()):
         return None
-    return [[list(each) for each in uses], sorted(script.modules), script.native, sorted(data.items())]
+    return [script.launch, [list(each) for each in uses], sorted(script.modules), script.native, sorted(data.items())]

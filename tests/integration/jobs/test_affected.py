@@ -56,6 +56,27 @@ def test_a_push_to_the_base_branch_runs_everything(world: World) -> None:
     assert "All suites ran: this is no pull request" in job.output
 
 
+def test_a_push_may_run_what_changed_since_the_last_run(world: World) -> None:
+    prepare(world, "affected = true\naffected_push = true\nmin_pass_rate = 0\n")
+    jobs = []
+    for name in ("README.md", "prompts/one.md"):
+        world.project.write(name, "other")
+        world.commit()
+        jobs.append(world.push())
+    assert [sorted(carried(job)) for job in jobs] == [["one", "two"], ["two"]], jobs[1].output
+    # Two pushes later, the results of the other suite are still those of the run that measured them.
+    first, second = ({each["label"]: each["carried"] for each in job.result["suites"]}["two"] for job in jobs)
+    assert first == second
+    assert 0 < first["finished"] < jobs[0].result["run"]["started"]
+    change = judge(world, app__two_py="def answer(input): return input + ''\n")
+    assert carried(change) == ["one"], change.output
+    rows = {row["suite"]: row for row in change.result["rows"]}
+    # They are a base for a change of that suite, but the runs that only kept them are no further evidence.
+    assert (rows["two"]["label"], rows["two"]["n"], rows["two"]["base_runs"]) == ("unchanged", 20, 1)
+    world.project.git("checkout", "-q", "main")
+    assert carried(world.job(events.schedule(world.repo))) == []
+
+
 def test_a_shallow_clone_is_enough(world: World) -> None:
     prepare(world)
     world.branch()

@@ -13,7 +13,13 @@ from tests.unit.core.builders import Told, run_of, scored
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.dependencies import CarriedFrom, Dependency, RunDependencies, ScriptDependencies
+from scoregate.core.dependencies import (
+    CarriedFrom,
+    Dependency,
+    RunDependencies,
+    ScriptDependencies,
+    merge_shard_dependencies,
+)
 from scoregate.core.earlier_runs import leave_out_cases, select_unchanged
 from scoregate.core.history import history_after, merge_histories
 from scoregate.core.run import Conditions, History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
@@ -204,3 +210,19 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     shared = measure_movement([0.4, 0.6] * 5, 0.02, trials=1, base_trials=1, pooled=5)
     assert shared is not None
     assert shared.pooled == 1  # five runs with the same stored answers
+
+
+def test_shards_of_a_script_have_one_digest() -> None:
+    other = Dependency("file", "other.md", "b2")
+    name = "evals/demo.py"
+    both = merge_shard_dependencies([(depends(PROMPT), [name]), (depends(other), [name])])
+    assert [[both.table[use] for use in each.uses] for each in both.find_scripts(name)] == [[PROMPT], [other]]
+    swapped = merge_shard_dependencies([(depends(other), [name]), (depends(PROMPT), [name])])
+    states = [digest_states(replace(recorded(FLAT), dependencies=each)) for each in (both, swapped, depends(PROMPT))]
+    assert states[0] == states[1] != states[2]
+    lacking = merge_shard_dependencies([(depends(PROMPT), [name]), (RunDependencies(), [name])])
+    assert [each.unknown for each in lacking.find_scripts(name)] == ["", "a shard did not record it"]
+    assert digest_states(replace(recorded(FLAT), dependencies=lacking)) == {}
+    elsewhere = replace(depends(other), shared={"uv.lock": "2"})
+    assert not merge_shard_dependencies([(depends(PROMPT), [name]), (elsewhere, [name])]).is_recorded
+    assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded

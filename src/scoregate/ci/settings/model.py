@@ -147,6 +147,10 @@ class Settings(LimitFields):
     """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
     which recorded what they depend on because it has this setting too. In doubt a suite runs.
     """
+    affected_push: bool = False
+    """With `affected`, also run only affected suites on a push to the base branch: those that changed since its last
+    complete run. Their results stay those of the run that measured them. Schedules and manual runs run everything.
+    """
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None

@@ -29,6 +29,7 @@ HEAD_SETTINGS = frozenset(
 BASE_SETTINGS = frozenset(
     {
         "affected",
+        "affected_push",
         "alpha",
         "annotations",
         "base_branch",
@@ -92,7 +93,18 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "baseline", "base_branch", "base_runs", "cache", "cassettes", "check_run", "comment", "confirm"),
+    *(
+        "affected",
+        "affected_push",
+        "baseline",
+        "base_branch",
+        "base_runs",
+        "cache",
+        "cassettes",
+        "check_run",
+        "comment",
+        "confirm",
+    ),
     *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
     *("show_outputs", "slices", "suite", "config"),
 )
