@@ -74,7 +74,7 @@ def _report_pools(effort: Effort) -> Iterator[Target]:
     steady = {name: rate for name, rate in called.items() if "n = 50," not in name}
     yield hold("no change, n ≥ 200: `better` + `worse`", steady, *FALSE_ALARMS)
     yield hold("no change, n = 50: the same", {n: r for n, r in called.items() if n not in steady}, 0.0, 0.055)
-    yield hold("−5 points, n = 200: more found than with one run", gained, 0.08)
+    yield hold("−5 points, n = 200: more found than with one run", gained, 0.05)
     yield from _report_luck(effort)
 
 

@@ -87,6 +87,7 @@ GLUE = {
     "ci.shard_run",
     "ci.sharding",
     "ci.shared_history",
+    "ci.unread_files",
     "ci.wiring",
 }
 # What a package may import besides itself.

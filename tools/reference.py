@@ -58,7 +58,9 @@ GROUPS = {
     "The comparison": "alpha min_effect margin min_ratio evaluators",
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
-    "Reports": "out keep_runs comment slices show_outputs annotations check_run otlp_endpoint key github_token",
+    "Reports": (
+        "out keep_runs comment slices show_outputs annotations annotate_unread check_run otlp_endpoint key github_token"
+    ),
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -70,6 +72,7 @@ TYPES = {
     "Texts": "list of texts",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
+    "ProjectGlobs": "list of texts",
     "BaseRuns": "whole number from 1 to 20",
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",

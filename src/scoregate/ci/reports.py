@@ -14,6 +14,7 @@ from scoregate.ci.publish.otlp import publish_to_collector
 from scoregate.ci.report import html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.shared_history import publish_to_history
+from scoregate.ci.unread_files import publish_unread_files
 
 REPORTS: Mapping[str, tuple[str, Render]] = {
     "junit": ("junit.xml", junit.render),
@@ -25,6 +26,7 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_files,
     publish_summary,
     publish_annotations,
+    publish_unread_files,
     publish_comment,
     publish_to_branch,
     publish_to_history,

@@ -322,6 +322,9 @@ def check_inputs(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+ProjectGlobs = Annotated[Texts, AfterValidator(check_inputs)]
+
+
 class Command(Table):
     """A suite that is a command, in any language."""
 
@@ -337,7 +340,7 @@ class Command(Table):
     """Globs of numeric properties in JUnit reports that are scores. Properties named `score.NAME` always are."""
     imports: Annotated[Texts, AfterValidator(check_imports)] = ()
     """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
-    inputs: Annotated[Texts, AfterValidator(check_inputs)] = ()
+    inputs: ProjectGlobs = ()
     """Globs of all files that the command depends on, relative to the project, such as `prompts/**`; for `affected`."""
 
 

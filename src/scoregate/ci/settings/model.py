@@ -32,6 +32,7 @@ from scoregate.ci.settings.fields import (
     Origins,
     PolicySource,
     PriceSettings,
+    ProjectGlobs,
     Rate,
     Repeats,
     Seconds,
@@ -109,9 +110,8 @@ class Settings(LimitFields):
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
     base_runs: BaseRuns = 5
-    """How many of the newest runs of the base branch a score is compared with, at most 20. An earlier run counts for a
-    suite only if its record and the base's prove that nothing which the suite depends on changed between them, so
-    `affected` has to be on there. 1: only runs of the base's commit.
+    """How many of the newest runs of the base branch a score is compared with. Runs of other commits count if the
+    records of `affected` prove that nothing which the suite depends on changed. 1: only runs of the base's commit.
     """
     decline_window: WindowText = "10 runs"
     """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
@@ -148,9 +148,7 @@ class Settings(LimitFields):
     which recorded what they depend on because it has this setting too. In doubt a suite runs.
     """
     affected_push: bool = False
-    """With `affected`, also run only affected suites on a push to the base branch: those that changed since its last
-    complete run. Their results stay those of the run that measured them. Schedules and manual runs run everything.
-    """
+    """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None
@@ -198,6 +196,8 @@ class Settings(LimitFields):
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
     annotations: bool = True
     """Show failures as annotations at the lines of their suites."""
+    annotate_unread: ProjectGlobs = ()
+    """With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them."""
     check_run: bool = False
     """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
     otlp_endpoint: Address | None = None

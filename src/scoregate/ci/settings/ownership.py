@@ -31,6 +31,7 @@ BASE_SETTINGS = frozenset(
         "affected",
         "affected_push",
         "alpha",
+        "annotate_unread",
         "annotations",
         "base_branch",
         "base_runs",
@@ -93,20 +94,9 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *(
-        "affected",
-        "affected_push",
-        "baseline",
-        "base_branch",
-        "base_runs",
-        "cache",
-        "cassettes",
-        "check_run",
-        "comment",
-        "confirm",
-    ),
-    *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
-    *("show_outputs", "slices", "suite", "config"),
+    *("affected", "affected_push", "annotate_unread", "baseline", "base_branch", "base_runs", "cache", "cassettes"),
+    *("check_run", "comment", "confirm", "decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths"),
+    *("repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 
