@@ -59,7 +59,7 @@ def report(effort: Effort) -> Iterator[Target]:
 def _report_pools(effort: Effort) -> Iterator[Target]:
     head = ["scores", "n", "runs", "called, no change: one", "pooled", "found, −5 points: one", "pooled"]
     print_table("Pooled base runs", head, TEXT)
-    called, found, gained = dict[str, Rate](), dict[str, Rate](), dict[str, Rate]()
+    called, gained = dict[str, Rate](), dict[str, Rate]()
     for kind in KINDS:
         for n in (50, 200, 1_000):
             for runs in PASTS:
@@ -69,7 +69,6 @@ def _report_pools(effort: Effort) -> Iterator[Target]:
                 called[name] = _call_rates(calm)[1]
                 one, pooled = _worse_rates(worse)
                 if n == 200 and runs >= 5:
-                    found[name] = pooled
                     gained[name] = Rate(pooled.value - one.value, max(pooled.error, one.error))
     steady = {name: rate for name, rate in called.items() if "n = 50," not in name}
     yield hold("no change, n ≥ 200: `better` + `worse`", steady, *FALSE_ALARMS)
