@@ -290,8 +290,7 @@ def choose_runs(root: Path, dependencies: RunDependencies, launches: tuple[Launc
     """Why each suite would run; empty for one that would not."""
     changes, reasons = Changes(dependencies, read(root), ""), {}
     for launch in launches:
-        script = dependencies.find_script(launch.name)
-        assert script is not None
+        (script,) = dependencies.find_scripts(launch.name)
         reasons[launch.name] = changes.find_reason(script, digest_launch(launch))
     return reasons
 

@@ -23,6 +23,7 @@ import calibration_kappa
 import calibration_limits
 import calibration_lost
 import calibration_means
+import calibration_pool
 import calibration_power
 import calibration_repeats
 import calibration_slices
@@ -42,6 +43,7 @@ TOPICS: Mapping[str, Report] = {
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
     "means": calibration_means.report,
+    "pool": calibration_pool.report,
     "power": calibration_power.report,
     "lost": calibration_lost.report,
     "errors": calibration_errors.report,

@@ -92,6 +92,7 @@ GLUE = {
     "ci.sharding",
     "ci.skip_label",
     "ci.shared_history",
+    "ci.unread_files",
     "ci.wiring",
 }
 # What a package may import besides itself.

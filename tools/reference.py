@@ -44,10 +44,10 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs max_suites executor scheduler retries max_cases repeats"
-        " repeats_budget timeout message affected approved allow_skip"
+        " repeats_budget timeout message affected affected_push approved allow_skip"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
-    "The base": "baseline base_branch require_baseline policy_from",
+    "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop max_decline"
         " decline_window fail_on_regression"
@@ -58,7 +58,9 @@ GROUPS = {
     "The comparison": "alpha min_effect margin min_ratio evaluators",
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
-    "Reports": "out keep_runs comment slices show_outputs annotations check_run otlp_endpoint key github_token",
+    "Reports": (
+        "out keep_runs comment slices show_outputs annotations annotate_unread check_run otlp_endpoint key github_token"
+    ),
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -71,6 +73,8 @@ TYPES = {
     "Texts": "list of texts",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
+    "ProjectGlobs": "list of texts",
+    "BaseRuns": "whole number from 1 to 20",
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",
     "Factor": "number above 0",

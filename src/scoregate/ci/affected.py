@@ -72,7 +72,8 @@ def _explain_all(context: JobContext, settings: Settings, base: Run | None, tree
     is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
     reasons = {
         "this is no pull request, and its results are a base for others": job is not None
-        and job.github.event_name in WRITING_EVENTS,
+        and job.github.event_name in WRITING_EVENTS
+        and not (settings.affected_push and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
         is BaselineKind.RERUN,
         "workers of a cluster record nothing": settings.executor is not ExecutorKind.LOCAL,
@@ -100,11 +101,12 @@ def _explain_base(base: Run) -> str:
 def _choose(plan: Plan, base: Run, tree: Tree, folder: str) -> AffectedPlan:
     changes, reasons = Changes(base.dependencies, tree, folder), dict[str, str]()
     for launch in plan.launches:
-        script = base.dependencies.find_script(launch.name)
+        scripts = base.dependencies.find_scripts(launch.name)
         reasons[launch.name] = (
             "the base's run has no record of it"
-            if script is None
-            else next(_explain_results(base, launch.name), "") or changes.find_reason(script, digest_launch(launch))
+            if not scripts
+            else next(_explain_results(base, launch.name), "")
+            or next(filter(None, (changes.find_reason(each, digest_launch(launch)) for each in scripts)), "")
         )
     kept = frozenset(name for name, why in reasons.items() if not why)
     if not kept:
@@ -161,7 +163,7 @@ def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
         if suite.script in carried.scripts:
             places[index] = len(suites)
             label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
-            source = suite.carried or CarriedFrom(carried.run.id, carried.run.name)
+            source = suite.carried or CarriedFrom(carried.run.id, carried.run.name, carried.run.finished)
             suites.append(replace(suite, label=label, read=None, variants=(), carried=source))
     for case in carried.run.cases:
         if case.suite in places:

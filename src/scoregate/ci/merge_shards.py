@@ -24,6 +24,7 @@ from scoregate.ci.resume import suite_key
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shard_run import find_shard_problems
 from scoregate.core.cases import CaseKey, CaseResult, Columns
+from scoregate.core.dependencies import merge_shard_dependencies
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.model_calls import merge_calls
@@ -239,6 +240,9 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: _Mer
         reused_from=next((run.reused_from for run in runs if run.reused_from), None),
         model_calls=merge_calls(calls for run in runs for calls in run.model_calls),
         shard=None,
+        dependencies=merge_shard_dependencies(
+            [(run.dependencies, [script.name for script in run.scripts]) for run in runs]
+        ),
     )
 
 

@@ -249,13 +249,14 @@ def _compare_runs(
     from scoregate.core.slice_rows import SliceChoice
     from scoregate.core.slices import collect_slices
 
-    sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions)
+    sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
     comparison = compare(
         sides.run,
         sides.base,
         baseline.note,
         unreadable=baseline.unreadable,
         pool=sides.pool,
+        earlier=sides.earlier,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
         slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),

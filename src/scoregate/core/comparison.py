@@ -10,7 +10,6 @@ from typing import TypeAlias
 from scoregate.core.case_names import rename_base_cases, rename_cases
 from scoregate.core.cases import Status
 from scoregate.core.comparison_rows import (
-    ExtraTrials,
     Row,
     carried_rows,
     label_rows,
@@ -19,6 +18,7 @@ from scoregate.core.comparison_rows import (
     score_rows,
 )
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.core.extra_trials import ExtraTrials
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.flips import Flip, find_flips
 from scoregate.core.partition import lacks_shard
@@ -28,8 +28,10 @@ from scoregate.core.quantity_rows import quantity_rows
 from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.run_movement import collect_run_means
 from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.slice_rows import SliceChoice, SliceTable
+from scoregate.core.suite_states import digest_states
 from scoregate.core.text import matches_filters
 from scoregate.core.variants import VariantRanking, rank_suites
 
@@ -70,7 +72,8 @@ class Comparison:
         gone: the labels of suites that only the baseline has.
         base_note: what the baseline is, or why there is none.
         pairs: the indices of suites that belong together, in the run and in the baseline.
-        pooled: the number of runs in the baseline.
+        pooled: the number of runs in the baseline that are of its commit.
+        earlier_runs: runs of other commits whose scores count too, with only the suites that this is proven for.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
         slices: the rows of slices.
         variants: the rankings of the variants of each suite that has any, in the run alone.
@@ -89,6 +92,7 @@ class Comparison:
     base_note: str = ""
     pairs: tuple[tuple[int, int], ...] = ()
     pooled: int = 1
+    earlier_runs: tuple[Run, ...] = ()
     base_unreadable: bool = False
     slices: SliceTable = field(default_factory=SliceTable)
     variants: tuple[VariantRanking, ...] = ()
@@ -135,6 +139,7 @@ def compare(
     *,
     unreadable: bool = False,
     pool: Sequence[Run] = (),
+    earlier: Sequence[Run] | None = None,
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
     slices: SliceChoice | None = None,
@@ -148,6 +153,8 @@ def compare(
         note: what the baseline is, or why there is none.
         unreadable: whether a baseline, or a part of it, may exist that could not be read.
         pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
+        earlier: earlier runs of the branch, with only suites for which nothing changed; their scores count as repeats.
+            None if the past is no evidence. Else it also says how far whole runs move without any change.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
         slices: the slices of the run's suites; None for no rows of slices.
@@ -171,9 +178,14 @@ def compare(
     pairs = tuple(_pair_suites(run.suites, base.suites))
     base, baselines = _collect_baselines(run, base, pairs, pool)
     measured = tuple(pair for pair in pairs if run.suites[pair[0]].carried is None)
+    # Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them.
+    past = () if run.extras else [_without_rare_unscaled(each, suite_criteria) for each in earlier or ()]
+    evidence = _add_earlier(run, baselines, past)
     quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
     extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
-    compared = _compare_scores(run, base, baselines, extras=extras, criteria_of=suite_criteria)
+    compared = _compare_scores(
+        run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=earlier is not None
+    )
     rows = tuple(label_rows(list(_with_accepted(compared, run, exemptions)), criteria))
     return replace(
         known,
@@ -185,7 +197,8 @@ def compare(
         gone=tuple(suite.label for at, suite in enumerate(base.suites) if at not in {b for _, b in pairs}),
         pairs=pairs,
         pooled=1 + len(pool),
-        slices=choice.compare(run, rows, criteria, baselines=baselines, extras=extras, criteria_of=suite_criteria),
+        earlier_runs=tuple(past),
+        slices=choice.compare(run, rows, criteria, baselines=evidence, extras=extras, criteria_of=suite_criteria),
     )
 
 
@@ -198,6 +211,16 @@ def _collect_baselines(
     return base, {
         at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
         for at, base_at in pairs
+    }
+
+
+def _add_earlier(
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+) -> dict[int, list[SuiteResult]]:
+    """Each suite of the baseline, and the same suite in earlier runs."""
+    return {
+        at: [*suites, *(rename_cases(run.suites[at], other) for other in _pool_suites(suites[0], earlier)[1:])]
+        for at, suites in baselines.items()
     }
 
 
@@ -255,7 +278,9 @@ def _compare_scores(
     *,
     extras: Mapping[int, ExtraTrials | None],
     criteria_of: CriteriaOf,
+    uses_past: bool,
 ) -> Iterator[Row]:
+    states = digest_states(base) if uses_past else {}
     for at, suite in enumerate(run.suites):
         if at not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
@@ -264,7 +289,8 @@ def _compare_scores(
             yield from carried_rows(suite, baseline_suites[at][0])
             continue
         change = describe_setup_change(suite, baseline_suites[at][0])
-        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at])
+        means = collect_run_means(base, baseline_suites[at][0], states)
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at], run_means=means)
         yield from (replace(row, setup_change=change) for row in rows) if change else rows
     matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
     for suite in base.suites:

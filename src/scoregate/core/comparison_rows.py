@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
+from types import MappingProxyType
 
-from scoregate.core.cases import Columns
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression
+from scoregate.core.extra_trials import ExtraTrials
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.intervals import measure_spread
 from scoregate.core.lost_scores import CaseSets, Reason, find_lost_scores
 from scoregate.core.pairing import (
     Pairs,
+    Side,
     case_clusters,
-    pair_scores,
     pair_sides,
     score_side,
 )
 from scoregate.core.policy import Criteria
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
+from scoregate.core.run_movement import RunMovement, measure_movement
 from scoregate.core.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.significance import correct_by_direction, exact_sign_flip_p
 
@@ -101,6 +104,8 @@ class Row:
         base_labels: the number of labels in the baseline, by label.
         setup_change: how the model or the arguments under test differ from the baseline's; empty if they don't.
         accepted: the entry that accepts a regression of this row; None without one.
+        base_runs: the number of runs of the baseline that have the suite.
+        movement: how far whole runs move without any change; None if that is unknown.
     """
 
     suite: str
@@ -141,6 +146,8 @@ class Row:
     base_labels: Mapping[str, int] = field(default_factory=dict)
     setup_change: str = ""
     accepted: AcceptedRegression | None = None
+    base_runs: int = 1
+    movement: RunMovement | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -228,7 +235,12 @@ def removed_rows(baseline: SuiteResult) -> Iterator[Row]:
 
 
 def score_rows(
-    suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria, *, extras: ExtraTrials | None = None
+    suite: SuiteResult,
+    baseline_suites: Sequence[SuiteResult],
+    criteria: Criteria,
+    *,
+    extras: ExtraTrials | None = None,
+    run_means: Mapping[str, Sequence[float]] = MappingProxyType({}),
 ) -> Iterator[Row]:
     """A row for each evaluator that the suite or its baseline has.
 
@@ -237,11 +249,14 @@ def score_rows(
         baseline_suites: the suite in the runs of the baseline, the newest first.
         criteria: the level and the smallest effects that count.
         extras: more trials of some cases on both sides, chosen by the results of the first trials.
+        run_means: the means of runs between which nothing changed, by evaluator.
     """
     baseline = baseline_suites[0]
     cases = CaseSets.from_columns(suite.columns, baseline.columns)
     for name in suite.evaluators:
-        row = _score_row(suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras)
+        means = run_means.get(name, ())
+        row = _score_row(suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras, run_means=means)
+        row = replace(row, base_runs=len(baseline_suites))
         labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, baseline))
         yield replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
     for name in baseline.evaluators:
@@ -263,6 +278,7 @@ def _score_row(
     criteria: Criteria,
     cases: CaseSets,
     extras: ExtraTrials | None,
+    run_means: Sequence[float],
 ) -> Row:
     info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
     new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
@@ -280,8 +296,7 @@ def _score_row(
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
         return replace(row, label=label, reason=change)
     if not new.means:
-        reason = _describe_no_scores(suite, info)
-        return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
+        return replace(row, label=RowLabel.UNMEASURABLE, reason=_describe_no_scores(suite, info))
     if change and not _error_problem(pairs, criteria):
         return replace(
             row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
@@ -296,6 +311,7 @@ def _score_row(
         changed=len(cases.redefined),
         higher_is_better=info.higher_is_better if direction is None else direction,
         checked=info.fingerprint is not None and base_info.fingerprint is not None,
+        movement=_measure_movement(run_means, pairs, new, baseline, runs=len(baseline_suites)),
     )
     test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
     row = with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
@@ -306,27 +322,13 @@ def _score_row(
     return row
 
 
-@record
-class ExtraTrials:
-    """More trials of some cases of a suite, the same number in the run and in the baseline."""
-
-    new: Sequence[SuiteResult]
-    baseline: Sequence[SuiteResult]
-
-    def pair_with_first(self, columns: Columns, baseline_suites: Sequence[SuiteResult], name: str) -> Pairs:
-        """Pair the scores of an evaluator over the first and the extra trials.
-
-        Args:
-            columns: the first trials of the run.
-            baseline_suites: the first trials of the baseline, the newest run first.
-            name: the id of the evaluator.
-        """
-        return pair_scores(
-            columns,
-            [each.columns for each in (*baseline_suites, *self.baseline)],
-            name,
-            more=[each.columns for each in self.new],
-        )
+def _measure_movement(
+    means: Sequence[float], pairs: Pairs, new: Side, baseline: Side, *, runs: int
+) -> RunMovement | None:
+    if not pairs.n or not means:
+        return None
+    error = measure_spread(pairs.clusters).error
+    return measure_movement(means, error, trials=new.mean_trials, base_trials=baseline.mean_trials, pooled=runs)
 
 
 def with_estimate(
@@ -348,7 +350,7 @@ def with_estimate(
         estimate: whether to estimate at all.
     """
     if pairs.n and estimate:
-        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs)
+        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs, movement=row.movement)
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
         lower, upper = difference.p_lower, difference.p_upper
         is_exact = len(pairs.clusters) < criteria.few

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import NamedTuple
 
@@ -34,10 +34,11 @@ UNKNOWN = "?"
 
 @record
 class CarriedFrom:
-    """The run that results come from: its id, and a name such as `main@a1b2c3d`."""
+    """The run that results come from: its id, a name such as `main@a1b2c3d`, and when it finished; 0 if unknown."""
 
     id: str
     name: str
+    finished: float = 0.0
 
 
 @record
@@ -82,9 +83,9 @@ class RunDependencies:
         """Whether the run recorded any."""
         return bool(self.scripts)
 
-    def find_script(self, name: str) -> ScriptDependencies | None:
-        """What a script used; None if that is not recorded."""
-        return next((each for each in self.scripts if each.script == name), None)
+    def find_scripts(self, name: str) -> tuple[ScriptDependencies, ...]:
+        """What a script used, in each shard that ran a part of it; empty if that is not recorded."""
+        return tuple(each for each in self.scripts if each.script == name)
 
 
 def merge_dependencies(own: RunDependencies, other: RunDependencies, names: Collection[str]) -> RunDependencies:
@@ -102,6 +103,28 @@ def merge_dependencies(own: RunDependencies, other: RunDependencies, names: Coll
             uses = tuple(table.setdefault(other.table[use], len(table)) for use in script.uses)
             scripts.append(replace(script, uses=uses))
     return replace(own, table=tuple(table), scripts=tuple(sorted(scripts, key=lambda each: each.script)))
+
+
+def merge_shard_dependencies(runs: Sequence[tuple[RunDependencies, Collection[str]]]) -> RunDependencies:
+    """What the scripts of a merged run depend on: a script that several shards ran depends on what it used in each.
+
+    Args:
+        runs: the dependencies of each shard, and the names of the scripts that it ran.
+
+    Returns:
+        The dependencies; none if shards recorded nothing, or found other files.
+    """
+    known = [dependencies for dependencies, _ in runs if dependencies.is_recorded]
+    first = known[0] if known else RunDependencies()
+    if not known or any((each.shared, each.data) != (first.shared, first.data) for each in known):
+        return RunDependencies()
+    merged = replace(first, table=(), scripts=())
+    for dependencies, names in runs:
+        merged = merge_dependencies(merged, dependencies, names)
+        missing = set(names) - {each.script for each in dependencies.scripts}
+        unknown = tuple(ScriptDependencies(name, "", unknown="a shard did not record it") for name in sorted(missing))
+        merged = replace(merged, scripts=(*merged.scripts, *unknown))
+    return merged
 
 
 def check_dependencies(dependencies: RunDependencies) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from dataclasses import replace
+from math import inf, isfinite, log
 
 from scoregate.core.intervals import MANY, measure_spread
 from scoregate.core.pairing import Pairs
 from scoregate.core.records import record
+from scoregate.core.run_movement import RunMovement
 from scoregate.core.significance import sign_flip_test, smallest_p, within_case_test
 
 _ALPHA = 0.05
@@ -43,7 +45,9 @@ class Estimate:
         return min(1.0, 2 * min(self.p_lower, self.p_upper))
 
 
-def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs | None = None) -> Estimate:
+def estimate_difference(
+    pairs: Pairs, *, scale: float | None, test_pairs: Pairs | None = None, movement: RunMovement | None = None
+) -> Estimate:
     """Test a difference and estimate its size.
 
     Args:
@@ -51,6 +55,7 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
         scale: the largest possible difference; None if there is no bound.
         test_pairs: the same pairs with more trials, chosen by the results of the first trials. Only the test uses them:
             an estimate from chosen trials would be biased towards 0.
+        movement: how far whole runs move without any change; None if that is unknown.
 
     Returns:
         The estimate. Below 50 clusters the interval of a score allows for a change by `scale` that no case shows yet;
@@ -73,7 +78,7 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
         lowest, highest = spread.score_interval(pairs.step)
         smallest_margin = max(-lowest, highest, abs(spread.mean) + _UNSEEN_CASES * scale / spread.clusters)
     bound = inf if scale is None else scale
-    return Estimate(
+    estimate = Estimate(
         delta=spread.mean,
         p_lower=p_lower,
         p_upper=p_upper,
@@ -82,6 +87,23 @@ def estimate_difference(pairs: Pairs, *, scale: float | None, test_pairs: Pairs 
         detectable=spread.detectable(1.0 if scale is None else scale),
         smallest_p=smallest_p((test_pairs or pairs).sums),
         smallest_margin=smallest_margin,
+    )
+    is_wider = movement is not None and movement.excess and isfinite(spread.error)
+    return _widen(estimate, movement, spread.error, bound) if is_wider and movement is not None else estimate
+
+
+def _widen(estimate: Estimate, movement: RunMovement, error: float, bound: float) -> Estimate:
+    """The estimate with the movement of whole runs; nothing gets narrower."""
+    delta, half_width = estimate.delta, movement.half_width(error)
+    lower, upper = movement.one_sided_p(delta, error)
+    return replace(
+        estimate,
+        p_lower=max(estimate.p_lower, lower),
+        p_upper=max(estimate.p_upper, upper),
+        low=max(-bound, min(estimate.low, delta - half_width)),
+        high=min(bound, max(estimate.high, delta + half_width)),
+        detectable=max(estimate.detectable or 0.0, movement.detectable(error)),
+        smallest_margin=max(estimate.smallest_margin, abs(delta) + half_width),
     )
 
 

@@ -25,6 +25,7 @@ from scoregate.core.run import (
     SuiteResult,
 )
 from scoregate.core.run_costs import sum_costs
+from scoregate.core.suite_states import digest_states
 
 _DIGITS = 6
 _SIGNIFICANT = 30
@@ -51,6 +52,7 @@ def history_after(run: Run) -> History:
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
     measured = {suite.label: suite for suite in run.suites if len(suite.columns) and not suite.carried}
+    states = digest_states(run)
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):
         old_suite, suite = old.suite_history(label), measured.get(label)
@@ -62,6 +64,7 @@ def history_after(run: Run) -> History:
                 name: _extend_column(old_suite.scores.get(name, ()), kept, scores.get(name))
                 for name in dict.fromkeys((*scores, *old_suite.scores))
             },
+            _extend_states(old_suite.states, kept, None if suite is None else states.get(suite.script or "")),
         )
     return fit_history(History((*(old.runs[at] for at in kept), past_run), suites))
 
@@ -78,6 +81,11 @@ def _shorten(text: str | None) -> str | None:
 
 def _extend_column(old: Sequence[_T | None], kept: Sequence[int], new: _T | None) -> tuple[_T | None, ...]:
     return (*(old[at] if old else None for at in kept), new)
+
+
+def _extend_states(old: Sequence[str | None], kept: Sequence[int], new: str | None) -> tuple[str | None, ...]:
+    states = _extend_column(old, kept, new)
+    return states if any(states) else ()
 
 
 def _suite_metrics(columns: Sequence[Columns], cost: float | None) -> SuiteMetrics:
@@ -139,7 +147,7 @@ def fit_history(history: History) -> History:
     suites = {
         label: replace(suite, scores={name: each for name, each in suite.scores.items() if budget.add(name, each)})
         for label, suite in history.suites.items()
-        if budget.add(label, suite.took)
+        if budget.add(label, (*suite.took, *suite.states))
     }
     return replace(history, suites=suites)
 
@@ -177,6 +185,7 @@ def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:
     names = dict.fromkeys(
         name for places in runs for history, _ in places for name in history.suite_history(label).scores
     )
+    states = tuple(_first_point((history.suite_history(label).states, at) for history, at in places) for places in runs)
     return SuiteHistory(
         tuple(_first_point((history.suite_history(label).took, at) for history, at in places) for places in runs),
         {
@@ -186,6 +195,7 @@ def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:
             )
             for name in names
         },
+        states if any(states) else (),
     )
 
 

@@ -88,6 +88,12 @@ class Side:
             means[case] /= count
         return cls(read, means, counts, frozenset(errored).difference(means))
 
+    @property
+    def mean_trials(self) -> float:
+        """The mean number of values of a case that has any."""
+        more = sum(self.counts.values()) - len(self.counts)
+        return 1 + more / len(self.means) if self.means else 0.0
+
     def has_run(self, case: str) -> bool:
         """Whether the case was run, with or without an error."""
         return case in self.means or case in self.errored

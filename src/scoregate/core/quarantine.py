@@ -8,6 +8,7 @@ from math import isnan
 from typing import TypeAlias
 
 from scoregate.core.cases import CaseResult, Columns, Status
+from scoregate.core.earlier_runs import leave_out_cases
 from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.policy import matches_suite
@@ -58,15 +59,24 @@ class Sides:
         base: the baseline; None without one.
         pool: more runs of the baseline's commit.
         cases: the cases that are left out, by suite and in the order of the run.
+        earlier: earlier runs of the branch, see `compare`.
     """
 
     run: Run
     base: Run | None = None
     pool: tuple[Run, ...] = ()
     cases: tuple[QuarantinedCase, ...] = ()
+    earlier: tuple[Run, ...] | None = None
 
 
-def leave_out_quarantine(run: Run, base: Run | None, pool: Sequence[Run], exemptions: Exemptions) -> Sides:
+def leave_out_quarantine(
+    run: Run,
+    base: Run | None,
+    pool: Sequence[Run],
+    exemptions: Exemptions,
+    *,
+    earlier: tuple[Run, ...] | None = None,
+) -> Sides:
     """Leave out the cases in quarantine. Reads the cases of a run only if an entry may cover one of them.
 
     Args:
@@ -75,10 +85,11 @@ def leave_out_quarantine(run: Run, base: Run | None, pool: Sequence[Run], exempt
         pool: more runs of the baseline's commit.
         exemptions: the entries. If the base decides, its names and tags decide for each case that it has: else a change
             could rename or tag a case to leave it out.
+        earlier: earlier runs of the branch, see `compare`.
     """
     entries = exemptions.active_quarantine
     if not entries:
-        return Sides(run, base, tuple(pool))
+        return Sides(run, base, tuple(pool), earlier=earlier)
     found = dict(_find_cases(run, entries))
     base_found = {} if base is None else dict(_find_cases(base, entries))
     if exemptions.base_decides and base is not None:
@@ -86,13 +97,14 @@ def leave_out_quarantine(run: Run, base: Run | None, pool: Sequence[Run], exempt
         found = {key: entry for key, entry in found.items() if key not in known}
     chosen = found | base_found
     if not chosen:
-        return Sides(run, base, tuple(pool))
+        return Sides(run, base, tuple(pool), earlier=earlier)
     trials = _Trials(chosen)
     return Sides(
         _without(run, chosen, trials.add),
         None if base is None else _without(base, chosen, trials.add_base),
         tuple(_without(each, chosen) for each in pool),
         tuple(trials.cases(run)),
+        None if earlier is None else tuple(leave_out_cases(each, chosen) for each in earlier),
     )
 
 

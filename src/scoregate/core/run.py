@@ -110,13 +110,13 @@ class PastRun:
 class SuiteHistory:
     """The history of one suite: a value for each run, None if the run doesn't have the suite or evaluator.
 
-    Attributes:
-        took: the metrics of the suite.
-        scores: the scores, by evaluator.
+    `took` are the metrics of the suite; `scores` are by evaluator; `states` are digests of everything that the suite
+    depended on, or empty if no run recorded it.
     """
 
     took: tuple[SuiteMetrics | None, ...] = ()
     scores: Mapping[str, tuple[Score | None, ...]] = field(default_factory=dict)
+    states: tuple[str | None, ...] = ()
 
 
 @record

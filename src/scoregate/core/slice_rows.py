@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 from types import MappingProxyType
 
-from scoregate.core.comparison_rows import ExtraTrials, Row, RowLabel, label_rows, with_estimate
+from scoregate.core.comparison_rows import Row, RowLabel, label_rows, with_estimate
+from scoregate.core.extra_trials import ExtraTrials
 from scoregate.core.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.core.policy import Criteria
@@ -276,6 +277,8 @@ class _Sides:
             higher_is_better=row.higher_is_better,
             checked=row.checked,
             accepted=row.accepted,
+            base_runs=row.base_runs,
+            movement=row.movement,
         )
         is_enough = len(pairs.clusters) >= criteria.few
         test_pairs = self._pair_tests(members, clusters) if is_enough else None

@@ -154,3 +154,19 @@ def test_a_test_set_of_a_service_always_runs(project: Project) -> None:
     run = json.loads((ran.out / "run" / "run.json").read_text(encoding="utf-8"))
     (script,) = run["dependencies"]["scripts"]
     assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", ran.output
+
+
+def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
+    prepare(project)
+    project.write(".gitignore", "scoregate-out/\nshards/\n__pycache__/\n.scoregate-cache/\n")
+    project.commit()
+    for number in (1, 2):
+        shard = project.scoregate("run", "--shard", f"{number}/2", "--out", f"shards/{number}", "--baseline", "none")
+        assert shard.exit_code == 0, shard.output
+    project.scoregate("merge", "shards/1", "shards/2")
+    base = json.loads((project.root / "scoregate-out/run/run.json").read_text(encoding="utf-8"))
+    assert [each["script"] for each in base["dependencies"]["scripts"]] == ["evals/one.py", "evals/two.py"]
+    project.write("prompts/one.md", "other")
+    changed = project.scoregate("run")
+    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert {suite["carried"]["id"] for suite in changed.result["suites"] if suite["carried"]} == {base["id"]}

@@ -56,6 +56,27 @@ def test_a_push_to_the_base_branch_runs_everything(world: World) -> None:
     assert "All suites ran: this is no pull request" in job.output
 
 
+def test_a_push_may_run_what_changed_since_the_last_run(world: World) -> None:
+    prepare(world, "affected = true\naffected_push = true\nmin_pass_rate = 0\n")
+    jobs = []
+    for name in ("README.md", "prompts/one.md"):
+        world.project.write(name, "other")
+        world.commit()
+        jobs.append(world.push())
+    assert [sorted(carried(job)) for job in jobs] == [["one", "two"], ["two"]], jobs[1].output
+    # Two pushes later, the results of the other suite are still those of the run that measured them.
+    first, second = ({each["label"]: each["carried"] for each in job.result["suites"]}["two"] for job in jobs)
+    assert first == second
+    assert 0 < first["finished"] < jobs[0].result["run"]["started"]
+    change = judge(world, app__two_py="def answer(input): return input + ''\n")
+    assert carried(change) == ["one"], change.output
+    rows = {row["suite"]: row for row in change.result["rows"]}
+    # They are a base for a change of that suite, but the runs that only kept them are no further evidence.
+    assert (rows["two"]["label"], rows["two"]["n"], rows["two"]["base_runs"]) == ("unchanged", 20, 1)
+    world.project.git("checkout", "-q", "main")
+    assert carried(world.job(events.schedule(world.repo))) == []
+
+
 def test_a_shallow_clone_is_enough(world: World) -> None:
     prepare(world)
     world.branch()
@@ -92,3 +113,55 @@ def test_a_fork_cannot_bring_its_own_record(world: World) -> None:
     assert job.exit_code == 1, job.output
     assert carried(job) == []
     assert "the change itself names its baseline" in job.output
+
+
+UNREAD = 'affected = true\nannotate_unread = ["prompts/**", "app/*.py"]\n'
+
+
+def unread(job: Job) -> list[tuple[str, str]]:
+    """The notices of files that no eval reads, and why that is unknown."""
+    notices = [each for each in job.commands if each.name == "notice"]
+    return [(each.properties.get("file", ""), each.message) for each in notices]
+
+
+def test_changed_files_that_no_eval_reads_get_a_note(world: World) -> None:
+    prepare(world, UNREAD)
+    world.project.write("prompts/old.md", "old")
+    world.commit()
+    world.push()
+    (world.project.root / "prompts/old.md").unlink()
+    job = judge(world, prompts__new_md="new", prompts__one_md="other", app__unused_py="", README_md="text")
+    text = "No eval reads this file."
+    assert unread(job) == [("app/unused.py", text), ("prompts/new.md", text)], job.output
+    assert job.exit_code == 0
+
+
+def test_notes_are_few(world: World) -> None:
+    prepare(world, UNREAD)
+    job = judge(world, **{f"prompts__{at}_md": "" for at in range(9)})
+    assert len(unread(job)) == 5
+    assert unread(job)[-1] == ("", "5 more changed files that no eval reads")
+
+
+def test_in_doubt_there_is_no_note_at_files(world: World) -> None:
+    prepare(world, UNREAD)
+    starts = "import subprocess\nsubprocess.run(['true'])\n"
+    job = judge(world, prompts__new_md="new", app__one_py=f"{starts}def answer(input): return input\n")
+    ((file, message),) = unread(job)
+    assert file == ""
+    assert "annotate_unread: it is unknown whether an eval reads the changed files: evals/one.py: " in message
+
+
+def test_without_a_record_there_is_no_note_at_files(world: World) -> None:
+    prepare(world, UNREAD.replace("true", "false"))
+    ((file, message),) = unread(judge(world, prompts__new_md="new"))
+    assert (file, "it needs `affected`" in message) == ("", True)
+
+
+def test_without_an_answer_of_github_there_is_a_warning(world: World) -> None:
+    prepare(world, UNREAD)
+    world.github.fail("GET", "*/compare/*", status=403, body={"message": "Resource not accessible"}, times=9)
+    job = judge(world, prompts__new_md="new")
+    assert unread(job) == []
+    assert "annotate_unread: the changed files are unknown" in job.output
+    assert job.exit_code == 0

@@ -54,6 +54,20 @@ def test_a_push_to_main_is_written_and_is_the_base_of_pull_requests(world: World
     assert ENCODED.encode() not in b"".join(job.written.values())
 
 
+def test_earlier_bases_count_if_nothing_changed(world: World, history: PostgresHistory) -> None:
+    environ = {"SCOREGATE_HISTORY": address_of(history)}
+    world.project.write("scoregate.toml", "affected = true\n")
+    for text in ("one", "two"):
+        world.project.write("README.md", text)
+        world.commit()
+        assert world.job(events.push(world.repo), "run", "--baseline", "history", **environ).exit_code == 0
+    world.branch()
+    world.commit_suite(**WORSE)
+    pull = world.open_pull_request()
+    job = world.job(events.pull_request(pull), "run", "--baseline", "history", **environ)
+    assert [row["base_runs"] for row in job.result["rows"]] == [2], job.output
+
+
 def test_only_pushes_to_the_base_branch_are_bases(world: World, history: PostgresHistory) -> None:
     environ = {"SCOREGATE_HISTORY": address_of(history)}
     for event in (events.schedule(world.repo), events.workflow_dispatch(world.repo)):

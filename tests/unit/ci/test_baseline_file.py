@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.unit.core.test_earlier_runs import depends, recorded
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe_run, find_file_baseline
 from scoregate.ci.settings import Settings
 from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.dependencies import Dependency
+from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import RecordError
 
@@ -125,3 +128,25 @@ async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 )
 def test_a_run_in_words(run: Run, note: str) -> None:
     assert describe_run(run) == note
+
+
+async def test_runs_of_other_commits_count_if_nothing_changed(tmp_path: Path) -> None:
+    newest = replace(recorded([1.0] * 12, "new"), branch="main", finished=9.0)
+    same = replace(recorded([1.0] * 12, "same"), branch="main", finished=8.0)
+    others = (
+        replace(same, id="changed", dependencies=depends(Dependency("file", "prompt.md", "other"))),
+        replace(same, id="elsewhere", branch="change"),
+        replace(same, id="dirty", dirty=True),
+    )
+    for run in (newest, same, *others):
+        with RunWriter(tmp_path / "bases" / run.id / "run") as writer:
+            for case in run.suites[0].columns.hashes:
+                writer.add(CaseResult(0, case, evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}))
+            writer.finish(run)
+    for settings, expected in (
+        (Settings(baseline="bases"), ["run same"]),
+        (Settings(baseline="bases", base_runs=1), None),
+    ):
+        found = await find_file_baseline(tmp_path, settings)
+        assert found is not None
+        assert (None if found.earlier is None else [run.id for run in found.earlier]) == expected

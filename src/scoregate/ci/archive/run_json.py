@@ -39,6 +39,7 @@ from scoregate.core.run import (
     SuiteMetrics,
     SuiteResult,
 )
+from scoregate.core.suite_states import LONGEST_STATE
 from scoregate.errors import RecordError
 
 _LATEST_TIME = 1e11
@@ -242,7 +243,10 @@ def _check_history(history: History) -> None:
     _require(len(series) <= MOST_SERIES + len(history.suites), f"it has {len(series):,} columns")
     names = [*history.suites, *(name for suite in history.suites.values() for name in suite.scores)]
     _require(sum(map(len, names)) <= _LONGEST_NAMES, "its names are too long")
-    _require(all(len(each) == number for each in series), "its columns are not as long as it has runs")
+    states = [suite.states for suite in history.suites.values() if suite.states]
+    _require(all(len(each) == number for each in (*series, *states)), "its columns are not as long as it has runs")
+    texts = (text for each in states for text in each if text is not None)
+    _require(all(len(text) <= LONGEST_STATE for text in texts), "one of its digests is not valid")
     _require(all(map(_is_valid_run, history.runs)), "one of its runs is not valid")
     _require(all(map(_is_valid_point, (point for each in series for point in each))), "one of its numbers is not valid")
 

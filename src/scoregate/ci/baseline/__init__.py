@@ -22,6 +22,7 @@ class Baseline:
         folder: where it is on disk; empty if it was downloaded.
         unreadable: there may be a baseline, or more of it, that could not be read.
         implicit: no setting names it, so that it is the previous run on a developer's machine.
+        earlier: earlier runs of its branch, with only suites for which nothing changed; None if they are no evidence.
     """
 
     run: Run | None
@@ -30,6 +31,7 @@ class Baseline:
     folder: str = ""
     unreadable: bool = False
     implicit: bool = False
+    earlier: tuple[Run, ...] | None = None
 
     @property
     def reference(self) -> BaseReference | None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from anyio import to_thread
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
 from scoregate.ci.baseline.file import describe_run
 from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_cassettes, unpack_run
 from scoregate.ci.github.base import BaseCommit
@@ -26,6 +27,7 @@ from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
+_T = TypeVar("_T")
 _IN_MEMORY = 8 << 20
 MOST_ANCESTORS = 300
 MOST_POOLED = 5
@@ -61,7 +63,7 @@ async def find_artifact_baseline(
     if connection.api is None:
         return Baseline(None, "without a token, artifacts can't be downloaded: set github-token", unreadable=True)
     try:
-        return await _find_baseline(connection, connection.api, base)
+        return await _find_baseline(connection, connection.api, base, settings.base_runs)
     except ScoregateError as error:
         return Baseline(None, f"no artifact could be read: {error}", unreadable=True)
 
@@ -78,7 +80,7 @@ class _Problems:
         self.unreadable = self.unreadable or unreadable
 
 
-async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> Baseline:
+async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, most: int) -> Baseline:
     stored: dict[str, list[Mapping[str, Any]]] = {}
     async for artifact in list_artifacts(connection, api, base):
         stored.setdefault(text_at(artifact, "workflow_run", "head_sha"), []).append(artifact)
@@ -90,7 +92,9 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
         artifacts = stored.pop(chosen.commit)[:MOST_POOLED]
         runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:
-            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems.messages)), branch=base.branch)
+            note = "; ".join((chosen.note, *problems.messages))
+            earlier = (StoredRun(commit, partial(read_artifact, api, each)) for commit, each in list_pairs(stored))
+            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=base.branch), earlier, most)
         reason = commit_problems.messages[0]
         problems.add(
             f"the artifact of {chosen.commit[:7]} can't be used: {reason}", unreadable=commit_problems.unreadable
@@ -99,6 +103,11 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
         problems.unreadable = problems.unreadable or bool(stored)
     note = "; ".join(problems.messages) or f"{base.branch} has no artifact {connection.artifact}"
     return Baseline(None, note, unreadable=problems.unreadable)
+
+
+def list_pairs(stored: Mapping[str, Iterable[_T]]) -> Iterator[tuple[str, _T]]:
+    """Each commit with each of its runs."""
+    return ((commit, each) for commit, runs in stored.items() for each in runs)
 
 
 def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> Baseline:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from functools import partial
 
 from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIES, find_nearest, make_pooled_baseline
+from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIES, find_nearest, list_pairs, make_pooled_baseline
+from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
@@ -37,12 +39,12 @@ async def find_branch_baseline(
         note = "the data branch can be read only in GitHub's jobs, with a token"
         return Baseline(None, note, unreadable=connection is not None)
     try:
-        return await _find_baseline(connection, connection.api, base)
+        return await _find_baseline(connection, connection.api, base, settings.base_runs)
     except ScoregateError as error:
         return Baseline(None, f"the branch {BRANCH} could not be read: {error}", unreadable=True)
 
 
-async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> Baseline:
+async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, most: int) -> Baseline:
     if (tip := await read_tip(api, BRANCH)) is None:
         # Without the right to see the repository, a token finds no branch either. Then this request fails.
         await api.get(f"/repos/{api.repository}")
@@ -57,7 +59,9 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit) -> 
         if errors:
             problems.append(f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {errors[0]}")
         if runs:
-            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems)), branch=None)
+            note = "; ".join((chosen.note, *problems))
+            earlier = (StoredRun(commit, partial(read_blob, api, blob)) for commit, blob in list_pairs(stored))
+            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=None), earlier, most)
     note = "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}"
     return Baseline(None, note, unreadable=bool(problems))
 

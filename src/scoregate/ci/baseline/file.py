@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import anyio.to_thread
 
 from scoregate.ci.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, read_head, read_run, run_folder
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.earlier import has_past, select_usable
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.run import Run
 from scoregate.errors import RecordError
@@ -30,14 +32,18 @@ async def find_file_baseline(root: Path, settings: Settings) -> Baseline | None:
         return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
-    baseline = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline)
+    baseline = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline, settings.base_runs)
     return replace(baseline, folder=settings.baseline)
 
 
-def read_baseline(path: Path) -> Baseline:
+def read_baseline(path: Path, most: int = 1) -> Baseline:
     """The run at a path, or if several folders in it hold runs, the runs of the newest one's commit.
 
     Of several runs, the ones that can't be read are listed in the note.
+
+    Args:
+        path: the folder of the run, or of several.
+        most: the largest number of runs that count, with those of other commits of the branch; 1 for no other commits.
 
     Raises:
         RecordError: there is no run, or none that can be read. A baseline that is named is never skipped.
@@ -51,7 +57,15 @@ def read_baseline(path: Path) -> Baseline:
     if newest.commit is not None and not newest.dirty:
         pool = tuple(run for run in others if run.commit == newest.commit and not run.dirty)
     problems = (f"{error.message}: {error.advice}" for error in unreadable)
-    return Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
+    found = Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
+    return replace(found, earlier=tuple(_select_earlier(found, others, most))) if has_past(found, most) else found
+
+
+def _select_earlier(baseline: Baseline, others: Iterable[Run], most: int) -> Iterator[Run]:
+    newest, missing = baseline.run, most - 1 - len(baseline.pool)
+    same_branch = (run for run in others if newest is not None and run.branch == newest.branch)
+    chosen = (select_usable(run, newest) for run in same_branch if newest is not None and run.commit != newest.commit)
+    return islice((run for run in chosen if run is not None), max(0, missing))
 
 
 def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | None:

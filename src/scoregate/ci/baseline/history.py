@@ -17,8 +17,10 @@ from scoregate.ci.baseline.artifact import (
     MOST_TRIES,
     NearestCommit,
     find_nearest,
+    list_pairs,
     make_pooled_baseline,
 )
+from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import Connection
@@ -86,7 +88,12 @@ async def _find_baseline(
         if errors:
             problems.append(f"a run of {chosen.commit[:7]} in the history could not be read: {errors[0]}")
         if runs:
-            return make_pooled_baseline(runs, "; ".join((chosen.note, *problems)), branch=branch)
+            note = "; ".join((chosen.note, *problems))
+            earlier = (
+                StoredRun(commit, partial(to_thread.run_sync, read_stored_run, store, run_id))
+                for commit, run_id in list_pairs(stored)
+            )
+            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=branch), earlier, settings.base_runs)
     note = "; ".join(problems) or f"the history has no base of {project} on {branch}"
     return Baseline(None, note, unreadable=bool(problems))
 

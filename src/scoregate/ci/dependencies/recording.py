@@ -31,7 +31,14 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 # They differ between runs, but not what a suite measures.
 _OF_RUN = {
     *("SCOREGATE_ROOT", "SCOREGATE_REPORT", "SCOREGATE_TEST_RUN_MESSAGE", "SCOREGATE_CACHE", "SCOREGATE_CHAMPIONS"),
-    *("SCOREGATE_REUSE", "SCOREGATE_SPENT", "SCOREGATE_MAX_COST", "SCOREGATE_MAX_TOKENS", "PYTHONPATH"),
+    *(
+        "SCOREGATE_PARTS",
+        "SCOREGATE_REUSE",
+        "SCOREGATE_SPENT",
+        "SCOREGATE_MAX_COST",
+        "SCOREGATE_MAX_TOKENS",
+        "PYTHONPATH",
+    ),
 }
 STDLIB = frozenset(sys.stdlib_module_names)
 _NO_INPUTS = "it is a command without `inputs`"

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.report import number_format
+from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
 from scoregate.ci.report.cases import (
     CasePosition,
     ErrorView,
@@ -54,8 +55,10 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = _build_without_exemptions(comparison, verdict, context)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
     title = f"{view.title}{summarize(exemptions, quarantined)}"
-    estimate = comparison.run.estimate
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, estimate=estimate)
+    earlier = tuple(build_earlier_runs(comparison))
+    base_runs = describe_base_runs(comparison.base, comparison.pooled, earlier) if comparison.base else ""
+    view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate)
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
@@ -234,6 +237,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
+    yield from describe_movement(comparison)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
     if empty := comparison.slices.empty:

@@ -42,6 +42,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "base": asdict(view.base) if view.base else None,
         "base_note": view.base_note,
         "pooled": view.pooled,
+        "earlier_runs": [asdict(each) for each in view.earlier_runs],
         "totals": asdict(view.totals),
         "suites": [_suite(suite) for suite in view.suites],
         "rows": [_row(row) for row in view.rows],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from scoregate.ci.report import number_format
+from scoregate.ci.report.base_runs import EarlierRunView
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
@@ -54,7 +55,8 @@ class RunView:
 class ReportView:
     """Everything that reports print, and readers of cases for reports that list all cases.
 
-    `base` is the baseline, of `pooled` runs. Without a baseline, the first of the `notices` says what to expect.
+    `base` is the baseline, of `pooled` runs of its commit and of `earlier_runs`; `base_runs` describes them. Without a
+    baseline, the first of the `notices` says what to expect.
     `quantities` compare latency, tokens and cost. `warnings` are findings that do not fail the gate; `policy_changes`
     are the differences between the gates and those of the baseline.
     `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
@@ -107,11 +109,18 @@ class ReportView:
     estimate: RunEstimate | None = None
     exemptions: tuple[ExemptionView, ...] = ()
     quarantined: tuple[QuarantinedView, ...] = ()
+    earlier_runs: tuple[EarlierRunView, ...] = ()
+    base_runs: str = ""
 
     @property
     def has_newly_failing(self) -> bool:
         """Whether cases fail that passed in the baseline."""
         return bool(self.newly_failing)
+
+    @property
+    def base_run_count(self) -> int:
+        """The number of runs that make up the baseline."""
+        return self.pooled + len(self.earlier_runs)
 
     @property
     def base_details(self) -> str:
@@ -120,9 +129,8 @@ class ReportView:
             return ""
         age = self.context.generated_at - self.base.finished
         known_age = 0 < age < self.context.generated_at
-        pooled = f"{self.pooled} runs of this commit" if self.pooled > 1 else ""
-        note = self.base_note.removeprefix("stored run").removeprefix(", ") if pooled else self.base_note
-        return ", ".join(filter(None, (pooled, note, number_format.age(age) if known_age else "")))
+        note = self.base_note.removeprefix("stored run").removeprefix(", ") if self.base_runs else self.base_note
+        return ", ".join(filter(None, (self.base_runs, note, number_format.age(age) if known_age else "")))
 
     @property
     def shown_exemptions(self) -> tuple[ExemptionView, ...]:

@@ -107,6 +107,7 @@ def _check_approved(value: str) -> str:
 ApprovedText: TypeAlias = Annotated[str, AfterValidator(_check_approved)]
 Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
 Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
+BaseRuns = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1, le=20)]
 NonNegativeInt = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
@@ -334,6 +335,9 @@ def check_inputs(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+ProjectGlobs = Annotated[Texts, AfterValidator(check_inputs)]
+
+
 class Command(Table):
     """A suite that is a command, in any language."""
 
@@ -349,7 +353,7 @@ class Command(Table):
     """Globs of numeric properties in JUnit reports that are scores. Properties named `score.NAME` always are."""
     imports: Annotated[Texts, AfterValidator(check_imports)] = ()
     """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
-    inputs: Annotated[Texts, AfterValidator(check_inputs)] = ()
+    inputs: ProjectGlobs = ()
     """Globs of all files that the command depends on, relative to the project, such as `prompts/**`; for `affected`."""
 
 

@@ -19,6 +19,7 @@ from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
     ApprovedText,
     BaselineKind,
+    BaseRuns,
     Cache,
     Commands,
     Comment,
@@ -32,6 +33,7 @@ from scoregate.ci.settings.fields import (
     Origins,
     PolicySource,
     PriceSettings,
+    ProjectGlobs,
     Rate,
     Repeats,
     Seconds,
@@ -108,6 +110,10 @@ class Settings(LimitFields):
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
+    base_runs: BaseRuns = 5
+    """How many of the newest runs of the base branch a score is compared with. Runs of other commits count if the
+    records of `affected` prove that nothing which the suite depends on changed. 1: only runs of the base's commit.
+    """
     decline_window: WindowText = "10 runs"
     """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
     is at least so many `days` old.
@@ -142,6 +148,8 @@ class Settings(LimitFields):
     """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
     which recorded what they depend on because it has this setting too. In doubt a suite runs.
     """
+    affected_push: bool = False
+    """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None
@@ -189,6 +197,8 @@ class Settings(LimitFields):
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
     annotations: bool = True
     """Show failures as annotations at the lines of their suites."""
+    annotate_unread: ProjectGlobs = ()
+    """With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them."""
     check_run: bool = False
     """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
     otlp_endpoint: Address | None = None

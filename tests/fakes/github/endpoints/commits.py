@@ -56,9 +56,31 @@ def compare(call: Call) -> Answer:
         "behind_by": behind,
         "total_commits": len(ahead),
         "commits": [shown(call, commit) for commit in items],
-        "files": [],
+        "files": changed_files(call, objects.commits[common], head),
     }
     return Answer(told, headers=headers)
+
+
+MOST_FILES = 300
+
+
+def changed_files(call: Call, base: Commit, head: Commit) -> list[dict[str, Any]]:
+    """The files that differ between two commits, without what they say."""
+    before, after = (call.repo.objects.files(commit.tree) for commit in (base, head))
+    paths = sorted(path for path in {**before, **after} if before.get(path) != after.get(path))
+    api, web = show.api_of(call.repo), show.web_of(call.repo)
+    return [
+        {
+            "sha": (after.get(path) or before[path]).sha,
+            "filename": path,
+            "status": "added" if path not in before else "modified" if path in after else "removed",
+            **dict.fromkeys(("additions", "deletions", "changes"), 0),
+            "blob_url": f"{web}/blob/{head.sha}/{path}",
+            "raw_url": f"{web}/raw/{head.sha}/{path}",
+            "contents_url": f"{api}/contents/{path}?ref={head.sha}",
+        }
+        for path in paths[:MOST_FILES]
+    ]
 
 
 def shown(call: Call, commit: Commit) -> dict[str, Any]:

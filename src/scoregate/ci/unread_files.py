@@ -1,0 +1,99 @@
+"""Notes at changed files of a pull request that no eval reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from anyio import to_thread
+
+from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, RunHead, read_head
+from scoregate.ci.dependencies.tree import is_below, matches
+from scoregate.ci.github.client import Api
+from scoregate.ci.github.commands import command
+from scoregate.ci.github.context import PullRequest
+from scoregate.ci.github.responses import rows_at, text_at
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
+from scoregate.ci.report.text import one_line
+from scoregate.ci.report.view import ReportView
+from scoregate.core.dependencies import Dependency, RunDependencies
+from scoregate.errors import GitHubRefused, RecordError
+
+# A runner shows ten notices of a step; five are for cases.
+_MOST = 4
+_MOST_COMPARED = 300
+_TITLE = "scoregate"
+_LONGEST = 300
+
+
+async def publish_unread_files(view: ReportView, target: PublishTarget) -> Delivery:
+    """Write a notice for each changed file that no suite reads, of those that `annotate_unread` names.
+
+    In doubt there is none: one notice then says why it is unknown.
+    """
+    connection, request = target.connection, target.request
+    is_wanted = target.unread and target.annotations and request is not None
+    if not is_wanted or connection is None or connection.api is None or request is None:
+        return Delivery()
+    try:
+        head = await to_thread.run_sync(read_head, target.out / RUN_FOLDER / RUN_FILE)
+        changed = await _fetch_changed(connection.api, request)
+    except (GitHubRefused, RecordError) as error:
+        return Delivery(warnings=(f"annotate_unread: the changed files are unknown: {error.message}",))
+    patterns = [f"{view.context.folder}/{each}".lstrip("/") for each in target.unread]
+    chosen = [path for path in changed if any(matches(path, pattern) for pattern in patterns)]
+    if not chosen:
+        return Delivery()
+    if doubt := _find_doubt(head):
+        text = one_line(f"annotate_unread: it is unknown whether an eval reads the changed files: {doubt}", _LONGEST)
+        target.log(command("notice", target.redact(text), title=_TITLE))
+        return Delivery()
+    unread = list(find_unread(head.dependencies, chosen))
+    for path in unread[:_MOST]:
+        target.log(command("notice", "No eval reads this file.", file=target.redact(path), line=1, title=_TITLE))
+    if (more := len(unread) - _MOST) > 0:
+        target.log(command("notice", f"{more:,} more changed files that no eval reads", title=_TITLE))
+    return Delivery()
+
+
+async def _fetch_changed(api: Api, request: PullRequest) -> Sequence[str]:
+    """The paths of files that a pull request adds or changes, at most 300: GitHub lists no more.
+
+    Raises:
+        GitHubRefused: they can't be listed.
+    """
+    response = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
+    rows = rows_at(response, "files")[:_MOST_COMPARED]
+    return [text_at(each, "filename") for each in rows if text_at(each, "status") != "removed"]
+
+
+def _find_doubt(head: RunHead) -> str:
+    """Why it is unknown what the suites of a run read; empty if it is known."""
+    if not head.is_unselected or head.stopped:
+        return "only a part of the suites or cases ran"
+    if not head.dependencies.is_recorded:
+        return "the run recorded nothing (it needs `affected`)"
+    for name in sorted({script.name for script in head.scripts}):
+        parts = head.dependencies.find_scripts(name)
+        why = next((part.unknown or part.native for part in parts if part.unknown or part.native), "")
+        if not parts or why:
+            return f"{name}: {why or 'it has no record'}"
+    return ""
+
+
+def find_unread(dependencies: RunDependencies, paths: Iterable[str]) -> Iterator[str]:
+    """The files that no script of a run read.
+
+    Args:
+        dependencies: what the scripts used.
+        paths: the files, relative to the top of the repository.
+    """
+    files = {each.path for each in dependencies.table if each.kind == "file"} | dependencies.shared.keys()
+    others = [each for each in dependencies.table if each.kind in ("tree", "inputs")]
+    for path in paths:
+        if path not in files and not any(_holds(each, path) for each in others):
+            yield path
+
+
+def _holds(dependency: Dependency, path: str) -> bool:
+    is_tree = dependency.kind == "tree"
+    return is_below(path, dependency.path) if is_tree else matches(path, dependency.path)

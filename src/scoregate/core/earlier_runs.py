@@ -1,0 +1,107 @@
+"""Earlier runs of a branch as evidence: only their suites for which nothing changed, in little memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from scoregate.core.cases import Columns
+from scoregate.core.run import Run, SuiteResult
+from scoregate.core.suite_states import digest_states
+from scoregate.core.text_column import TextColumn
+
+
+def select_unchanged(earlier: Run, base: Run) -> Run | None:
+    """The suites of an earlier run that measured the same as those of the baseline; None if there are none.
+
+    Results that one run keeps from another one count once: a suite that did not run is left out, and so is the run
+    that the results of the baseline come from.
+
+    Args:
+        earlier: a run of the same branch.
+        base: the baseline.
+    """
+    states, base_states = digest_states(earlier), digest_states(base)
+    same = {script for script, state in states.items() if base_states.get(script) == state}
+    same -= {suite.script for suite in base.suites if suite.carried is not None and suite.carried.id == earlier.id}
+    names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
+    suites = tuple(
+        _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_whole(suite)
+    )
+    if not suites or earlier.id == base.id:
+        return None
+    return Run(
+        id=earlier.id,
+        started=earlier.started,
+        finished=earlier.finished,
+        version=earlier.version,
+        commit=earlier.commit,
+        branch=earlier.branch,
+        complete=True,
+        suites=suites,
+    )
+
+
+def _is_whole(suite: SuiteResult) -> bool:
+    return suite.complete and not (suite.errors or suite.skipped or suite.unfinished or suite.carried or suite.part)
+
+
+def _list_names(suite: SuiteResult) -> Iterable[str]:
+    return suite.columns.hashes if isinstance(suite.columns.hashes, list) else ()
+
+
+def _without_details(suite: SuiteResult, names: dict[str, str]) -> SuiteResult:
+    """The suite with what a comparison of scores needs. Its hashes are the same strings as those of the baseline."""
+    known = suite.columns
+    columns = Columns(
+        hashes=[names.get(case, case) for case in known.hashes] if isinstance(known.hashes, list) else known.hashes,
+        repeats=known.repeats,
+        digests=known.digests,
+        statuses=known.statuses,
+        scores=known.scores,
+        errored=known.errored,
+        unscaled=known.unscaled,
+        answers=known.answers,
+        deferred=known.deferred,
+        thresholds=known.thresholds,
+    )
+    return replace(suite, columns=columns, read=None, variants=(), usage=None)
+
+
+def leave_out_cases(run: Run, cases: Collection[tuple[str, str]]) -> Run:
+    """An earlier run without some cases.
+
+    Args:
+        run: what `select_unchanged` returned.
+        cases: the id of the suite and the hash of each case.
+    """
+    suites = []
+    for suite in run.suites:
+        rows = [row for row, case in enumerate(suite.columns.hashes) if (suite.id, case) not in cases]
+        is_whole = len(rows) == len(suite.columns)
+        suites.append(suite if is_whole else replace(suite, columns=_select_rows(suite.columns, rows)))
+    return replace(run, suites=tuple(suites))
+
+
+def _select_rows(columns: Columns, rows: Sequence[int]) -> Columns:
+    places = {row: at for at, row in enumerate(rows)}
+
+    def move(chosen: Iterable[int]) -> set[int]:
+        return {places[row] for row in chosen if row in places}
+
+    return Columns(
+        hashes=[columns.hashes[row] for row in rows],
+        repeats=array("l", (columns.repeats[row] for row in rows)),
+        digests=TextColumn(columns.digests[row] for row in rows),
+        statuses=bytearray(columns.statuses[row] for row in rows),
+        scores={name: array("d", (columns.score(name, row) for row in rows)) for name in columns.scores},
+        errored={name: move(chosen) for name, chosen in columns.errored.items()},
+        unscaled={name: move(chosen) for name, chosen in columns.unscaled.items()},
+        answers={
+            name: {places[row]: answer for row, answer in known.items() if row in places}
+            for name, known in columns.answers.items()
+        },
+        deferred={name: array("l", sorted(move(chosen))) for name, chosen in columns.deferred.items()},
+        thresholds=columns.thresholds,
+    )

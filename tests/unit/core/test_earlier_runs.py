@@ -1,0 +1,228 @@
+"""Earlier runs of the base's branch: they count only if nothing changed, and whole runs that move widen the test."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import stdev
+
+import pytest
+from scipy import stats
+from tests.unit.core.builders import Told, run_of, scored
+
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.dependencies import (
+    CarriedFrom,
+    Dependency,
+    RunDependencies,
+    ScriptDependencies,
+    merge_shard_dependencies,
+)
+from scoregate.core.earlier_runs import leave_out_cases, select_unchanged
+from scoregate.core.history import history_after, merge_histories
+from scoregate.core.run import Conditions, History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.run_movement import collect_run_means, measure_movement
+from scoregate.core.suite_states import digest_states
+
+PROMPT = Dependency("file", "prompt.md", "a1")
+FLAT = [1.0, 0.0] * 50
+
+
+def depends(*uses: Dependency, name: str = "evals/demo.py", **fields: object) -> RunDependencies:
+    script = ScriptDependencies(name, "launch", tuple(range(len(uses))), **fields)  # type: ignore[arg-type]
+    return RunDependencies(uses, (script,), {"uv.lock": "1"}, {".csv": "2"})
+
+
+def recorded(scores: Sequence[float], commit: str = "base", *uses: Dependency, finished: float = 1.0) -> Run:
+    """A run that recorded what its one suite depends on."""
+    return replace(
+        run_of(Told(scored(*scores))),
+        id=f"run {commit}",
+        commit=commit,
+        finished=finished,
+        conditions=Conditions("code", "settings"),
+        dependencies=depends(*(uses or (PROMPT,))),
+    )
+
+
+def row(new: Run, base: Run, *earlier: Run) -> Row:
+    (found,) = compare(new, base, earlier=earlier).rows
+    return found
+
+
+def test_the_same_uses_have_the_same_digest() -> None:
+    base = recorded(FLAT)
+    state = digest_states(base)
+    assert list(state) == ["evals/demo.py"]
+    other = Dependency("file", "z.md", "b")
+    assert digest_states(recorded(FLAT, "x", PROMPT, other)) == digest_states(recorded(FLAT, "y", other, PROMPT))
+    assert digest_states(recorded(FLAT, "x", PROMPT, other)) != state
+    native = depends(PROMPT, native="polars")
+    changed = (
+        replace(base, dependencies=depends(Dependency("file", "prompt.md", "a2"))),
+        replace(base, dependencies=replace(base.dependencies, shared={"uv.lock": "2"})),
+        replace(base, dependencies=depends(PROMPT, modules=("app",))),
+        replace(base, dependencies=native),
+        replace(base, conditions=Conditions("code", "other")),
+        replace(base, version="1"),
+    )
+    assert len({str(digest_states(each)) for each in (base, *changed)}) == 7
+    assert digest_states(replace(base, dependencies=replace(base.dependencies, data={".csv": "3"}))) == state
+    assert digest_states(replace(base, dependencies=replace(native, data={".csv": "3"}))) != digest_states(changed[3])
+    assert digest_states(replace(base, conditions=Conditions("other code", "settings"))) == state
+
+
+def test_what_is_unknown_has_no_digest() -> None:
+    unknown = (
+        depends(Dependency("file", "prompt.md", "?")),
+        depends(PROMPT, unknown="it starts processes"),
+        replace(depends(PROMPT), shared={"uv.lock": "?"}),
+        replace(depends(PROMPT, native="polars"), data={".csv": "?"}),
+        RunDependencies(),
+    )
+    for each in unknown:
+        assert digest_states(replace(recorded(FLAT), dependencies=each)) == {}
+    assert digest_states(replace(recorded(FLAT), conditions=None)) == {}
+
+
+def test_only_unchanged_suites_of_whole_runs_count() -> None:
+    base, earlier = recorded(FLAT), recorded(FLAT, "old")
+    chosen = select_unchanged(earlier, base)
+    assert chosen is not None
+    assert chosen.suites[0].columns.scores["e"] == earlier.suites[0].columns.scores["e"]
+    assert len(chosen.suites[0].columns.durations_ms) == 0
+    (suite,) = earlier.suites
+    spoiled = (
+        recorded(FLAT, "old", Dependency("file", "prompt.md", "a2")),
+        replace(earlier, suites=(replace(suite, complete=False),)),
+        replace(earlier, suites=(replace(suite, carried=CarriedFrom("x", "main@x")),)),
+        replace(earlier, id=base.id),
+    )
+    assert [select_unchanged(each, base) for each in spoiled] == [None] * 4
+    carried = replace(base, suites=(replace(base.suites[0], carried=CarriedFrom(earlier.id, "main@old")),))
+    assert select_unchanged(earlier, carried) is None
+    assert select_unchanged(replace(earlier, id="another"), carried) is not None
+
+
+def test_earlier_runs_count_as_repeats_of_the_base() -> None:
+    base = recorded([1.0] * 100)
+    new = recorded([1.0] * 92 + [0.0] * 8, "new")
+    past = [found for at in range(4) if (found := select_unchanged(recorded([1.0] * 100, f"c{at}"), base))]
+    alone, pooled = row(new, base), row(new, base, *past)
+    assert (alone.base_runs, pooled.base_runs) == (1, 5)
+    assert alone.delta == pooled.delta == pytest.approx(-0.08)
+    lucky = recorded([1.0] * 100)
+    usual = [
+        found
+        for at in range(4)
+        if (found := select_unchanged(recorded([1.0] * (88 + at) + [0.0] * (12 - at), f"c{at}"), lucky))
+    ]
+    assert row(new, lucky).label is RowLabel.WORSE
+    assert row(new, lucky, *usual).label is RowLabel.NOISE
+
+
+def test_without_the_past_nothing_differs() -> None:
+    new, base = recorded([1.0] * 92 + [0.0] * 8, "new"), with_history(recorded([1.0] * 100), [0.5, 0.9] * 5)
+    assert compare(new, base).rows == compare(new, replace(base, history=History())).rows
+
+
+def test_cases_in_quarantine_are_left_out() -> None:
+    base = recorded(FLAT)
+    earlier = select_unchanged(recorded(FLAT, "old"), base)
+    assert earlier is not None
+    (suite,) = leave_out_cases(earlier, {("demo", "c0"), ("other", "c1")}).suites
+    assert suite.columns.hashes == [f"c{at}" for at in range(1, 100)]
+    assert list(suite.columns.scores["e"]) == FLAT[1:]
+    assert leave_out_cases(earlier, {("other", "c1")}).suites == earlier.suites
+
+
+def with_history(base: Run, means: Sequence[float], state: str = "", made_by: str = "") -> Run:
+    """A base after runs with these means, in its own state by default."""
+    own = state or digest_states(base)["evals/demo.py"]
+    runs = tuple(PastRun(f"run {at}", float(at), SuiteMetrics(), commit=f"c{at}") for at in range(len(means)))
+    suite = SuiteHistory(
+        tuple(SuiteMetrics(0.5) for _ in means),
+        {"e": tuple(Score(mean, 100, made_by) for mean in means)},
+        tuple(own for _ in means),
+    )
+    return replace(base, history=History(runs, {"demo": suite}))
+
+
+def test_means_of_runs_in_the_same_state() -> None:
+    base = recorded(FLAT)
+    states, (suite,) = digest_states(base), base.suites
+    assert collect_run_means(with_history(base, [0.1, 0.2]), suite, states) == {"e": [0.1, 0.2, 0.5]}
+    assert collect_run_means(with_history(base, [0.1] * 20), suite, states) == {"e": [*[0.1] * 19, 0.5]}
+    assert collect_run_means(with_history(base, [0.1], made_by="other"), suite, states) == {"e": [0.5]}
+    assert collect_run_means(with_history(base, [0.1], "another state"), suite, states) == {"e": [0.5]}
+    assert collect_run_means(with_history(base, [0.1]), suite, {}) == {}
+
+
+def test_a_history_knows_the_states() -> None:
+    base = recorded(FLAT, "one")
+    state = digest_states(base)["evals/demo.py"]
+    first = history_after(base)
+    assert first.suites["demo"].states == (state,)
+    second = replace(recorded(FLAT, "two", Dependency("file", "b", ""), finished=2.0), history=first)
+    third = replace(run_of(Told(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
+    states = history_after(third).suites["demo"].states
+    assert (states[0], states[2]) == (state, None)
+    assert states[1] not in (None, state)
+    assert merge_histories(history_after(third), first).suites["demo"].states == states
+    assert history_after(run_of(Told(scored(*FLAT)))).suites["demo"].states == ()
+
+
+def test_runs_that_move_widen_the_comparison() -> None:
+    new = recorded([1.0] * 30 + [0.0] * 70, "new")
+    means = [0.4, 0.6, 0.45, 0.55, 0.5, 0.35, 0.65, 0.5, 0.48]
+    base = with_history(recorded([1.0] * 50 + [0.0] * 50), means)
+    plain, wide = compare(new, base).rows[0], row(new, base)
+    assert (plain.label, wide.label) == (RowLabel.WORSE, RowLabel.NOISE)
+    assert plain.movement is None
+    assert wide.movement is not None
+    assert (wide.movement.runs, wide.movement.pooled) == (10, 1)
+    assert wide.movement.deviation == pytest.approx(stdev([*means, 0.5]))
+    assert wide.p is not None
+    # with as many trials on both sides, the standard error is that of a run's mean, times the root of two
+    error = wide.movement.deviation * 2**0.5
+    assert wide.p == pytest.approx(2 * stats.t.sf(0.2 / error, 9))
+    assert wide.low == pytest.approx(-0.2 - stats.t.isf(0.025, 9) * error)
+    assert wide.detectable == pytest.approx((stats.t.isf(0.025, 9) + stats.t.isf(0.2, 9)) * error)
+    four = with_history(recorded([1.0] * 50 + [0.0] * 50), [0.3, 0.7, 0.4])
+    assert row(new, four).movement is None
+    assert row(new, four).p == plain.p
+
+
+def test_cases_that_vary_explain_means_that_vary() -> None:
+    source = random.Random(1)
+    widened = 0
+    for _ in range(400):
+        means = [source.gauss(0.5, 0.02) for _ in range(10)]
+        found = measure_movement(means, 0.02 * 2**0.5, trials=1, base_trials=1, pooled=1)
+        assert found is not None
+        widened += bool(found.excess)
+    assert 60 < widened < 140  # a quarter
+    steady = measure_movement([0.5] * 10, 0.02, trials=1, base_trials=5, pooled=5)
+    assert steady is not None
+    assert (steady.excess, steady.widen_error(0.02)) == (0.0, 0.02)
+    shared = measure_movement([0.4, 0.6] * 5, 0.02, trials=1, base_trials=1, pooled=5)
+    assert shared is not None
+    assert shared.pooled == 1  # five runs with the same stored answers
+
+
+def test_shards_of_a_script_have_one_digest() -> None:
+    other = Dependency("file", "other.md", "b2")
+    name = "evals/demo.py"
+    both = merge_shard_dependencies([(depends(PROMPT), [name]), (depends(other), [name])])
+    assert [[both.table[use] for use in each.uses] for each in both.find_scripts(name)] == [[PROMPT], [other]]
+    swapped = merge_shard_dependencies([(depends(other), [name]), (depends(PROMPT), [name])])
+    states = [digest_states(replace(recorded(FLAT), dependencies=each)) for each in (both, swapped, depends(PROMPT))]
+    assert states[0] == states[1] != states[2]
+    lacking = merge_shard_dependencies([(depends(PROMPT), [name]), (RunDependencies(), [name])])
+    assert [each.unknown for each in lacking.find_scripts(name)] == ["", "a shard did not record it"]
+    assert digest_states(replace(recorded(FLAT), dependencies=lacking)) == {}
+    elsewhere = replace(depends(other), shared={"uv.lock": "2"})
+    assert not merge_shard_dependencies([(depends(PROMPT), [name]), (elsewhere, [name])]).is_recorded
+    assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded

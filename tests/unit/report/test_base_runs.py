@@ -1,0 +1,47 @@
+"""How reports describe a base of several runs, and scores whose whole runs move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.unit.core.builders import Told, run_of, scored
+
+from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.run import Run
+from scoregate.core.run_movement import RunMovement
+
+DAY = 86_400.0
+
+
+def run(commit: str, day: float, *suites: str) -> Run:
+    told = (Told(scored(1.0), id=each) for each in suites or ("a", "b"))
+    return replace(run_of(*told), id=commit, commit=commit, branch="main", finished=day * DAY)
+
+
+def describe(base: Run, *earlier: Run, pooled: int = 1) -> str:
+    return describe_base_runs(base, pooled, tuple(build_earlier_runs(Comparison(base, base, earlier_runs=earlier))))
+
+
+def test_runs_over_days() -> None:
+    base = run("aaaaaaaaa", 9)
+    assert describe(base) == ""
+    assert describe(base, pooled=2) == "2 runs of this commit"
+    assert describe(base, run("b" * 40, 8), run("c" * 40, 6)) == "3 runs over 3 days, unchanged since ccccccc"
+    assert describe(base, run("b" * 40, 9), pooled=2) == "3 runs, unchanged since bbbbbbb"
+    newer = describe(base, run("b" * 40, 11), run("c" * 40, 6, "b"))
+    assert newer == "3 runs over 5 days, unchanged since ccccccc"
+    assert describe(base, run("c" * 40, 8, "b")) == "2 runs over 1 day, unchanged since ccccccc (1 of 2 suites)"
+
+
+def test_scores_whose_runs_move() -> None:
+    moving, steady = RunMovement(0.0123, 0.01, 12), RunMovement(0.0123, 0.0, 12)
+    rows = [Row("bot", name, RowLabel.NOISE, movement=moving) for name in "abcde"]
+    rows.append(Row("bot", "steady", RowLabel.NOISE, movement=steady))
+    base = run("a", 1)
+    (text,) = describe_movement(Comparison(base, base, rows=tuple(rows)))
+    assert "bot · a by 1.2 points (12 runs), bot · b" in text
+    assert text.count("bot ·") == 3
+    assert " and 2 more. " in text
+    assert list(describe_movement(Comparison(base, base, rows=tuple(rows[5:])))) == []
