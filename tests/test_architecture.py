@@ -55,9 +55,11 @@ STAGES = {
 # Modules that put the stages together.
 GLUE = {
     "ci.affected",
+    "ci.alert",
     "ci.base_settings",
     "ci.discovery",
     "ci.env_file",
+    "ci.drift_control",
     "ci.executors",
     "ci.extra_runs",
     "ci.foreign_sdk",

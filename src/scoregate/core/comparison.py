@@ -18,6 +18,7 @@ from scoregate.core.comparison_rows import (
     removed_rows,
     score_rows,
 )
+from scoregate.core.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.flips import Flip, find_flips
@@ -174,7 +175,9 @@ def compare(
     quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
     extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
     compared = _compare_scores(run, base, baselines, extras=extras, criteria_of=suite_criteria)
-    rows = tuple(label_rows(list(_with_accepted(compared, run, exemptions)), criteria))
+    found = list(_with_accepted(compared, run, exemptions))
+    controls = _find_controls(run, base, baselines, suite_criteria)
+    rows = tuple(correct_drift(found, controls, criteria) if controls else label_rows(found, criteria))
     return replace(
         known,
         base=base,
@@ -199,6 +202,22 @@ def _collect_baselines(
         at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
         for at, base_at in pairs
     }
+
+
+def _find_controls(
+    run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
+) -> dict[str, ControlledSuite]:
+    """The measured suites with their controls, by label; empty without a control of the base's commit."""
+    control = run.control
+    if control is None or control.commit is None or control.commit != base.commit:
+        return {}
+    control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
+    for at, known in baselines.items():
+        suite = run.suites[at]
+        if suite.carried is None:
+            found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
+            controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
+    return controls
 
 
 def _with_accepted(rows: Iterable[Row], run: Run, exemptions: Exemptions) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from scoregate.core.cases import Columns
+from scoregate.core.drift import Drift
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression
@@ -41,6 +42,7 @@ class RowLabel(StrEnum):
     EQUIVALENT = "equivalent"
     NOISE = "within noise"
     UNAFFECTED = "not affected"
+    DRIFT = "drift"
 
 
 class Measure(StrEnum):
@@ -101,6 +103,8 @@ class Row:
         base_labels: the number of labels in the baseline, by label.
         setup_change: how the model or the arguments under test differ from the baseline's; empty if they don't.
         accepted: the entry that accepts a regression of this row; None without one.
+        drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
+            `delta`, its interval and the p are those of the change without the drift.
     """
 
     suite: str
@@ -141,6 +145,7 @@ class Row:
     base_labels: Mapping[str, int] = field(default_factory=dict)
     setup_change: str = ""
     accepted: AcceptedRegression | None = None
+    drift: Drift | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -191,7 +196,7 @@ def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
     if row.label is not RowLabel.NOISE:
         return row.label
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
-    if not row.better and not row.worse:
+    if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
         return RowLabel.UNCHANGED
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
     effect = -row.gain if falls else row.gain

@@ -45,7 +45,7 @@ async def find_comment(api: Api, number: int, has_marker: Callable[[str], bool],
         GitHubRefused: the comments can't be read.
     """
     candidates = [each async for each in api.pages(f"issues/{number}/comments") if has_marker(_text(each.get("body")))]
-    authors = await _own_logins(api, graphql_url) if candidates else set()
+    authors = await find_own_logins(api, graphql_url) if candidates else set()
     for each in candidates:
         user = each.get("user")
         if isinstance(user, dict) and user.get("login") in authors:
@@ -80,7 +80,7 @@ async def put_comment(api: Api, number: int, body: str, *, old: Comment | None, 
     return _comment(await api.post(f"issues/{number}/comments", {"body": body}, find_created=find_created))
 
 
-async def _own_logins(api: Api, graphql_url: str) -> set[str]:
+async def find_own_logins(api: Api, graphql_url: str) -> set[str]:
     """The logins that the token writes as. Installation tokens can't use another API for this."""
     try:
         answer = await api.post(graphql_url, {"query": _LOGIN_QUERY})
@@ -104,6 +104,7 @@ _CHANGED = {
     ReportState.FAILED,
     ReportState.WORSE,
     ReportState.ACCEPTED,
+    ReportState.DRIFT,
     ReportState.BETTER,
     ReportState.NEW,
     ReportState.REMOVED,

@@ -34,6 +34,8 @@ from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, count_positional_cases
+from scoregate.core.drift import DriftState
+from scoregate.core.drift_rows import has_drifted
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.flips import Flip
@@ -232,6 +234,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
+    yield from _drift_notices(comparison)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
     if empty := comparison.slices.empty:
@@ -241,6 +244,23 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
     yield from _usage_notices(run)
     yield from run.notices
+
+
+def _drift_notices(comparison: Comparison) -> Iterator[str]:
+    """Which providers moved, and why changes were not corrected although there is a control."""
+    for row in comparison.rows:
+        if row.drift is None or (row.drift.state is DriftState.CORRECTED and not has_drifted(row)):
+            continue
+        if has_drifted(row):
+            shift = "nothing" if row.drift.shift is None else number_format.difference(row.drift.shift)
+            text = f"the same cases score {shift} at the base's commit since the base's run"
+            yield f"Provider drift of {row.suite}, {row.evaluator}: {text} ({row.drift.cases:,} control cases)."
+            continue
+        if row.drift.state is DriftState.TOO_SMALL:
+            why = f"control too small: {row.drift.cases:,} of {row.drift.needed:,} cases needed"
+        else:
+            why = f"the drift is not measured: {row.drift.reason}"
+        yield f"{row.suite}, {row.evaluator}: {why}. Nothing is corrected."
 
 
 def _usage_notices(run: Run) -> Iterator[str]:

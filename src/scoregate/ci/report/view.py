@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from scoregate.ci.report import number_format
+from scoregate.ci.report.alert import Alert
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import DropView
@@ -64,7 +65,7 @@ class ReportView:
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted.
     `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
-    quarantine, which nothing else in the view counts.
+    quarantine, which nothing else in the view counts. `alert` is what a run of the base branch alerts about.
     """
 
     context: ReportContext
@@ -104,6 +105,7 @@ class ReportView:
     model_calls: CallsTable = CallsTable()
     exemptions: tuple[ExemptionView, ...] = ()
     quarantined: tuple[QuarantinedView, ...] = ()
+    alert: Alert | None = None
 
     @property
     def has_newly_failing(self) -> bool:

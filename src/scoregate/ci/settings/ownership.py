@@ -29,6 +29,7 @@ HEAD_SETTINGS = frozenset(
 BASE_SETTINGS = frozenset(
     {
         "affected",
+        "alert",
         "alpha",
         "annotations",
         "base_branch",
@@ -42,6 +43,7 @@ BASE_SETTINGS = frozenset(
         "configs",
         "confirm",
         "decline_window",
+        "drift_control",
         "env_file",
         "evaluators",
         "fail_on_critical",
@@ -91,9 +93,9 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
-    *("decline_window", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats", "repeats_budget"),
-    *("show_outputs", "slices", "suite", "config"),
+    *("affected", "alert", "baseline", "base_branch", "cache", "cassettes", "check_run", "comment", "confirm"),
+    *("decline_window", "drift_control", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats"),
+    *("repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 
