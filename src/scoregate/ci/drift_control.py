@@ -16,7 +16,7 @@ from scoregate.ci.extra_runs import describe_extra_cost
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.core.case_choice import CaseChoice, CaseLabels
 from scoregate.core.comparison import compare
@@ -92,6 +92,8 @@ def _explain_base(run: Run, base: Run, settings: Settings) -> Iterator[str]:
     """Why the base or the settings allow no control."""
     if settings.baseline_kind is BaselineKind.RERUN:
         yield '`baseline = "rerun"` measures the whole base in this job'
+    if settings.gateway.mode is GatewayMode.REPLAY:
+        yield "the gateway replays answers, which don't drift"
     if base.commit is None or base.dirty:
         yield "the base's run is of no commit" if base.commit is None else "the base's run has uncommitted changes"
     if base.commit == run.commit and not run.dirty:

@@ -208,8 +208,16 @@ def test_suites_do_not_get_the_addresses(world: World, hook: Hook) -> None:
     assert run_schedule(world, 0, hook).result["totals"]["failed"] == 0
 
 
-def test_unknown_kinds_are_errors(world: World) -> None:
-    start(world, 'alert = ["mail"]\n')
-    job = world.job(events.schedule(world.repo))
-    assert job.exit_code == 2
-    assert "alert" in job.output
+def test_wrong_settings_are_errors(world: World) -> None:
+    for name, value in (
+        ("alert", '["mail"]'),
+        ("alert", "3"),
+        ("drift_control", "1.1"),
+        ("drift_control", "-0.1"),
+        ("drift_control", "true"),
+        ("drift_control", '"a tenth"'),
+    ):
+        world.project.write("scoregate.toml", f"{name} = {value}\n")
+        job = world.job(events.schedule(world.repo))
+        assert job.exit_code == 2, job.output
+        assert name in job.output
