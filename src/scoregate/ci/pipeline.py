@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -97,16 +98,22 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             run = replace(run, complete=False)
             ports.amend(run)
         run = await ports.settle(run, ports.amend)
-        judged = judge_run(
-            run, baseline, settings, ports.reporting.calibrations, exemptions=exemptions, earlier=earlier
+        judge = partial(
+            judge_run,
+            baseline=baseline,
+            settings=settings,
+            calibrations=ports.reporting.calibrations,
+            exemptions=exemptions,
+            earlier=earlier,
         )
-        alert = await _find_alert(judged, baseline, plan, settings, ports, exemptions=exemptions)
+        judged = judge(run)
+        alert = await _find_alert(judged, plan, settings, ports, judge)
         outcome = await _report(judged, ports.reporting, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
 async def _find_alert(
-    judged: GateResult, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
+    judged: GateResult, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], GateResult]
 ) -> Alert | None:
     """What a run of the base branch alerts about; None if the settings ask for no alerts."""
     if not ports.reporting.alerts:
@@ -115,7 +122,7 @@ async def _find_alert(
     from scoregate.ci.report.alert import list_problems
 
     def judge_again(run: Run) -> Iterable[AlertProblem]:
-        second = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
+        second = judge(run)
         return list_problems(second.comparison, second.verdict)
 
     return await find_alert(judged.comparison, judged.verdict, plan, settings, ports, judge_again=judge_again)

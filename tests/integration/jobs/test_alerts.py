@@ -221,3 +221,14 @@ def test_wrong_settings_are_errors(world: World) -> None:
         job = world.job(events.schedule(world.repo))
         assert job.exit_code == 2, job.output
         assert name in job.output
+
+
+def test_a_slow_decline_is_an_alert(world: World, hook: Hook) -> None:
+    start(world, 'min_pass_rate = 0\nmax_decline = 0.1\ndecline_window = "2 runs"\nalert = "issue"\n')
+    for failing in (0, 4, 8):
+        world.project.write("provider.txt", str(failing))
+        world.commit()
+        job = world.job(events.push(world.repo), **hook.environ)
+        job.upload()
+    assert job.exit_code == 1, job.output
+    assert "A score declined" in only_issue(world).body

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.responses import number_at, text_at
@@ -32,6 +32,9 @@ class AlertIssue:
     url: str
 
 
+FindIssue: TypeAlias = Callable[[], Awaitable[AlertIssue | None]]
+
+
 @record
 class IssueChange:
     """What happened to the issue: its address, and whether it was closed; without an address there is none."""
@@ -40,7 +43,9 @@ class IssueChange:
     closed: bool = False
 
 
-async def update_issue(view: ReportView, api: Api, key: str, *, graphql_url: str, redact: Any) -> IssueChange:
+async def update_issue(
+    view: ReportView, api: Api, key: str, *, graphql_url: str, redact: Callable[[str], str]
+) -> IssueChange:
     """Open, update or close the issue.
 
     Args:
@@ -83,7 +88,7 @@ async def _find_issue(api: Api, first_line: str, *, graphql_url: str) -> AlertIs
     return min(found, key=lambda issue: issue.number, default=None)
 
 
-async def _write(api: Api, title: str, body: str, old: AlertIssue | None, find: Any) -> str:
+async def _write(api: Api, title: str, body: str, old: AlertIssue | None, find: FindIssue) -> str:
     if old is not None:
         await api.patch(f"issues/{old.number}", {"title": title, "body": body})
         return old.url

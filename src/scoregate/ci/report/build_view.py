@@ -253,8 +253,9 @@ def _drift_notices(comparison: Comparison) -> Iterator[str]:
             continue
         if has_drifted(row):
             shift = "nothing" if row.drift.shift is None else number_format.difference(row.drift.shift)
-            text = f"the same cases score {shift} at the base's commit since the base's run"
-            yield f"Provider drift of {row.suite}, {row.evaluator}: {text} ({row.drift.cases:,} control cases)."
+            cases = number_format.count(row.drift.cases, "case")
+            place = f"{row.suite}, {row.evaluator}"
+            yield f"Provider drift of {place}: {shift} since the base's run ({cases} of it asked again)."
             continue
         if row.drift.state is DriftState.TOO_SMALL:
             why = f"control too small: {row.drift.cases:,} of {row.drift.needed:,} cases needed"
