@@ -15,6 +15,7 @@ import calibration_accepted
 import calibration_auto
 import calibration_cells
 import calibration_decline
+import calibration_drift
 import calibration_errors
 import calibration_family
 import calibration_few
@@ -38,6 +39,7 @@ TOPICS: Mapping[str, Report] = {
     "few": calibration_few.report,
     "accepted": calibration_accepted.report,
     "decline": calibration_decline.report,
+    "drift": calibration_drift.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,

@@ -55,12 +55,14 @@ STAGES = {
 # Modules that put the stages together.
 GLUE = {
     "ci.affected",
+    "ci.alert",
     "ci.comment_commands",
     "ci.base_settings",
     "ci.cost_probe",
     "ci.costs",
     "ci.discovery",
     "ci.env_file",
+    "ci.drift_control",
     "ci.executors",
     "ci.extra_runs",
     "ci.foreign_sdk",

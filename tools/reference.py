@@ -55,7 +55,7 @@ GROUPS = {
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity suites"
     ),
-    "The comparison": "alpha min_effect margin min_ratio evaluators",
+    "The comparison": "alpha min_effect margin min_ratio evaluators drift_control alert",
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
     "Reports": (
@@ -71,6 +71,7 @@ TYPES = {
     "Text": "text",
     "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
     "Texts": "list of texts",
+    "AlertKinds": "list of `issue`, `slack` and `webhook`",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
     "ProjectGlobs": "list of texts",

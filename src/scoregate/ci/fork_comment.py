@@ -176,6 +176,7 @@ def remove_claims(run: Run, settings: Settings) -> Run:
         narrowed=settings.narrowed,
         confirmations=(),
         extras=(),
+        control=None,
         history=History(),
         conditions=None,
         reused_from=None,

@@ -29,8 +29,9 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.history.location import shared_address
 from scoregate.ci.history.stores import VARIABLE
-from scoregate.ci.publish.delivery import HistoryTarget, OtlpTarget, PublishTarget, Render
+from scoregate.ci.publish.delivery import AlertTarget, HistoryTarget, OtlpTarget, PublishTarget, Render
 from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
+from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
@@ -208,6 +209,7 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         log=partial(print, flush=True),
         history=_make_history_target(context),
         otlp=_make_otlp_target(context),
+        alert=_make_alert_target(context),
     )
     if context.connection is None or context.subject is None:
         return target
@@ -225,6 +227,23 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         measured_here=context.subject.measured_here,
         stored=is_stored,
     )
+
+
+def has_alerts(context: JobContext) -> bool:
+    """Whether the run is one of the base branch, and the settings ask for alerts."""
+    if not context.settings.alert or context.connection is None or context.subject is None:
+        return False
+    github = context.connection.github
+    branch = context.settings.base_branch or default_branch(github)
+    is_run_of_branch = github.event_name in WRITING_EVENTS and github.ref_name == branch
+    return is_run_of_branch and context.subject.measured_here
+
+
+def _make_alert_target(context: JobContext) -> AlertTarget | None:
+    if not has_alerts(context):
+        return None
+    webhooks = {each: context.environ.get(name, "").strip() for each, name in WEBHOOK_VARIABLES.items()}
+    return AlertTarget(context.settings.alert, webhooks)
 
 
 def _make_otlp_target(context: JobContext) -> OtlpTarget | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,6 +24,7 @@ from scoregate.core.records import record
 from scoregate.core.run import History, Run
 
 if TYPE_CHECKING:
+    from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
@@ -101,22 +103,49 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             run = replace(run, complete=False)
             ports.amend(run)
         run = await ports.settle(run, ports.amend)
-        judged = judge_run(
-            run, baseline, settings, ports.reporting.calibrations, exemptions=exemptions, earlier=earlier
+        judge = partial(
+            judge_run,
+            baseline=baseline,
+            settings=settings,
+            calibrations=ports.reporting.calibrations,
+            exemptions=exemptions,
+            earlier=earlier,
         )
-        outcome = await _report(judged, ports.reporting)
+        judged = judge(run)
+        alert = await _find_alert(judged, plan, settings, ports, judge)
+        outcome = await _report(judged, ports.reporting, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def _find_alert(
+    judged: GateResult, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], GateResult]
+) -> Alert | None:
+    """What a run of the base branch alerts about; None if the settings ask for no alerts."""
+    if not ports.reporting.alerts:
+        return None
+    from scoregate.ci.alert import find_alert
+    from scoregate.ci.report.alert import list_problems
+
+    def judge_again(run: Run) -> Iterable[AlertProblem]:
+        second = judge(run)
+        return list_problems(second.comparison, second.verdict)
+
+    return await find_alert(judged.comparison, judged.verdict, plan, settings, ports, judge_again=judge_again)
 
 
 async def _run_cases_again(
     run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
 ) -> tuple[Run, Baseline]:
-    """Repeat the cases that decide nothing yet, and confirm those that newly fail, as the settings ask for it."""
+    """Repeat undecided cases, run those of the control, and confirm new failures, as the settings ask for it."""
     if run.complete and settings.repeats == "auto":
         from scoregate.ci.extra_runs import repeat_undecided_cases
 
         run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
         baseline = await _apply_reviews(baseline, ports.reporting)
+    if run.complete and settings.drift_control:
+        from scoregate.ci.drift_control import run_drift_control
+
+        run = await run_drift_control(run, baseline, plan, settings, ports)
     if run.complete and settings.confirmed_cases is not Confirm.OFF:
         from scoregate.ci.extra_runs import confirm_failures
 
@@ -168,6 +197,7 @@ async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
     for source in reporting.baselines:
         baseline = await source(settings)
         if baseline is not None and baseline.run is not None:
+            baseline = replace(baseline, pool=()) if reporting.is_scheduled else baseline
             return await _apply_reviews(baseline, reporting)
         missing += [baseline] if baseline is not None else []
     notes = "; ".join(each.note for each in missing)
@@ -265,8 +295,8 @@ def _compare_runs(
     return replace(comparison, quarantined=sides.cases)
 
 
-async def _report(outcome: GateResult, reporting: Reporting) -> GateResult:
-    view = reporting.build_view(outcome.comparison, outcome.verdict)
+async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:
+    view = replace(reporting.build_view(outcome.comparison, outcome.verdict), alert=alert)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -65,6 +65,9 @@ class Reporting:
         publish: delivers the reports.
         load_exemptions: loads the accepted regressions and quarantined cases.
         find_decline_base: finds the earlier run of the branch that `max_decline` compares with.
+        is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
+            scheduled runs, what changes is the provider.
+        alerts: whether the run reports what got worse, see the setting `alert`.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
@@ -76,6 +79,8 @@ class Reporting:
     publish: Callable[[ReportView], Awaitable[Delivery]]
     load_exemptions: Callable[[], Awaitable[Exemptions]]
     find_decline_base: BaselineSource
+    is_scheduled: bool = False
+    alerts: bool = False
     preload: Callable[[], None] = lambda: None
 
 

@@ -312,6 +312,9 @@ _NAMES = frozenset(
         "GITHUB_STEP_SUMMARY",
         # The shared history, with its password.
         "SCOREGATE_HISTORY",
+        # Whoever knows these addresses can post to them.
+        "SCOREGATE_ALERT_WEBHOOK",
+        "SCOREGATE_SLACK_WEBHOOK",
         # Only the plan sets it; in the environment, it would leave out cases without a trace in the record.
         "SCOREGATE_SELECTION",
         "SCOREGATE_PARTS",

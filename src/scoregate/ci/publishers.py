@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scoregate.ci.publish.alert import publish_alert
 from scoregate.ci.publish.check_run import CheckRun
 from scoregate.ci.publish.comment import publish_comment
 from scoregate.ci.publish.data_branch import publish_to_branch
@@ -24,6 +25,7 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_to_branch,
     publish_to_history,
     publish_to_collector,
+    publish_alert,
 )
 
 

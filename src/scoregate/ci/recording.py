@@ -16,7 +16,7 @@ import anyio
 
 from scoregate import __version__
 from scoregate.ci import git
-from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER, RunWriter
+from scoregate.ci.archive import BASE_FOLDER, CONTROL, RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.dependencies.project import open_use_recorder
 from scoregate.ci.launch import (
@@ -127,7 +127,7 @@ class Recorder:
         from scoregate.ci.foreign_sdk import open_connections
 
         recording.uses = await open_use_recorder(plan.root, settings)
-        is_base = folder.partition("/")[0] == BASE_FOLDER
+        is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
         async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
             host = Host(
                 plan.root,

@@ -15,7 +15,7 @@ from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.exemptions import load_exemptions
-from scoregate.ci.job import JobContext, make_publish_target, make_report_context
+from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_report_context
 from scoregate.ci.ports import Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.run import Run
@@ -93,6 +93,8 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         find_decline_base=partial(
             find_decline_base, context.root, environ=context.environ, connection=connection, base=base
         ),
+        is_scheduled=connection is not None and connection.github.event_name == "schedule",
+        alerts=has_alerts(context),
         preload=preload_reports,
     )
 

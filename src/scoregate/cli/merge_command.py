@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.core.run import Run
+
+_NO_CONTROL = "Merged runs have no drift control, so no change is corrected for drift."
 
 
 @click.command("merge")
@@ -59,6 +62,8 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         else:
             matrix = read_matrix_runs(folders, expected=expect)
             run = merge_matrix_runs(matrix, target, settings, expected=expect)
+        if settings.drift_control:
+            run = replace(run, notices=(*run.notices, _NO_CONTROL))
         with open_output(options) as output:
             outcome = anyio.run(_judge, run, settings, root, base, is_sharded)
             print_result(outcome, root / settings.out, output)

@@ -17,6 +17,7 @@ from scoregate.core.comparison_rows import (
     removed_rows,
     score_rows,
 )
+from scoregate.core.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.extra_trials import ExtraTrials
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
@@ -178,15 +179,18 @@ def compare(
     pairs = tuple(_pair_suites(run.suites, base.suites))
     base, baselines = _collect_baselines(run, base, pairs, pool)
     measured = tuple(pair for pair in pairs if run.suites[pair[0]].carried is None)
-    # Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them.
-    past = () if run.extras else [_without_rare_unscaled(each, suite_criteria) for each in earlier or ()]
+    controls = _find_controls(run, base, baselines, suite_criteria)
+    # Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
+    # control measures how far the provider moved since the base, not since earlier runs.
+    past = () if run.extras or controls else [_without_rare_unscaled(each, suite_criteria) for each in earlier or ()]
     evidence = _add_earlier(run, baselines, past)
     quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
     extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
     compared = _compare_scores(
-        run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=earlier is not None
+        run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=earlier is not None and not controls
     )
-    rows = tuple(label_rows(list(_with_accepted(compared, run, exemptions)), criteria))
+    found = list(_with_accepted(compared, run, exemptions))
+    rows = tuple(correct_drift(found, controls, criteria) if controls else label_rows(found, criteria))
     return replace(
         known,
         base=base,
@@ -222,6 +226,22 @@ def _add_earlier(
         at: [*suites, *(rename_cases(run.suites[at], other) for other in _pool_suites(suites[0], earlier)[1:])]
         for at, suites in baselines.items()
     }
+
+
+def _find_controls(
+    run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
+) -> dict[str, ControlledSuite]:
+    """The measured suites with their controls, by label; empty without a control of the base's commit."""
+    control = run.control
+    if control is None or control.commit is None or control.commit != base.commit:
+        return {}
+    control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
+    for at, known in baselines.items():
+        suite = run.suites[at]
+        if suite.carried is None:
+            found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
+            controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
+    return controls
 
 
 def _with_accepted(rows: Iterable[Row], run: Run, exemptions: Exemptions) -> Iterator[Row]:

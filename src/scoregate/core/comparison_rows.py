@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from scoregate.core.drift import Drift
 from scoregate.core.estimates import estimate_difference
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression
@@ -44,6 +45,7 @@ class RowLabel(StrEnum):
     EQUIVALENT = "equivalent"
     NOISE = "within noise"
     UNAFFECTED = "not affected"
+    DRIFT = "drift"
 
 
 class Measure(StrEnum):
@@ -106,6 +108,8 @@ class Row:
         accepted: the entry that accepts a regression of this row; None without one.
         base_runs: the number of runs of the baseline that have the suite.
         movement: how far whole runs move without any change; None if that is unknown.
+        drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
+            `delta`, its interval and the p are those of the change without the drift.
     """
 
     suite: str
@@ -148,6 +152,7 @@ class Row:
     accepted: AcceptedRegression | None = None
     base_runs: int = 1
     movement: RunMovement | None = None
+    drift: Drift | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -198,7 +203,7 @@ def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
     if row.label is not RowLabel.NOISE:
         return row.label
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
-    if not row.better and not row.worse:
+    if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
         return RowLabel.UNCHANGED
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
     effect = -row.gain if falls else row.gain

@@ -343,10 +343,10 @@ class Run:
         settings: the settings of the project's file; None if they are not recorded.
         filters: the globs that the ids of suites had to match; `file_filters`, which a file of the project sets, don't
             excuse a missing suite.
-        skipped: the ids of suites without a requirement, such as a model's key.
-        left_out: the ids of suites that match no filter, as far as known.
+        skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
+        control: random cases of the base, run again.
         extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `estimate`: what it was expected to use.
@@ -378,6 +378,7 @@ class Run:
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
     extras: tuple[Run, ...] = ()
+    control: Run | None = None
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None

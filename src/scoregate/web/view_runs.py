@@ -19,7 +19,17 @@ from typing import IO, Any, TypeAlias
 
 from starlette.exceptions import HTTPException
 
-from scoregate.ci.archive import CASES_FILE, EXTRA, IN_PROGRESS, REPORT_FILE, RUN_FILE, RUN_FOLDER, RunHead, read_head
+from scoregate.ci.archive import (
+    CASES_FILE,
+    CONTROL,
+    EXTRA,
+    IN_PROGRESS,
+    REPORT_FILE,
+    RUN_FILE,
+    RUN_FOLDER,
+    RunHead,
+    read_head,
+)
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.archive.marker import is_being_written
 from scoregate.ci.archive.progress import LiveRun, read_live
@@ -97,7 +107,7 @@ def _is_run_folder(folder: os.DirEntry[str]) -> bool:
     """Whether a folder can hold runs; the results of a killed process are a run, too."""
     if folder.name.startswith(IN_PROGRESS):
         return not is_being_written(Path(folder.path))
-    return not folder.name.startswith(_EXTRA_FOLDERS)
+    return folder.name != CONTROL and not folder.name.startswith(_EXTRA_FOLDERS)
 
 
 def _head_in(folder: Path) -> RunHead | RecordError | None:

@@ -44,4 +44,6 @@ def connect(github: GitHub) -> Iterator[Connect]:
 
 @pytest.fixture
 def api(connect: Connect) -> httpx.Client:
-    return connect(contents="write", pull_requests="write", checks="write", statuses="write", actions="write")
+    return connect(
+        contents="write", pull_requests="write", issues="write", checks="write", statuses="write", actions="write"
+    )

@@ -72,7 +72,9 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
     level = {"path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m"}
     output = {"title": "t", "summary": "s", "annotations": [level]}
     check = post(api, "/check-runs", {"name": "gate", "head_sha": sha, "output": output})["id"]
+    issue = post(api, "/issues", {"title": "t", "body": "x"})["number"]
     changes = {
+        f"/issues/{issue}": {"state": "closed", "state_reason": "completed", "body": "y"},
         f"/issues/comments/{comment}": {"body": "y"},
         f"/check-runs/{check}": {"status": "completed", "conclusion": "success"},
         "/git/refs/heads/data": {"sha": commit},
@@ -83,7 +85,7 @@ def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: 
     post(api, f"/statuses/{sha}", {"state": "pending", "context": "evals", "description": "d"})
     post(api, f"/actions/runs/{repo.workflow_run(conclusion='failure').id}/rerun-failed-jobs", {})
     addresses = """
-        issues/{pull}/labels issues/{pull}/events collaborators/octocat/permission activity
+        issues issues/{pull}/labels issues/{pull}/events collaborators/octocat/permission activity
         pulls pulls/{pull} commits commits/feature compare/main...feature commits/main/check-runs check-runs/{check}
         check-runs/{check}/annotations issues/{pull}/comments issues/comments/{comment} actions/artifacts
         actions/artifacts/{artifact} actions/runs actions/runs/{run} actions/runs/{run}/artifacts git/ref/heads/data

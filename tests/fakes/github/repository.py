@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.actions import Artifact, Run
+from tests.fakes.github.issues import Issue
 from tests.fakes.github.model import Activity, CheckRun, Comment, Pull, Status, now
 from tests.fakes.github.objects import Entry, Objects
 from tests.fakes.github.receive import receive
@@ -40,6 +41,7 @@ class Repository:
     artifacts: dict[int, Artifact] = field(default_factory=dict)
     activities: list[Activity] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:
@@ -115,7 +117,7 @@ class Repository:
     ) -> Pull:
         """Open a pull request of a branch of this repository, or of a fork's."""
         source = head_repository or self
-        number = number or max(self.pulls, default=0) + 1
+        number = number or max((*self.pulls, *self.issues), default=0) + 1
         made = Pull(
             self,
             number,

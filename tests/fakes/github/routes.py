@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.github.endpoints import account, checks, comments, commits, git_objects, labels, pulls, refs, workflow
+from tests.fakes.github.endpoints import (
+    account,
+    checks,
+    comments,
+    commits,
+    git_objects,
+    issues,
+    labels,
+    pulls,
+    refs,
+    workflow,
+)
 from tests.fakes.github.endpoints.find import not_empty
 from tests.fakes.github.exchange import Answer, Call
 
@@ -63,6 +74,9 @@ ROUTES = (
     say("PATCH", "/issues/comments/{comment_id}", comments.update_comment),
     say("DELETE", "/issues/comments/{comment_id}", comments.delete_comment),
     say("POST", "/issues/comments/{comment_id}/reactions", comments.react),
+    of("read", "issues")("GET", "/issues", issues.list_issues),
+    of("write", "issues")("POST", "/issues", issues.create_issue),
+    of("write", "issues")("PATCH", "/issues/{issue_number}", issues.update_issue),
     talk("GET", "/issues/{issue_number}/labels", labels.list_labels),
     say("DELETE", "/issues/{issue_number}/labels/{name}", labels.remove_label),
     talk("GET", "/issues/{issue_number}/events", labels.list_events),

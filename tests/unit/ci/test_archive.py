@@ -156,7 +156,7 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_run_json_leaves_nothing_out() -> None:
-    assert {each.name for each in fields(Run)} - RUN_FIELDS == {"suites", "extras", "read", "read_inputs"}
+    assert {each.name for each in fields(Run)} - RUN_FIELDS == {"suites", "extras", "control", "read", "read_inputs"}
     assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read", "variants"}
 
 

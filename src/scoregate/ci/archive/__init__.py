@@ -3,6 +3,7 @@
 from scoregate.ci.archive.folder import (
     BASE_FOLDER,
     CASES_FILE,
+    CONTROL,
     EARLIER,
     EXTRA,
     INTERRUPTED,
@@ -21,6 +22,7 @@ from scoregate.ci.archive.writer import RunWriter
 __all__ = [
     "BASE_FOLDER",
     "CASES_FILE",
+    "CONTROL",
     "EARLIER",
     "EXTRA",
     "INTERRUPTED",

@@ -17,6 +17,7 @@ RUN_FOLDER = "run"
 BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
+CONTROL = "control"
 INTERRUPTED = "interrupted"
 # Folders with the parts of a run on a cluster, until they are merged.
 PARTS = "parts-"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Lines, parse_cases, with_cases
 from scoregate.ci.archive.columns_file import read_columns
-from scoregate.ci.archive.folder import CASES_FILE, EXTRA, RUN_FILE, run_folder
+from scoregate.ci.archive.folder import CASES_FILE, CONTROL, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
 from scoregate.core.cases import STATUSES, CaseKey, CaseResult, Columns
@@ -110,7 +110,8 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
         raise RecordError(f"{folder / CASES_FILE} is damaged: {damage}", advice="Run it again, or name another run.")
     extra_folders = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
     extras = tuple(read_run(extra, strictly=strictly) for extra in extra_folders)
-    run = replace(with_cases(_make_run(head, reading), cases), extras=extras)
+    control = read_run(folder / CONTROL, strictly=strictly) if (folder / CONTROL / RUN_FILE).is_file() else None
+    run = replace(with_cases(_make_run(head, reading), cases), extras=extras, control=control)
     if folder.name.startswith(IN_PROGRESS):
         return replace(run, complete=False, notices=(*run.notices, KILLED))
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.

@@ -18,7 +18,7 @@ from typing import IO
 
 from scoregate.ci.archive.cases import MAX_LINE_BYTES, CasesFile, dump_case, with_cases
 from scoregate.ci.archive.columns_file import remove_columns, write_columns
-from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, EXTRA, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EXTRA, RUN_FILE
 from scoregate.ci.archive.marker import IN_PROGRESS
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.archive.run_json import dump_head, make_head, make_unfinished_head
@@ -134,7 +134,7 @@ class RunWriter:
             for name in (CASES_FILE, COLUMNS_FILE, RUN_FILE):
                 if (self._partial / name).exists():
                     (self._partial / name).replace(self._folder / name)
-            for extra in self._folder.glob(f"{EXTRA}*"):
+            for extra in (*self._folder.glob(f"{EXTRA}*"), self._folder / CONTROL):
                 shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
             self._partial.rmdir()

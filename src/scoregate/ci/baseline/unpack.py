@@ -16,7 +16,7 @@ from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
-_FILE = r"(?P<extra>extra-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
+_FILE = r"(?P<extra>(?:extra-\d{1,2}|control)/)?(?:run\.json|cases\.jsonl\.gz)"
 _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"

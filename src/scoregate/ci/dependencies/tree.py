@@ -25,7 +25,7 @@ _NO_DATA = {
 }
 _MOST_ENDINGS = 200
 # How the packages of suites are installed, and the jobs that run them.
-_SHARED = (
+SHARED_FILES = (
     *("pyproject.toml", "setup.py", "setup.cfg", "*requirements*.txt", "*constraints*.txt", "*.lock", "*-lock.*"),
     *("Pipfile", "pylock*.toml", "package.json", ".npmrc", ".yarnrc*", "uv.toml", "tsconfig*.json", "deno.json*"),
     *(".python-version", ".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
@@ -136,7 +136,7 @@ class Tree:
         digests = {}
         for path in self.list_files():
             parent, _, name = path.rpartition("/")
-            is_here = parent in above and any(fnmatchcase(name, pattern) for pattern in _SHARED)
+            is_here = parent in above and any(fnmatchcase(name, pattern) for pattern in SHARED_FILES)
             is_shared = any(
                 is_below(path, f"{each}/{inner}".lstrip("/")) for each in above for inner in _SHARED_FOLDERS
             )

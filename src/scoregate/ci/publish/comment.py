@@ -22,6 +22,7 @@ _CHANGED = {
     ReportState.FAILED,
     ReportState.WORSE,
     ReportState.ACCEPTED,
+    ReportState.DRIFT,
     ReportState.BETTER,
     ReportState.NEW,
     ReportState.REMOVED,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.settings import CommentMode
+from scoregate.ci.settings import AlertKind, CommentMode
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
@@ -55,6 +55,14 @@ class OtlpTarget:
 
 
 @record
+class AlertTarget:
+    """Where a run of the base branch reports what got worse, and the addresses of its webhooks."""
+
+    kinds: tuple[AlertKind, ...]
+    webhooks: Mapping[AlertKind, str] = field(default_factory=dict, repr=False)
+
+
+@record
 class PublishTarget:
     """Where reports can go.
 
@@ -75,6 +83,7 @@ class PublishTarget:
         log: writes a line to the log of the job, where commands work.
         history: the shared history that the run is written to; None for none.
         otlp: the OpenTelemetry collector that results are sent to; None for none.
+        alert: where what got worse is reported; None for nowhere.
     """
 
     out: Path
@@ -93,6 +102,7 @@ class PublishTarget:
     log: Callable[[str], None] = print
     history: HistoryTarget | None = None
     otlp: OtlpTarget | None = None
+    alert: AlertTarget | None = None
 
 
 @record

@@ -35,6 +35,8 @@ from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
 from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison, count_positional_cases
+from scoregate.core.drift import DriftState
+from scoregate.core.drift_rows import has_drifted
 from scoregate.core.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.flips import Flip
@@ -238,6 +240,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
+    yield from _drift_notices(comparison)
     if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
         yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
     if empty := comparison.slices.empty:
@@ -247,6 +250,24 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield f"The price of {_shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
     yield from _usage_notices(run)
     yield from run.notices
+
+
+def _drift_notices(comparison: Comparison) -> Iterator[str]:
+    """Which providers moved, and why changes were not corrected although there is a control."""
+    for row in comparison.rows:
+        if row.drift is None or (row.drift.state is DriftState.CORRECTED and not has_drifted(row)):
+            continue
+        if has_drifted(row):
+            shift = "nothing" if row.drift.shift is None else number_format.difference(row.drift.shift)
+            cases = number_format.count(row.drift.cases, "case")
+            place = f"{row.suite}, {row.evaluator}"
+            yield f"Provider drift of {place}: {shift} since the base's run ({cases} of it asked again)."
+            continue
+        if row.drift.state is DriftState.TOO_SMALL:
+            why = f"control too small: {row.drift.cases:,} of {row.drift.needed:,} cases needed"
+        else:
+            why = f"the drift is not measured: {row.drift.reason}"
+        yield f"{row.suite}, {row.evaluator}: {why}. Nothing is corrected."
 
 
 def _usage_notices(run: Run) -> Iterator[str]:

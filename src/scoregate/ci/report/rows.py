@@ -10,6 +10,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.drift import Drift, DriftState
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.baseline_rules import describe_few
@@ -32,6 +33,7 @@ class ReportState(StrEnum):
     UNMEASURABLE = "unmeasurable"
     UNCERTAIN = "uncertain"
     ACCEPTED = "accepted"
+    DRIFT = "drift"
     NOT_COMPARABLE = "not comparable"
     REMOVED = "removed"
     NEW = "new"
@@ -98,6 +100,7 @@ _STATES = {
     RowLabel.REMOVED: ReportState.REMOVED,
     RowLabel.NEW: ReportState.NEW,
     RowLabel.BETTER: ReportState.BETTER,
+    RowLabel.DRIFT: ReportState.DRIFT,
 }
 _ORDER = {state: place for place, state in enumerate(ReportState)}
 _ORDER |= dict.fromkeys((ReportState.NEW, ReportState.BETTER, ReportState.HELD), len(_ORDER))
@@ -198,7 +201,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 
 
 def _row_note(row: Row) -> str:
-    notes = [row.setup_change, _explain_label(row)]
+    notes = [row.setup_change, _explain_label(row), "" if row.drift is None else describe_drift(row.drift)]
     if row.dropped and not row.reason:
         notes.append(f"{number_format.count(row.dropped, 'pair')} skipped for errors")
     if row.lost and not row.lost_too_many:
@@ -222,11 +225,29 @@ def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     return f"more than the accepted {format_digits(entry.at_most, 3)}"
 
 
+def describe_drift(drift: Drift) -> str:
+    """The shift of the provider with the power that its correction costs; empty if nothing was corrected."""
+    if drift.state is not DriftState.CORRECTED or drift.shift is None or drift.delta is None:
+        return ""
+    bounds = "" if drift.low is None or drift.high is None else f" [{_signed(drift.low)}, {_signed(drift.high)}]"
+    text = f"provider drift {_signed(drift.shift)}{bounds} by {drift.cases:,} control cases; measured change"
+    text = f"{text} {_signed(drift.delta)} ({drift.label})"
+    if drift.detectable is None or drift.power is None:
+        return text
+    return f"{text}; power for a drop of {drift.detectable:.2f}: {drift.power:.2f} instead of 0.80"
+
+
+def _signed(value: float) -> str:
+    return number_format.difference(value)
+
+
 def _explain_label(row: Row) -> str:
     if row.reason:
         return row.reason
     p, corrected = row.p if row.q is None else row.q, "corrected " if row.accepted is None else ""
     match row.label:
+        case RowLabel.DRIFT:
+            return "explained by the provider's drift"
         case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
             weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from scoregate.ci.report import number_format
+from scoregate.ci.report.alert import Alert
 from scoregate.ci.report.base_runs import EarlierRunView
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
@@ -68,7 +69,7 @@ class ReportView:
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
     `estimate` is what the run was expected to use.
     `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
-    quarantine, which nothing else in the view counts.
+    quarantine, which nothing else in the view counts. `alert` is what a run of the base branch alerts about.
     """
 
     context: ReportContext
@@ -111,6 +112,7 @@ class ReportView:
     quarantined: tuple[QuarantinedView, ...] = ()
     earlier_runs: tuple[EarlierRunView, ...] = ()
     base_runs: str = ""
+    alert: Alert | None = None
 
     @property
     def has_newly_failing(self) -> bool:

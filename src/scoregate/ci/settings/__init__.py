@@ -2,6 +2,7 @@
 
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
+    AlertKind,
     BaselineKind,
     Command,
     CommentMode,
@@ -16,6 +17,7 @@ from scoregate.ci.settings.load import environment_value, load_settings, parse_t
 from scoregate.ci.settings.model import ExecutorKind, Settings
 
 __all__ = [
+    "AlertKind",
     "BaselineKind",
     "Command",
     "CommentMode",

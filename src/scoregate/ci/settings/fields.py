@@ -72,6 +72,14 @@ class ShowOutputs(StrEnum):
     NONE = "none"
 
 
+class AlertKind(StrEnum):
+    """Where a run of the base branch reports scores that got worse: an issue, Slack, or any other webhook."""
+
+    ISSUE = "issue"
+    SLACK = "slack"
+    WEBHOOK = "webhook"
+
+
 class Confirm(StrEnum):
     """Which newly failing cases are run again before they count: none, those tagged critical, or all (at most 15)."""
 
@@ -111,7 +119,15 @@ BaseRuns = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1, le=20)]
 NonNegativeInt = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
 Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+
+
+def as_tuple(value: object) -> object:
+    """A single text as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
+AlertKinds = Annotated[tuple[AlertKind, ...], BeforeValidator(as_tuple)]
 
 
 def _check_group_names(values: tuple[str, ...]) -> tuple[str, ...]:

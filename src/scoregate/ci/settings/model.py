@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
+    AlertKinds,
     ApprovedText,
     BaselineKind,
     BaseRuns,
@@ -150,6 +151,15 @@ class Settings(LimitFields):
     """
     affected_push: bool = False
     """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
+    drift_control: Rate = 0.0
+    """Ask this share of the base's cases again, at the base's commit, to measure how far the providers of models moved
+    since the base was measured: `0.1` asks a random tenth. Changes of scores are corrected by it if it has enough
+    cases, usually about 250 for each evaluator. `0` asks none.
+    """
+    alert: AlertKinds = ()
+    """Where runs of the base branch report what got worse, once a second measurement confirms it: `issue`, `slack` (to
+    the address in `SCOREGATE_SLACK_WEBHOOK`), `webhook` (as JSON, to that in `SCOREGATE_ALERT_WEBHOOK`).
+    """
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None

@@ -30,6 +30,7 @@ BASE_SETTINGS = frozenset(
     {
         "affected",
         "affected_push",
+        "alert",
         "allow_skip",
         "alpha",
         "annotate_unread",
@@ -46,6 +47,7 @@ BASE_SETTINGS = frozenset(
         "configs",
         "confirm",
         "decline_window",
+        "drift_control",
         "env_file",
         "evaluators",
         "fail_on_critical",
@@ -95,9 +97,9 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "affected_push", "allow_skip", "annotate_unread", "baseline", "base_branch", "base_runs", "cache"),
-    *("cassettes", "check_run", "comment", "confirm", "decline_window", "key", "max_cases", "model", "otlp_endpoint"),
-    *("paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
+    *("affected", "affected_push", "alert", "allow_skip", "annotate_unread", "baseline", "base_branch", "base_runs"),
+    *("cache", "cassettes", "check_run", "comment", "confirm", "decline_window", "drift_control", "key", "max_cases"),
+    *("model", "otlp_endpoint", "paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
 )
 _SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

@@ -145,6 +145,8 @@ def _check_row(
         origin: where the limit is set.
     """
     conclusion, value = Conclusion.PASSED, describe_change(row)
+    if row.drift is not None and row.label is RowLabel.DRIFT:
+        value += f": {_format_signed(row.drift.delta or 0.0)} with the drift of the provider, which explains it"
     if row.accepted is not None and row.label is RowLabel.WORSE:
         value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):

@@ -38,6 +38,7 @@ _SIGNS = {
     "removed": "gone",
     "uncertain": "warn",
     "accepted": "warn",
+    "drift": "warn",
     "held": "same",
     "scored": "same",
     "unscored": "same",

@@ -1,0 +1,73 @@
+"""Alerts of runs on the base branch: what got worse is measured again on the same commit before it is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from scoregate.ci.plan import Plan, restrict_plan
+from scoregate.ci.ports import Ports
+from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_problems
+from scoregate.ci.settings import Settings
+from scoregate.core.comparison import Comparison
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.run import Run
+
+FOLDER = "confirm-alert"
+
+
+async def find_alert(
+    comparison: Comparison,
+    verdict: Verdict,
+    plan: Plan,
+    settings: Settings,
+    ports: Ports,
+    *,
+    judge_again: Callable[[Run], Iterable[AlertProblem]],
+) -> Alert:
+    """What a run reports; its suites with problems run again, and only what is as bad then is reported.
+
+    Args:
+        comparison: the comparison of the run.
+        verdict: its verdict.
+        plan: its plan.
+        settings: the settings of the project.
+        ports: runs suites.
+        judge_again: lists the problems of the second measurement, judged as the run was.
+    """
+    problems = tuple(list_problems(comparison, verdict))[:MOST_PROBLEMS]
+    run = comparison.run
+    if not problems:
+        is_known = run.complete and verdict.conclusion is not Conclusion.UNMEASURABLE
+        return Alert(AlertState.NONE if is_known else AlertState.UNKNOWN)
+    cases = _list_cases(run, {each.suite for each in problems})
+    if not cases or ports.stop.is_set():
+        return Alert(AlertState.UNKNOWN, problems)
+    repeats = settings.repeats if isinstance(settings.repeats, int) else 1
+    part = restrict_plan(plan, cases, repeats=repeats)
+    again = await ports.record(part, settings, (), folder=FOLDER)
+    if not again.complete:
+        return Alert(AlertState.UNKNOWN, problems)
+    found = {each.key for each in judge_again(_with_labels(again, run))}
+    confirmed = tuple(each for each in problems if each.key in found)
+    return Alert(AlertState.CONFIRMED if confirmed else AlertState.NOT_CONFIRMED, confirmed or problems)
+
+
+def _list_cases(run: Run, labels: set[str]) -> dict[str, dict[str, list[str]]]:
+    """The hashes of the cases of suites, by script and suite id."""
+    cases: dict[str, dict[str, list[str]]] = {}
+    for suite in run.suites:
+        if suite.label in labels and suite.script is not None:
+            cases.setdefault(suite.script, {}).setdefault(suite.id, []).extend(dict.fromkeys(suite.columns.hashes))
+    return cases
+
+
+def _with_labels(again: Run, run: Run) -> Run:
+    """The second measurement with the labels of the run: with fewer suites, labels could be shorter."""
+    labels = {(suite.script, suite.id, str(suite.params)): suite.label for suite in run.suites}
+    suites = tuple(
+        replace(suite, label=labels.get((suite.script, suite.id, str(suite.params)), suite.label))
+        for suite in again.suites
+    )
+    return replace(again, suites=suites)

@@ -1,0 +1,74 @@
+"""What a run of the base branch alerts about: scores that got worse, and gates that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from scoregate.ci.report import number_format
+from scoregate.core.comparison import Comparison
+from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Conclusion
+from scoregate.core.records import record
+
+MOST_PROBLEMS = 50
+
+
+class AlertState(StrEnum):
+    """Whether there is something to report: `unknown` if the run, or its confirmation, could not be measured."""
+
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not confirmed"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+@record
+class AlertProblem:
+    """A score that got worse, or a gate that fails.
+
+    Args:
+        suite: the label of the suite.
+        evaluator: the id of the evaluator; empty for a gate of the whole suite.
+        rule: the rule of the gate that fails; empty for a score that got worse.
+        text: describes it.
+        base: the mean score before; None for a gate.
+        mean: the mean score now; None for a gate.
+    """
+
+    suite: str
+    evaluator: str
+    rule: str
+    text: str
+    base: float | None = None
+    mean: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Identifies the problem in other runs."""
+        return self.suite, self.evaluator, self.rule
+
+
+@record
+class Alert:
+    """What a run of the base branch reports besides its verdict."""
+
+    state: AlertState
+    problems: tuple[AlertProblem, ...] = ()
+
+
+def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertProblem]:
+    """The scores that got worse and the gates of suites that fail, without accepted regressions."""
+    shown = set()
+    for row in comparison.rows:
+        if row.label is RowLabel.WORSE and not row.is_accepted and row.delta is not None:
+            shown.add((row.suite, row.evaluator))
+            text = f"{number_format.score(row.base)} → {number_format.score(row.mean)}"
+            text = f"{text} ({number_format.difference(row.delta)}, {row.n:,} cases)"
+            yield AlertProblem(row.suite, row.evaluator, "", text, row.base, row.mean)
+    for finding in verdict.findings:
+        place = (finding.suite or "", finding.evaluator or "")
+        if finding.conclusion is Conclusion.FAILED and finding.suite is not None and place not in shown:
+            text = f"{finding.title}: {finding.value} (required: {finding.limit})"
+            yield AlertProblem(*place, finding.rule, text)

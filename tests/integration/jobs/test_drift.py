@@ -1,0 +1,169 @@
+"""A provider whose answers get worse between the base's run and the pull request's, and the control that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from math import inf
+
+import pytest
+from tests.fakes.fixtures import openai_server
+from tests.fakes.github import events
+from tests.fakes.openai import OpenAIServer, Question
+from tests.integration.jobs.world import Job, World
+
+from scoregate.ci.archive import read_run
+
+__all__ = ["openai_server"]
+CASES = 120
+SETTINGS = 'fail_on_regression = true\nmin_pass_rate = 0\npaths = ["evals/ask.py"]\ncache = "off"\n'
+SUITE = """
+import json, os, urllib.request
+from scoregate import evaluate
+from scoregate.scorers import contains
+
+def ask(input):
+    body = {{"model": "gpt-4o", "messages": [{{"role": "user", "content": {prompt!r} + input}}]}}
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        json.dumps(body).encode(),
+        {{"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}},
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+
+evaluate("ask", data=[{{"input": f"question {{n}}", "expected": f"answer {{n}}"}} for n in range({cases})], task=ask,
+         scorers=[contains()])
+"""
+
+
+class Provider:
+    """A model that fails some of its questions: more once it has drifted, or if it is asked badly."""
+
+    def __init__(self, server: OpenAIServer) -> None:
+        self.server, self.drifted, self.last = server, False, 0
+        server.answers(r"question \d+", self._answer)
+
+    def _answer(self, question: Question) -> str:
+        if len(self.server.asked()) == self.last:
+            self.server.fail("POST", "*/chat/completions", status=500, times=inf)
+        number = int(question.last.rpartition(" ")[2])
+        failing = 1 + 2 * self.drifted + 3 * question.last.startswith("Badly")
+        return "sorry" if number % 10 < failing else f"answer {number}"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"OPENAI_API_KEY": "sk-real-0123456789", "OPENAI_BASE_URL": self.server.url}
+
+
+@pytest.fixture
+def provider(openai_server: OpenAIServer) -> Provider:
+    return Provider(openai_server)
+
+
+def start(world: World, provider: Provider, settings: str = "drift_control = 0.5\n") -> Job:
+    """The base's run, measured before the provider drifts."""
+    world.project.write("scoregate.toml", SETTINGS + settings)
+    write_suite(world, "Please: ")
+    return world.push(**provider.environ)
+
+
+def write_suite(world: World, prompt: str) -> None:
+    world.project.write("evals/ask.py", SUITE.format(prompt=prompt, cases=CASES))
+    world.commit()
+
+
+def change(world: World, provider: Provider, edit: Callable[[World], object]) -> Job:
+    """The job of a pull request."""
+    world.branch()
+    edit(world)
+    world.commit()
+    return world.job(events.pull_request(world.open_pull_request()), **provider.environ)
+
+
+def edit_notes(world: World) -> None:
+    world.project.write("notes.md", "new")
+
+
+def test_drift_is_not_blamed_on_a_pull_request(world: World, provider: Provider) -> None:
+    assert start(world, provider).exit_code == 0
+    provider.drifted = True
+    asked = len(provider.server.asked())
+    job = change(world, provider, edit_notes)
+    assert job.exit_code == 0, job.output
+    assert len(provider.server.asked()) - asked == CASES + CASES // 2
+    (row,) = job.result["rows"]
+    assert (row["label"], row["state"]) == ("drift", "drift")
+    drift = row["drift"]
+    assert (drift["state"], drift["label"], drift["cases"]) == ("corrected", "worse", 60)
+    assert drift["shift"] == pytest.approx(-0.2, abs=0.12)
+    assert drift["delta"] == pytest.approx(-0.2)
+    assert row["delta"] == pytest.approx(drift["delta"] - drift["shift"])
+    assert drift["power"] < 0.8
+    for text in (job.comment, job.output, (job.out / "report.html").read_text(encoding="utf-8")):
+        assert "explained by the provider's drift" in " ".join(unescape(text).split())
+    assert re.search(r"Drift control: 60 cases of main@\w{7} ran again \(seed \d+\)", str(job.result["notices"]))
+    (finding,) = [each for each in job.result["findings"] if each["rule"] == "regression"]
+    assert "with the drift of the provider, which explains it" in finding["value"]
+    # The stored run keeps its control.
+    assert read_run(job.out / "run").control is not None
+
+
+def test_a_regression_is_still_found(world: World, provider: Provider) -> None:
+    start(world, provider)
+    job = change(world, provider, lambda world: write_suite(world, "Badly: "))
+    assert job.exit_code == 1, job.output
+    (row,) = job.result["rows"]
+    assert (row["label"], row["drift"]["state"], row["drift"]["shift"]) == ("worse", "corrected", 0)
+
+
+def test_a_regression_is_found_next_to_drift(world: World, provider: Provider) -> None:
+    start(world, provider, "drift_control = 1\n")
+    provider.drifted = True
+    job = change(world, provider, lambda world: write_suite(world, "Badly: "))
+    assert job.exit_code == 1, job.output
+    (row,) = job.result["rows"]
+    assert row["label"] == "worse"
+    assert row["drift"]["shift"] == pytest.approx(-0.2)
+    assert row["delta"] == pytest.approx(-0.3)
+    assert "Provider drift of ask, contains" in job.comment
+
+
+def test_a_small_control_corrects_nothing(world: World, provider: Provider) -> None:
+    start(world, provider, "drift_control = 0.1\n")
+    provider.drifted = True
+    job = change(world, provider, edit_notes)
+    assert job.exit_code == 1, job.output
+    (row,) = job.result["rows"]
+    assert (row["label"], row["drift"]["state"], row["drift"]["cases"]) == ("worse", "control too small", 12)
+    assert re.search(r"control too small: 12 of \d+ cases needed. Nothing is corrected", job.comment)
+
+
+def test_a_control_that_fails_corrects_nothing(world: World, provider: Provider) -> None:
+    start(world, provider)
+    provider.drifted, provider.last = True, len(provider.server.asked()) + CASES
+    job = change(world, provider, edit_notes)
+    assert job.exit_code == 1, job.output
+    (row,) = job.result["rows"]
+    assert (row["label"], row["drift"]["state"]) == ("worse", "not measured")
+    assert "the drift is not measured: 60 of 60 control cases have an error. Nothing is corrected" in job.comment
+
+
+def test_what_a_control_can_not_separate_from_the_change_is_not_corrected(world: World, provider: Provider) -> None:
+    start(world, provider)
+    provider.drifted = True
+    world.branch("packages")
+    world.project.write("requirements.txt", "openai==9\n")
+    world.commit()
+    job = world.job(events.pull_request(world.open_pull_request("packages")), **provider.environ)
+    assert job.exit_code == 1, job.output
+    assert "nothing is corrected: requirements.txt changed, and the control would run with this change" in " ".join(
+        job.output.split()
+    )
+    world.check_out_shallow("packages")
+    job = world.job(events.pull_request(world.repo.pulls[max(world.repo.pulls)]), **provider.environ)
+    assert job.exit_code == 1, job.output
+    assert "is not in this repository (fetch it; in a workflow, give actions/checkout `fetch-depth: 0`)" in " ".join(
+        job.output.split()
+    )

@@ -1,0 +1,131 @@
+"""The control of the base's cases: the shift of the provider, the corrected change, and the cases that are needed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from math import sqrt
+
+import pytest
+from tests.unit.stats.builders import SAME, run_of, suite_of
+
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.drift import DriftState
+from scoregate.core.drift_rows import has_drifted
+from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.run import Run
+
+Table = dict[int, float | None]
+
+
+def make_run(*tables: Table, commit: str = "base", name: str = "e", model: str = "m") -> Run:
+    """A run of one suite; each table has an evaluator's score of each case, None for an error."""
+    evaluators = {f"{name}{at}": {str(case): [score] for case, score in each.items()} for at, each in enumerate(tables)}
+    infos = [EvaluatorInfo(each, replace(SAME, model=model)) for each in evaluators]
+    return replace(run_of(suite_of(evaluators, infos=infos)), commit=commit)
+
+
+def draw(rate: float, cases: int, seed: int) -> Table:
+    source = random.Random(seed)
+    return {case: float(source.random() < rate) for case in range(cases)}
+
+
+def compare_with(control: Run | None, new: Run, base: Run) -> Row:
+    return compare(replace(new, commit="head", control=control), base).rows[0]
+
+
+def test_the_corrected_change_is_that_of_the_run_minus_the_shift() -> None:
+    base, new = draw(0.9, 600, 1), draw(0.78, 600, 2)
+    control = {case: score for case, score in draw(0.78, 600, 3).items() if case % 2}
+    row = compare_with(make_run(control), make_run(new), make_run(base))
+    drift, plain = row.drift, compare_with(None, make_run(new), make_run(base))
+    assert drift is not None
+    changes = [new[case] - base[case] for case in base]  # type: ignore[operator]
+    shifts = {case: control[case] - base[case] for case in control}  # type: ignore[operator]
+    mean, shift = sum(changes) / 600, sum(shifts.values()) / 300
+    assert (drift.state, drift.cases, drift.label) == (DriftState.CORRECTED, 300, "worse")
+    assert (drift.delta, drift.shift) == (pytest.approx(mean), pytest.approx(shift))
+    assert row.delta == pytest.approx(mean - shift)
+    # Without the pseudo-pairs, the error is that of the cases' contributions.
+    parts = [(change - mean) / 600 for change in changes]
+    for case, each in shifts.items():
+        parts[case] -= (each - shift) / 300
+    error = sqrt(600 / 599 * sum(part**2 for part in parts) + 2 / (602 * 600) + 2 / (302 * 300))
+    assert row.low is not None
+    assert row.high is not None
+    assert (row.high - row.low) / 2 == pytest.approx(1.968 * error, rel=1e-3)
+    assert plain.detectable is not None
+    assert row.detectable is not None
+    assert row.detectable > plain.detectable == drift.detectable
+    assert drift.power is not None
+    assert drift.power < 0.8
+    assert row.label is RowLabel.DRIFT
+    assert has_drifted(row)
+
+
+def test_a_control_of_all_cases_costs_no_power() -> None:
+    row = compare_with(make_run(draw(0.9, 400, 3)), make_run(draw(0.9, 400, 2)), make_run(draw(0.9, 400, 1)))
+    assert row.drift is not None
+    assert row.drift.power == pytest.approx(0.8, abs=0.06)
+
+
+def test_rows_that_get_better_by_drift_are_drift_too() -> None:
+    base, new, control = draw(0.6, 500, 1), draw(0.8, 500, 2), draw(0.8, 500, 3)
+    row = compare_with(make_run(control), make_run(new), make_run(base))
+    assert (row.label, row.drift and row.drift.label) == (RowLabel.DRIFT, "better")
+
+
+def test_drift_that_hides_a_regression_is_subtracted() -> None:
+    same = draw(0.7, 500, 1)
+    row = compare_with(make_run(draw(0.9, 500, 3)), make_run(same), make_run(same))
+    assert (row.label, row.drift and row.drift.label) == (RowLabel.WORSE, "unchanged")
+
+
+def test_too_small_controls_correct_nothing() -> None:
+    base, new = make_run(draw(0.9, 400, 1)), make_run(draw(0.7, 400, 2))
+    plain = compare_with(None, new, base)
+    for size in (1, 2, 12, 49):
+        control = {case: score for case, score in draw(0.7, 400, 3).items() if case < size}
+        row = compare_with(make_run(control), new, base)
+        assert row.drift is not None
+        assert (row.drift.state, row.drift.cases) == (DriftState.TOO_SMALL, size)
+        assert row.drift.needed > size
+        assert replace(row, drift=None) == plain
+    # The needed number grows with the variance.
+    needed = []
+    for rate in (0.98, 0.9, 0.5):
+        row = compare_with(make_run(draw(rate, 100, 3)), new, make_run(draw(rate, 400, 1)))
+        needed.append(row.drift.needed if row.drift else 0)
+    assert needed == sorted(needed)
+    assert 50 <= needed[0] < 100 < needed[-1]
+
+
+def test_controls_that_can_not_be_used_correct_nothing() -> None:
+    scores = draw(0.9, 400, 1)
+    base, new = make_run(scores), make_run(draw(0.7, 400, 2))
+    errors = {case: None if case < 100 else 1.0 for case in range(400)}
+    for control, reason in (
+        (make_run(errors), "100 of 400 control cases have an error"),
+        (make_run(scores, model="other"), "the control has no comparable results of it"),
+        (make_run(scores, name="other"), "the control has no comparable results of it"),
+        (make_run({case + 1_000: 1.0 for case in range(100)}), "no case of the control has a score in all runs"),
+    ):
+        row = compare_with(control, new, base)
+        assert row.drift is not None
+        assert (row.drift.state, row.drift.reason, row.label) == (DriftState.UNMEASURED, reason, RowLabel.WORSE)
+    row = compare_with(make_run(scores, commit="another"), new, base)
+    assert (row.drift, row.label) == (None, RowLabel.WORSE)
+
+
+def test_shifts_of_many_evaluators_are_corrected_for_their_number() -> None:
+    tables = [draw(0.8, 300, seed) for seed in range(12)]
+    base, new = make_run(*tables), make_run(*(draw(0.8, 300, 100 + seed) for seed in range(12)))
+    control = make_run(*(draw(0.8, 300, 200 + seed) for seed in range(12)))
+    rows = compare(replace(new, control=control), base).rows
+    assert not any(has_drifted(row) for row in rows)
+    alone = [
+        compare_with(make_run(draw(0.8, 300, 200 + at)), make_run(tables[at]), make_run(tables[at])) for at in range(12)
+    ]
+    together = [row.drift.p for row in rows if row.drift and row.drift.p is not None]
+    assert min(together) > min(row.drift.p for row in alone if row.drift and row.drift.p is not None)
