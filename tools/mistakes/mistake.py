@@ -21,6 +21,8 @@ _MOST_LINES = 6
 _PACKAGE = str(Path(scoregate.__file__).parent)
 _START = re.compile(r"(?:[!✗] (?!scoregate:)|note: (?!Not compared:|Only a part)|… the complete output )\S")
 _UNSTABLE = (
+    # The days until a model retires change with the date.
+    (re.compile(r"^note: Model \S+ (retires|was retired) on .*\n", re.MULTILINE), ""),
     (re.compile(r"\b\d+(?:\.\d+)? (ms|s)\b"), r"… \1"),
     (re.compile(r"0x[0-9a-f]+"), "0x…"),
     (re.compile(r"\bPython 3\.\d+"), "Python 3.11"),

@@ -346,8 +346,7 @@ class Run:
         skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
-        control: random cases of the base, run again.
-        extras: more trials of some cases, chosen by the results of the first; only comparisons use them.
+        extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `estimate`: what it was expected to use.
         shard: the shard that it is of; None for a whole run. `dependencies`: what its scripts depend on, if recorded.

@@ -1,8 +1,8 @@
 """The settings: defaults < the project's file < the environment < the command line."""
 
+from scoregate.ci.settings.change_fields import AlertKind
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
-    AlertKind,
     BaselineKind,
     Command,
     CommentMode,

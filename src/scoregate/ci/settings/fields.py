@@ -72,14 +72,6 @@ class ShowOutputs(StrEnum):
     NONE = "none"
 
 
-class AlertKind(StrEnum):
-    """Where a run of the base branch reports scores that got worse: an issue, Slack, or any other webhook."""
-
-    ISSUE = "issue"
-    SLACK = "slack"
-    WEBHOOK = "webhook"
-
-
 class Confirm(StrEnum):
     """Which newly failing cases are run again before they count: none, those tagged critical, or all (at most 15)."""
 
@@ -95,29 +87,23 @@ class PolicySource(StrEnum):
     BASE = "base"
 
 
-def _refuse_bool(value: object) -> object:
+def refuse_bool(value: object) -> object:
+    """The value as it is.
+
+    Raises:
+        ValueError: it is a bool, which Python counts among the numbers.
+    """
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return value
 
 
-Number = Annotated[FiniteFloat, BeforeValidator(_refuse_bool)]
-Rate = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0, le=1)]
-_APPROVED = re.compile(r"[1-9][0-9]{0,9}@[0-9a-f]{40}")
-
-
-def _check_approved(value: str) -> str:
-    if not _APPROVED.fullmatch(value):
-        raise ValueError("must be the number of a pull request and a whole SHA, such as 7@" + "0a" * 20)
-    return value
-
-
-ApprovedText: TypeAlias = Annotated[str, AfterValidator(_check_approved)]
-Confidence = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0.5, lt=1)]
-Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1)]
-BaseRuns = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=1, le=20)]
-NonNegativeInt = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0)]
-Seconds = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
+Number = Annotated[FiniteFloat, BeforeValidator(refuse_bool)]
+Rate = Annotated[FiniteFloat, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
+Confidence = Annotated[FiniteFloat, BeforeValidator(refuse_bool), Field(ge=0.5, lt=1)]
+Count = Annotated[int, BeforeValidator(refuse_bool), Field(ge=1)]
+NonNegativeInt = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0)]
+Seconds = Annotated[FiniteFloat, BeforeValidator(refuse_bool), Field(gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -127,7 +113,6 @@ def as_tuple(value: object) -> object:
 
 
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
-AlertKinds = Annotated[tuple[AlertKind, ...], BeforeValidator(as_tuple)]
 
 
 def _check_group_names(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -144,8 +129,8 @@ if TYPE_CHECKING:
     Repeats: TypeAlias = int | Literal["auto"]
 else:  # a union would report an error for each of its types
     Repeats = Annotated[Count, WrapValidator(lambda value, handler: value if value == "auto" else handler(value))]
-Amount = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(ge=0)]
-Factor = Annotated[FiniteFloat, BeforeValidator(_refuse_bool), Field(gt=0)]
+Amount = Annotated[FiniteFloat, BeforeValidator(refuse_bool), Field(ge=0)]
+Factor = Annotated[FiniteFloat, BeforeValidator(refuse_bool), Field(gt=0)]
 
 
 def _for_all_evaluators(value: object) -> object:

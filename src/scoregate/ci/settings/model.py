@@ -14,13 +14,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
+from scoregate.ci.settings.change_fields import ChangeFields
 from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
-    AlertKinds,
-    ApprovedText,
     BaselineKind,
-    BaseRuns,
     Cache,
     Commands,
     Comment,
@@ -34,7 +32,6 @@ from scoregate.ci.settings.fields import (
     Origins,
     PolicySource,
     PriceSettings,
-    ProjectGlobs,
     Rate,
     Repeats,
     Seconds,
@@ -48,7 +45,6 @@ from scoregate.ci.settings.fields import (
 )
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
-from scoregate.ci.settings.window import WindowText
 from scoregate.core.partial import WHOLE, CaseSelection
 from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
 
@@ -75,7 +71,7 @@ def _check_address(value: str) -> str:
 Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 
 
-class Settings(LimitFields):
+class Settings(ChangeFields, LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` is the root itself, so a file in it can't set it.
@@ -111,14 +107,6 @@ class Settings(LimitFields):
     """
     base_branch: Text | None = None
     """The branch that changes are merged into. Without it: the pull request's target, else the default branch."""
-    base_runs: BaseRuns = 5
-    """How many of the newest runs of the base branch a score is compared with. Runs of other commits count if the
-    records of `affected` prove that nothing which the suite depends on changed. 1: only runs of the base's commit.
-    """
-    decline_window: WindowText = "10 runs"
-    """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
-    is at least so many `days` old.
-    """
     out: Text = "scoregate-out"
     """The folder for the run and its reports. No other program may write there."""
     keep_runs: NonNegativeInt = 5
@@ -145,21 +133,6 @@ class Settings(LimitFields):
     """
     repeats_budget: Factor = 1.0
     """How many trials `repeats = "auto"` may add, as a multiple of the trials of one round."""
-    affected: bool = False
-    """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
-    which recorded what they depend on because it has this setting too. In doubt a suite runs.
-    """
-    affected_push: bool = False
-    """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
-    drift_control: Rate = 0.0
-    """Ask this share of the base's cases again, at the base's commit, to measure how far the providers of models moved
-    since the base was measured: `0.1` asks a random tenth. Changes of scores are corrected by it if it has enough
-    cases, usually about 250 for each evaluator. `0` asks none.
-    """
-    alert: AlertKinds = ()
-    """Where runs of the base branch report what got worse, once a second measurement confirms it: `issue`, `slack` (to
-    the address in `SCOREGATE_SLACK_WEBHOOK`), `webhook` (as JSON, to that in `SCOREGATE_ALERT_WEBHOOK`).
-    """
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None
@@ -207,8 +180,6 @@ class Settings(LimitFields):
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
     annotations: bool = True
     """Show failures as annotations at the lines of their suites."""
-    annotate_unread: ProjectGlobs = ()
-    """With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them."""
     check_run: bool = False
     """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
     otlp_endpoint: Address | None = None
@@ -219,14 +190,6 @@ class Settings(LimitFields):
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
     """The token that reads baselines and writes comments. Suites never get it. A settings file can't set it."""
-    approved: ApprovedText | None = None
-    """The pull request and the commit that `scoregate answer` approved, as `NUMBER@SHA`. The run measures exactly this
-    commit, as the pull request's newest one. A settings file can't set it.
-    """
-    allow_skip: bool = False
-    """Whether the label `scoregate: skip` lets a pull request pass without a run. Without it, such a pull request is
-    unmeasurable. On a pull request, only the base's file or the workflow can set it.
-    """
     confirm: Confirm | None = None
     """Run newly failing cases again before they count: none, those tagged `critical`, or all (at most 15). Without it:
     `critical` if `fail_on_critical` is set, else `off`.
