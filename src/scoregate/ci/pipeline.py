@@ -24,8 +24,10 @@ from scoregate.core.records import record
 from scoregate.core.run import History, Run
 
 if TYPE_CHECKING:
+    from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.report.view import ReportView
+    from scoregate.ci.resume import Resumed
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
@@ -89,14 +91,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing(), *affected.notices)
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=resumed.reusable is not None)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
-        async with _preload(ports.reporting):
-            run = await ports.record(resumed.plan, settings, notices)
-        if forecast.total is not None:
-            run = replace(run, estimate=forecast.total)
-            ports.amend(run)
-        if resumed.reusable is not None:
-            run = resumed.describe_reuse(run)
-            ports.amend(run)
+        run = await _record(resumed, forecast, settings, ports, notices)
         run = with_history(run, history, baseline, ports.amend)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
@@ -115,6 +110,21 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         alert = await _find_alert(judged, plan, settings, ports, judge)
         outcome = await _report(judged, ports.reporting, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def _record(
+    resumed: Resumed, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
+) -> Run:
+    """Run the suites, and record what they were expected to use and which results they reused."""
+    async with _preload(ports.reporting):
+        run = await ports.record(resumed.plan, settings, notices)
+    if forecast.total is not None:
+        run = replace(run, estimate=forecast.total)
+        ports.amend(run)
+    if resumed.reusable is not None:
+        run = resumed.describe_reuse(run)
+        ports.amend(run)
+    return run
 
 
 async def _find_alert(

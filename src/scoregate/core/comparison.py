@@ -180,15 +180,12 @@ def compare(
     base, baselines = _collect_baselines(run, base, pairs, pool)
     measured = tuple(pair for pair in pairs if run.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
-    # Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
-    # control measures how far the provider moved since the base, not since earlier runs.
-    past = () if run.extras or controls else [_without_rare_unscaled(each, suite_criteria) for each in earlier or ()]
+    uses_past = earlier is not None and not controls
+    past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
     evidence = _add_earlier(run, baselines, past)
     quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
     extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
-    compared = _compare_scores(
-        run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=earlier is not None and not controls
-    )
+    compared = _compare_scores(run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     found = list(_with_accepted(compared, run, exemptions))
     rows = tuple(correct_drift(found, controls, criteria) if controls else label_rows(found, criteria))
     return replace(
@@ -204,6 +201,17 @@ def compare(
         earlier_runs=tuple(past),
         slices=choice.compare(run, rows, criteria, baselines=evidence, extras=extras, criteria_of=suite_criteria),
     )
+
+
+def _find_exchangeable(
+    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite]
+) -> Sequence[Run]:
+    """The earlier runs whose trials can be exchanged with those of the base.
+
+    Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
+    control measures how far the provider moved since the base, not since earlier runs.
+    """
+    return () if run.extras or controls else earlier or ()
 
 
 def _collect_baselines(

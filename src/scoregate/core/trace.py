@@ -10,6 +10,7 @@ from scoregate.core.records import record
 from scoregate.core.text import truncate_middle
 
 LONGEST_TEXT = 20_000
+CALL_ARGUMENTS = "gen_ai.tool.call.arguments"
 _LONGEST_VALUE = 4_000
 
 
@@ -73,6 +74,8 @@ class Trace:
         failed = f" (failed: {truncate_middle(span.error, _LONGEST_VALUE)})" if span.error is not None else ""
         yield f"{indent}- {truncate_middle(span.name, _LONGEST_VALUE)}{failed}"
         for name, value in span.attributes.items():
+            if name == CALL_ARGUMENTS and "input" in span.attributes:
+                continue  # `observe` writes both; with one of them, judges are asked what they were asked before
             yield f"{indent}    {name}: {truncate_middle(str(value), _LONGEST_VALUE)}"
         if depth < 50:
             for child in self.spans:

@@ -10,7 +10,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.core.json_io import dump, dump_plain
-from scoregate.core.trace import Span, Trace
+from scoregate.core.trace import CALL_ARGUMENTS, Span, Trace
 from scoregate.engine.calls import is_async
 from scoregate.engine.errors import make_error_info
 from scoregate.errors import MissingExtra
@@ -191,7 +191,7 @@ def _open_span(
         inputs = {**({"args": list(args)} if args else {}), **kwargs}
         span.set_attributes({"gen_ai.operation.name": operation, attribute: name, "input": _to_text(inputs)})
         if span_type == "tool":
-            span.set_attribute("gen_ai.tool.call.arguments", _to_text(_name_arguments(function, args, kwargs)))
+            span.set_attribute(CALL_ARGUMENTS, _to_text(_name_arguments(function, args, kwargs)))
 
         def set_output(output: Any) -> Any:
             span.set_attribute("output", _to_text(output))

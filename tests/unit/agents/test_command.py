@@ -66,7 +66,7 @@ def test_each_trial_has_a_copy_of_the_workspace_and_the_changed_files_are_listed
     assert (run(agent, "write src/a.py")).changed_files == ["src/a.py"]
     assert (source / "src" / "a.py").read_text() == "old"
     assert written.workspace is not None
-    folder = Path(written.workspace)
+    folder = Path(str(written.workspace))  # a plain text, which doesn't keep the workspace
     assert (folder / "link").is_symlink()
     assert (folder / "src" / "new" / "b.py").read_text() == "new"
     del written

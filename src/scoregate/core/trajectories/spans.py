@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scoregate.core.trace import Span
+from scoregate.core.trace import CALL_ARGUMENTS, Span
 from scoregate.core.trajectories.messages import StepReader, read_arguments
 from scoregate.core.trajectory_steps import Step, ToolCall
 
@@ -93,7 +93,7 @@ def _find_agent_name(span: Span) -> str:
 def _read_tool(span: Span, agent: str) -> ToolCall:
     attributes = span.attributes
     name = attributes.get("gen_ai.tool.name") or attributes.get("tool.name") or span.name
-    given = _first(attributes, "gen_ai.tool.call.arguments", "tool.parameters", "input.value", "input")
+    given = _first(attributes, CALL_ARGUMENTS, "tool.parameters", "input.value", "input")
     result = _first(attributes, "gen_ai.tool.call.result", "output.value", "output")
     duration_s = max(0, span.end_ns - span.start_ns) / 1e9
     return ToolCall(str(name), read_arguments(given), _read_result(result), span.error, duration_s, agent=agent)
