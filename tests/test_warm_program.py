@@ -29,7 +29,7 @@ def environ() -> dict[str, str]:
 def run(folder: Path, command: list[str], cwd: Path, environ: Mapping[str, str]) -> tuple[int, str, str]:
     given = {**environ, "PATH": f"{folder}{os.pathsep}{REAL}{os.pathsep}{environ['PATH']}"}
     done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, input="yes", check=False)
-    # pip writes the name of the interpreter that it ran under, which is `python3` or `python` by the name it was called.
+    # pip writes the interpreter by the name that it was called by, `python3` or `python`.
     return done.returncode, done.stdout.replace(f"{REAL / 'python3'} ", f"{REAL / 'python'} "), done.stderr
 
 
