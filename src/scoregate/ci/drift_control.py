@@ -84,7 +84,7 @@ async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports
     if changed is None:
         return "git can't list the files that changed"
     named = f"/{settings.env_file or '/'}"
-    name = next((each for each in changed if _is_of_environment(each) or f"/{each}".endswith(named)), "")
+    name = next((each for each in changed if _affects_environment(each) or f"/{each}".endswith(named)), "")
     return f"{name} changed, and the control would run with this change" if name else ""
 
 
@@ -109,7 +109,7 @@ async def _list_changed_files(ports: Ports, commit: str) -> list[str] | None:
     return None if output is None else [each.decode("utf-8", "replace") for each in output.split(b"\0") if each]
 
 
-def _is_of_environment(path: str) -> bool:
+def _affects_environment(path: str) -> bool:
     """Whether a file can change the packages that suites run with."""
     *folders, name = path.split("/")
     if path.startswith(_WORKFLOWS):

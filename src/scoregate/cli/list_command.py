@@ -49,7 +49,7 @@ def command(verbose: bool, **flags: Any) -> int:
     ]
     for line in lines:
         console.print(Text(one_line(line, 500)))
-    for line in _warn_of_retirements(plan, settings):
+    for line in _list_retirement_warnings(plan, settings):
         console.print(Text(one_line(f"warning: {line}", 500)))
     if not suites.sources:
         for line in _explain_no_suites(suites, root, flags):
@@ -60,12 +60,12 @@ def command(verbose: bool, **flags: Any) -> int:
     return 0 if plan.launches and not plan.broken else 3
 
 
-def _warn_of_retirements(plan: Plan, settings: Settings) -> Iterator[str]:
+def _list_retirement_warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     """The retired models that settings and files name; `scoregate plan` also knows those of the baseline's calls."""
     from scoregate.ci.costs.named_models import list_named_models
-    from scoregate.ci.costs.retirements import warn_of_retirements
+    from scoregate.ci.costs.retirements import list_retirement_warnings
 
-    yield from warn_of_retirements(list_named_models(plan, settings, None), datetime.now(UTC).date())
+    yield from list_retirement_warnings(list_named_models(plan, settings, None), datetime.now(UTC).date())
 
 
 def _format_reason(launch: Launch, reasons: Mapping[str, str]) -> str:

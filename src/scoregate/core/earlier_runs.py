@@ -27,7 +27,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     same -= {suite.script for suite in base.suites if suite.carried is not None and suite.carried.id == earlier.id}
     names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
     suites = tuple(
-        _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_whole(suite)
+        _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
     )
     if not suites or earlier.id == base.id:
         return None
@@ -43,7 +43,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     )
 
 
-def _is_whole(suite: SuiteResult) -> bool:
+def _is_complete(suite: SuiteResult) -> bool:
     return suite.complete and not (suite.errors or suite.skipped or suite.unfinished or suite.carried or suite.part)
 
 

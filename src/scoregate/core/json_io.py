@@ -58,6 +58,11 @@ def to_plain(value: object) -> Any:
     return from_json(dump_plain(value))
 
 
+def to_text(value: Any) -> str:
+    """A value as prompts and reports show it: a string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dump(to_plain(value)).decode()
+
+
 def sort_sets(value: Any, depth: int = 0) -> Any:
     """Replace sets by sorted lists, so that every process writes equal values in the same way.
 

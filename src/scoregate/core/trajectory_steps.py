@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from scoregate.core.json_io import dump, to_plain
+from scoregate.core.json_io import dump, to_plain, to_text
 from scoregate.core.text import parse_amount, truncate_middle
 
 TYPE = "trajectory"
@@ -58,17 +58,12 @@ class ToolCall:
 
     def __str__(self) -> str:
         given = ", ".join(
-            f"{name}={show_value(value)}" if name else show_value(value) for name, value in self.arguments.items()
+            f"{name}={to_text(value)}" if name else to_text(value) for name, value in self.arguments.items()
         )
         return f"{self.name}({truncate_middle(given, LONGEST_NAME)})"
 
 
 Step: TypeAlias = Message | ToolCall
-
-
-def show_value(value: Any) -> str:
-    """A value as text: a string as it is, anything else as JSON."""
-    return value if isinstance(value, str) else dump(to_plain(value)).decode()
 
 
 def to_plain_step(step: Step, longest: int) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scoregate.core.json_io import dump, to_plain
 from scoregate.core.text import replace_surrogates
 from scoregate.errors import MissingExtra
 
@@ -52,11 +51,6 @@ def fenced(text: str, name: str = "output") -> str:
     """
     text = replace_surrogates(text)
     return _block(make_delimiter([text]), name, text)
-
-
-def to_text(value: Any) -> str:
-    """A value as prompts show it: a string as it is, anything else as JSON."""
-    return value if isinstance(value, str) else dump(to_plain(value)).decode()
 
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoregate.core.conversation import Conversation
+from scoregate.core.json_io import to_text
 from scoregate.enums import TestType
-from scoregate.grading.prompts import to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from scoregate.core.json_io import to_text
 from scoregate.errors import JudgmentValidationError
 from scoregate.grading.grade import Grade
 from scoregate.grading.judge import ask_choice, ask_number
@@ -14,7 +15,6 @@ from scoregate.grading.prompts import (
     digest_texts,
     fill_prompt,
     system_prompt_version,
-    to_text,
 )
 from scoregate.grading.subject import Subject
 from scoregate.judges.result import NO, YES, to_grade

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from scoregate.core.conversation import Conversation, Turn
+from scoregate.core.json_io import to_text
 from scoregate.engine.sync import run_sync_and_close
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
-from scoregate.grading.prompts import to_text
 from scoregate.grading.subject import Subject
 from scoregate.metrics.metric import MetricResult
 

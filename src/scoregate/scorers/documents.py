@@ -9,9 +9,8 @@ from math import isclose
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.json_io import to_plain
+from scoregate.core.json_io import to_plain, to_text
 from scoregate.core.text import parse_number
-from scoregate.grading.prompts import to_text
 from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
 
 _MOST_DIFFERENCES = 5

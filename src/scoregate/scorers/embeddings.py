@@ -7,7 +7,8 @@ from math import fsum, sqrt
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.grading.prompts import digest_texts, to_text
+from scoregate.core.json_io import to_text
+from scoregate.grading.prompts import digest_texts
 from scoregate.scorers.check import Values, check_length, find_expected
 
 _MOST_CHARACTERS = 200_000

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import Evaluation, Threshold, require_number
 from scoregate.core.event_values import Choice
+from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.judge import ask_choice
-from scoregate.grading.prompts import (
-    Template,
-    describe_choices,
-    describe_pair,
-    digest_texts,
-    render_question,
-    to_text,
-)
+from scoregate.grading.prompts import Template, describe_choices, describe_pair, digest_texts, render_question
 from scoregate.scorers.check import NO_TRAJECTORY
 
 if TYPE_CHECKING:
@@ -25,6 +19,7 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 _YES, _NO = "Yes", "No"
+_YES_OR_NO = {_YES: 1.0, _NO: 0.0}
 _LONGEST_NAME = 80
 
 
@@ -105,9 +100,7 @@ def judge(
         ValueError: the question is empty.
     """
     _check_question(question)
-    return ModelJudge(
-        name or _make_name(question), question, {_YES: 1.0, _NO: 0.0}, model, PASS_AT_ONE, max_concurrency
-    )
+    return ModelJudge(name or _make_name(question), question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
 
 
 def choice_judge(
@@ -185,8 +178,7 @@ def goal_reached(
         f"The output lists the steps of an agent. Yes: the results of its steps show that it reached {wanted}. "
         "A claim of the agent that no step supports is no evidence."
     )
-    choices = {_YES: 1.0, _NO: 0.0}
-    return TrajectoryJudge(name or "goal_reached", question, choices, model, PASS_AT_ONE, max_concurrency)
+    return TrajectoryJudge(name or "goal_reached", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
 
 
 def plan_followed(
@@ -208,8 +200,7 @@ def plan_followed(
         "The output lists the steps of an agent. Yes: it took each step of this plan, in this order, and nothing "
         f"that the plan excludes. The plan: {plan}"
     )
-    choices = {_YES: 1.0, _NO: 0.0}
-    return TrajectoryJudge(name or "plan_followed", question, choices, model, PASS_AT_ONE, max_concurrency)
+    return TrajectoryJudge(name or "plan_followed", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
 
 
 def _check_question(question: str) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.grading.prompts import to_text
+from scoregate.core.json_io import to_text
 from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra
 
 _MOST_CHARACTERS = 200_000

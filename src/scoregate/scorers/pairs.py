@@ -11,11 +11,12 @@ from weakref import WeakSet
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import Choice
+from scoregate.core.json_io import to_text
 from scoregate.engine.baseline_outputs import current_trial, recorded_baseline
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial, serialize_output
 from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
-from scoregate.grading.prompts import Template, digest_texts, to_text
+from scoregate.grading.prompts import Template, digest_texts
 
 if TYPE_CHECKING:
     from scoregate.models import Model

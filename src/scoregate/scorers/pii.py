@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.grading.prompts import to_text
 from scoregate.scorers.check import Check, Values, check_length, import_extra
 
 _MOST_CHARACTERS = 1_000_000

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.grading.prompts import to_text
+from scoregate.core.json_io import to_text
 from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
 
 _LONGEST = 100

@@ -11,6 +11,12 @@ from tests.integration.jobs.world import Job, World
 
 def prepare(world: World, settings: str = "affected = true\n") -> None:
     """Two suites on main, and a run of them."""
+    write_suites(world, settings)
+    world.push()
+
+
+def write_suites(world: World, settings: str) -> None:
+    """Two suites on main that depend on files of their own."""
     world.project.write("scoregate.toml", settings)
     world.project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
     (world.project.root / "evals" / "demo.py").unlink()
@@ -19,7 +25,6 @@ def prepare(world: World, settings: str = "affected = true\n") -> None:
         world.project.write(f"app/{name}.py", "def answer(input): return input\n")
         world.project.write(f"prompts/{name}.md", name)
     world.commit()
-    world.push()
 
 
 def judge(world: World, **files: str) -> Job:

@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.host.test_affected import SUITE
+from tests.integration.jobs.test_affected import write_suites
 from tests.integration.jobs.world import Job, World
 
 SETTINGS = "affected = true\nmin_pass_rate = 0\n"
-
-
-def prepare(world: World, settings: str = SETTINGS) -> None:
-    world.project.write("scoregate.toml", settings)
-    world.project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
-    (world.project.root / "evals" / "demo.py").unlink()
-    for name in ("one", "two"):
-        world.project.write(f"evals/{name}.py", SUITE.format(name=name, cases=20))
-        world.project.write(f"app/{name}.py", "def answer(input): return input\n")
-        world.project.write(f"prompts/{name}.md", name)
-    world.commit()
 
 
 def push(world: World, times: int, name: str = "README.md") -> list[str]:
@@ -50,7 +39,7 @@ def base_runs(job: Job) -> dict[str, int]:
 
 
 def test_runs_between_which_nothing_changed_count(world: World) -> None:
-    prepare(world)
+    write_suites(world, SETTINGS)
     (first,) = push(world, 1)
     push(world, 2)
     job = judge(world)
@@ -63,7 +52,7 @@ def test_runs_between_which_nothing_changed_count(world: World) -> None:
 
 
 def test_a_change_ends_it_for_the_suites_that_depend_on_it(world: World) -> None:
-    prepare(world)
+    write_suites(world, SETTINGS)
     push(world, 2)
     push(world, 1, "prompts/two.md")
     (last,) = push(world, 1)
@@ -76,7 +65,7 @@ def test_a_change_ends_it_for_the_suites_that_depend_on_it(world: World) -> None
 
 
 def test_a_new_lock_file_ends_it_for_all(world: World) -> None:
-    prepare(world)
+    write_suites(world, SETTINGS)
     push(world, 2)
     push(world, 1, "requirements.txt")
     downloads = len([each for each in world.github.requests if str(each.path).endswith("/zip")])
@@ -89,26 +78,26 @@ def test_a_new_lock_file_ends_it_for_all(world: World) -> None:
 
 @pytest.mark.parametrize(("settings", "expected"), [("base_runs = 2\n", 2), ("base_runs = 1\n", 1)])
 def test_a_setting_limits_them(world: World, settings: str, expected: int) -> None:
-    prepare(world, SETTINGS + settings)
+    write_suites(world, SETTINGS + settings)
     push(world, 3)
     assert base_runs(judge(world)) == {"one": expected, "two": expected}
 
 
 def test_without_records_only_the_base_counts(world: World) -> None:
-    prepare(world, "min_pass_rate = 0\n")
+    write_suites(world, "min_pass_rate = 0\n")
     push(world, 3)
     assert base_runs(judge(world)) == {"one": 1, "two": 1}
 
 
 def test_runs_of_the_data_branch_count_too(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
-    prepare(world, SETTINGS + 'baseline = "branch"\n')
+    write_suites(world, SETTINGS + 'baseline = "branch"\n')
     push(world, 3)
     assert base_runs(judge(world)) == {"one": 3, "two": 3}
 
 
 def test_an_earlier_run_that_cannot_be_read_is_left_out(world: World) -> None:
-    prepare(world)
+    write_suites(world, SETTINGS)
     push(world, 3)
     oldest = min(world.repo.artifacts.values(), key=lambda each: each.id)
     middle = sorted(world.repo.artifacts.values(), key=lambda each: each.id)[1]
@@ -119,7 +108,7 @@ def test_an_earlier_run_that_cannot_be_read_is_left_out(world: World) -> None:
 
 
 def test_more_than_the_limit_is_an_error(world: World) -> None:
-    prepare(world, "base_runs = 21\n")
+    write_suites(world, "base_runs = 21\n")
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2
     assert "base_runs" in job.output

@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.fixtures import openai_server
 from tests.fakes.github import events
 from tests.fakes.openai import OpenAIServer, Question
+from tests.integration.jobs.test_gateway import KEY, SUITE
 from tests.integration.jobs.world import Job, World
 
 from scoregate.ci.archive import read_run
@@ -18,24 +19,6 @@ from scoregate.ci.archive import read_run
 __all__ = ["openai_server"]
 CASES = 120
 SETTINGS = 'fail_on_regression = true\nmin_pass_rate = 0\npaths = ["evals/ask.py"]\ncache = "off"\n'
-SUITE = """
-import json, os, urllib.request
-from scoregate import evaluate
-from scoregate.scorers import contains
-
-def ask(input):
-    body = {{"model": "gpt-4o", "messages": [{{"role": "user", "content": {prompt!r} + input}}]}}
-    request = urllib.request.Request(
-        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
-        json.dumps(body).encode(),
-        {{"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}},
-    )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["choices"][0]["message"]["content"]
-
-evaluate("ask", data=[{{"input": f"question {{n}}", "expected": f"answer {{n}}"}} for n in range({cases})], task=ask,
-         scorers=[contains()])
-"""
 
 
 class Provider:
@@ -70,7 +53,7 @@ def start(world: World, provider: Provider, settings: str = "drift_control = 0.5
 
 
 def write_suite(world: World, prompt: str) -> None:
-    world.project.write("evals/ask.py", SUITE.format(prompt=prompt, cases=CASES))
+    world.project.write("evals/ask.py", SUITE.format(prompt=repr(prompt), cases=CASES, key=KEY))
     world.commit()
 
 

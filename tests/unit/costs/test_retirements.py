@@ -5,13 +5,13 @@ from __future__ import annotations
 import tomllib
 from datetime import date
 
-from scoregate.ci.costs.retirements import TABLE, NamedModel, find_retirement, warn_of_retirements
+from scoregate.ci.costs.retirements import TABLE, NamedModel, find_retirement, list_retirement_warnings
 
 TODAY = date(2026, 11, 23)
 
 
 def warn(*names: str, today: date = TODAY) -> list[str]:
-    return list(warn_of_retirements([NamedModel(name, f"place {name}") for name in names], today))
+    return list(list_retirement_warnings([NamedModel(name, f"place {name}") for name in names], today))
 
 
 def test_the_table_is_complete() -> None:
@@ -51,6 +51,6 @@ def test_other_platforms_have_dates_of_their_own() -> None:
 
 def test_many_places_are_shortened() -> None:
     named = [NamedModel("gpt-4o", f"evals/eval_{number}.py:{number}" + "x" * 200) for number in range(10)]
-    (text,) = warn_of_retirements(named, TODAY)
+    (text,) = list_retirement_warnings(named, TODAY)
     assert "and 7 more" in text
     assert len(text) < 700

@@ -40,7 +40,7 @@ def estimate(
         columns.add(each)
     suite = SuiteResult("s", "s", columns=columns, complete=True, duration_s=2.0, script="s.py", planned=planned)
     run = Run("id", 0, 0, "1", suites=(suite,), read=lambda: iter(trials))
-    (found,) = read_trials(run, Pricing.of_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
+    (found,) = read_trials(run, Pricing.from_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
     return estimate_suite(found, "s.py", choice or SuiteChoice(same_code=True))
 
 

@@ -124,12 +124,12 @@ def parse_command(text: str, *, today: str) -> Command:
         raise CommandRefused("the command has invisible characters")
     name, *words = line.split()[1:] or [""]
     if name in ("", "help"):
-        _refuse_words(words, _HELP_USAGE)
+        _refuse_extra_arguments(words, _HELP_USAGE)
         return HelpCommand()
     if name == "run":
         return _parse_run(words)
     if name == "rerun-failed":
-        _refuse_words(words, _RERUN_USAGE)
+        _refuse_extra_arguments(words, _RERUN_USAGE)
         return RerunCommand()
     if name == "accept":
         return _parse_accept(words, today)
@@ -217,7 +217,7 @@ def _set_once(options: dict[str, str], name: str, value: str, pattern: re.Patter
     options[name] = value
 
 
-def _refuse_words(words: Sequence[str], usage: str) -> None:
+def _refuse_extra_arguments(words: Sequence[str], usage: str) -> None:
     if words:
         raise CommandRefused(f"{_show(words[0])} is no argument", command=usage)
 

@@ -78,7 +78,7 @@ def estimate_plan(
     sampled: dict[str, list[SuiteTrials]] = {}
     for run, by_script in ((base, known), (probe.run if probe else None, sampled)):
         if run is not None:
-            for trials in read_trials(run, Pricing.of_run(models, run), find_stored).values():
+            for trials in read_trials(run, Pricing.from_run(models, run), find_stored).values():
                 by_script.setdefault(trials.suite.script or "", []).append(trials)
     suites = [
         estimate

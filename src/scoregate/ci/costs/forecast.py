@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scoregate.ci import git
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.costs.named_models import leave_out_default, list_named_models
-from scoregate.ci.costs.retirements import warn_of_retirements
+from scoregate.ci.costs.retirements import list_retirement_warnings
 from scoregate.ci.plan import Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
@@ -98,7 +98,7 @@ def _find_warnings(plan: Plan, settings: Settings, base: Run | None, estimate: P
     named = list(list_named_models(plan, settings, base))
     if estimate is not None and base is not None:
         named += leave_out_default(estimate.called, settings, base)
-    return tuple(warn_of_retirements(named, datetime.now(UTC).date()))
+    return tuple(list_retirement_warnings(named, datetime.now(UTC).date()))
 
 
 def check_budget(estimate: RunEstimate | None, settings: Settings) -> None:

@@ -30,7 +30,7 @@ class Pricing:
     _known: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of_run(cls, settings: ModelSettings, base: Run) -> Pricing:
+    def from_run(cls, settings: ModelSettings, base: Run) -> Pricing:
         """The prices for the calls of a stored run.
 
         Args:

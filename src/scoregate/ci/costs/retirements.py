@@ -86,7 +86,7 @@ def _load_table() -> dict[str, Retirement]:
     }
 
 
-def warn_of_retirements(named: Iterable[NamedModel], today: date) -> Iterator[str]:
+def list_retirement_warnings(named: Iterable[NamedModel], today: date) -> Iterator[str]:
     """A warning for each model that is retired, or retires within 90 days.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scoregate.core.json_io import to_text
 from scoregate.core.text import parse_amount, truncate_middle
 from scoregate.core.trajectories.messages import read_messages
 from scoregate.core.trajectory_steps import (
@@ -16,7 +17,6 @@ from scoregate.core.trajectory_steps import (
     Step,
     ToolCall,
     read_step,
-    show_value,
     to_plain_step,
 )
 
@@ -129,10 +129,10 @@ class Trajectory:
             if isinstance(step, Message):
                 yield f"{number}. {step.role}{agent}: {truncate_middle(step.text, _LONGEST_SHOWN)}"
                 continue
-            yield f"{number}. tool{agent}: {step.name}({truncate_middle(show_value(step.arguments), _LONGEST_SHOWN)})"
+            yield f"{number}. tool{agent}: {step.name}({truncate_middle(to_text(step.arguments), _LONGEST_SHOWN)})"
             if step.error is not None:
                 yield f"   error: {truncate_middle(step.error, _LONGEST_SHOWN)}"
             elif step.result is not None:
-                yield f"   result: {truncate_middle(show_value(step.result), _LONGEST_SHOWN)}"
+                yield f"   result: {truncate_middle(to_text(step.result), _LONGEST_SHOWN)}"
         if self.left_out:
             yield f"… {self.left_out:,} steps left out …"
