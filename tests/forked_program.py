@@ -89,6 +89,8 @@ if __name__ == "__main__":
     sys.argv[:] = serve(sys.argv[1])
     sys.orig_argv[1:] = sys.argv
     sys.path.insert(0, os.path.dirname(sys.argv[0]))  # noqa: PTH120
+    # `multiprocessing` starts processes with the main module of this one.
+    __spec__, __file__ = None, sys.argv[0]
     # A project may have modules of these names.
     for name in [each for each in sys.modules if each.partition(".")[0] == "tests"]:
         del sys.modules[name]
