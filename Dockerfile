@@ -11,14 +11,17 @@ COPY requirements.lock ./
 # Wheels of compiled packages come with symbols for debuggers: nine tenths of uvloop's 16 MB.
 RUN uv venv /opt/scoregate \
     && uv pip sync --no-cache --require-hashes --python /opt/scoregate/bin/python requirements.lock \
-    && find /opt/scoregate/lib -name '*.so' -exec strip --strip-unneeded {} +
+    && find /opt/scoregate/lib -name '*.so' -exec strip --strip-unneeded {} + \
+    && /opt/scoregate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/scoregate/lib
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
 # The wheel stays: it is what is added to environments of suites that do not bring it.
 RUN uv build --no-cache --wheel --no-build-isolation --out-dir /opt/scoregate-sdk \
     && uv pip install --no-cache --no-deps --python /opt/scoregate/bin/python /opt/scoregate-sdk/*.whl \
     && rm -f /opt/scoregate-sdk/.gitignore \
-    && /opt/scoregate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/scoregate/lib
+    && /opt/scoregate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash \
+       /opt/scoregate/lib/python3*/site-packages/scoregate \
+    && /opt/scoregate/bin/python -m scoregate.ci.report.html.compiled_templates
 
 FROM ${BASE_IMAGE}
 # As slim images do: manuals and translations of what is installed stay out, licences are kept.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import calibration_accepted
+import calibration_arms
 import calibration_auto
 import calibration_cells
 import calibration_decline
@@ -52,6 +53,7 @@ TOPICS: Mapping[str, Report] = {
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
     "variants": calibration_variants.report,
+    "arms": calibration_arms.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -15,7 +15,8 @@ from numpy.random import Generator
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.dependencies import RunDependencies, ScriptDependencies
-from scoregate.core.run import Conditions, History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.run import Conditions, Run
 from scoregate.core.suite_states import digest_states
 
 KINDS = (MIXED, RUBRIC)

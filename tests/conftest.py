@@ -31,23 +31,27 @@ MARKERS = {
     "network": (
         "e2e/", "integration/foreign/", "integration/frameworks/", "integration/host/test_install.py",
         "integration/host/test_install_layouts.py", "integration/host/test_install_node.py", "integration/migrate/",
-        "integration/ragas/",
+        "integration/mcp_servers/test_reference_servers.py", "integration/ragas/", "integration/traces/",
         "test_readme.py",
     ),
-    "foreign": ("integration/foreign/", "integration/frameworks/", "integration/migrate/", "integration/ragas/"),
+    "foreign": (
+        "integration/foreign/", "integration/frameworks/", "integration/mcp_servers/test_reference_servers.py",
+        "integration/migrate/", "integration/ragas/", "integration/traces/",
+    ),
     "browser": (
         "integration/page/", "integration/review/test_page.py", "integration/review/test_people.py",
-        "integration/review/test_sample.py", "integration/view/",
+        "integration/review/test_sample.py", "integration/trace_files/test_review_rows.py", "integration/view/",
     ),
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "e2e/", "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
         "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
-        "integration/listen/", "integration/migrate/", "integration/models/test_host.py",
+        "integration/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",
-        "integration/store/test_processes.py", "integration/terminal/", "integration/view/", "test_benchmarks.py",
+        "integration/store/test_processes.py", "integration/terminal/", "integration/traces/",
+        "integration/trace_files/test_review_rows.py", "integration/view/", "test_benchmarks.py",
         "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_program.py", "test_warm_scripts.py",
     ),
     # Tests that wait, handle many rows, or take long for another reason.
@@ -55,17 +59,19 @@ MARKERS = {
         "integration/conversations/", "integration/endpoints/test_faults.py",
         "integration/execution/test_execute.py", "integration/github/", "integration/importers/test_damage.py",
         "integration/importers/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
-        "integration/models/", "integration/offline/", "integration/store/",
+        "integration/models/", "integration/offline/", "integration/store/", "integration/trace_files/",
+        "unit/trace_files/",
         "test_action_yml.py", "unit/ci/test_archive.py", "unit/ci/test_isolation.py", "unit/ci/test_secrets.py",
         "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/stats/test_signflip.py",
         "unit/store/test_documents.py", "contract/github_fake/",
     ),
 }  # fmt: skip
 
-# Files whose tests take minutes: begun first, so that no worker is left alone with one at the end.
+# Files whose tests take minutes: begun first, so that no worker is left alone with one at the end. Those of the
+# container are the last of them, as .ci/run builds the image in the meantime.
 LONG = (
-    "e2e/", "test_readme.py", "test_docs.py", "integration/foreign/", "integration/frameworks/", "integration/migrate/",
-    "integration/ragas/",
+    "test_docs.py", "test_readme.py", "integration/foreign/", "integration/frameworks/", "integration/migrate/",
+    "integration/ragas/", "e2e/",
 )  # fmt: skip
 
 
@@ -76,13 +82,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for marker in _markers_of(item.path):
             item.add_marker(marker)
-    items.sort(key=lambda item: not _is_in(item.path, LONG))
+    items.sort(key=lambda item: next((rank for rank, path in enumerate(LONG) if _is_in(item.path, (path,))), len(LONG)))
 
 
 def pytest_collection_finish() -> None:
     """From here on, objects come and go."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # as what a command makes lives as long as the command
     gc.enable()
 
 

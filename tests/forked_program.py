@@ -6,6 +6,7 @@ answer is the process id, and then the exit code, or the negative number of a si
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import os
@@ -84,8 +85,24 @@ def _begin(text: bytes, streams: Any, caller: socket.socket) -> list[str]:
     return rest[: int(count)]
 
 
+class _End:
+    """How a command ended. Python then frees all that is imported, which takes longer than many commands."""
+
+    code: int | None = None
+
+    def leave(self) -> None:
+        """End the process without that, after all other functions of `atexit` and all threads."""
+        if self.code is not None:
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(self.code & 0xFF)
+
+
 if __name__ == "__main__":
     del sys.path[0]  # the project of the tests
+    end = _End()
+    atexit.register(end.leave)
     sys.argv[:] = serve(sys.argv[1])
     sys.orig_argv[1:] = sys.argv
     sys.path.insert(0, os.path.dirname(sys.argv[0]))  # noqa: PTH120
@@ -95,4 +112,9 @@ if __name__ == "__main__":
     for name in [each for each in sys.modules if each.partition(".")[0] == "tests"]:
         del sys.modules[name]
     with warm_scripts.warm_scripts():
-        main()
+        try:
+            main()
+            end.code = 0
+        except SystemExit as ended:
+            end.code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+            raise

@@ -1,14 +1,16 @@
 """What `tests/warm_scripts.py` executes: it imports scoregate, and forks itself for every script that it is asked for.
 
-A request is a JSON object on the standard input, with two file descriptors: of the script's output, and of its status.
+A request is a JSON object on the standard input, with file descriptors: of the script's output, of its status, and of
+its errors, unless these belong to the output.
 The status is the process id in one line, and the exit code in a second one when the process has ended.
 """
 
 # It imports nothing that scoregate doesn't import, except for `array`, which receives the file descriptors.
-# ruff: noqa: PTH100, PTH112, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH109, PTH112, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import contextlib
 import gc
@@ -19,8 +21,9 @@ import select
 import site
 import socket
 import sys
-from importlib.machinery import SourceFileLoader
-from types import TracebackType
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import ModuleType, TracebackType
 from typing import Any
 
 _OURS = ("<string>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
@@ -31,7 +34,12 @@ _MODULES = (
     "scoregate.evals",
     "scoregate.scorers",
     "scoregate.engine.completion",
+    "scoregate.engine.exit_status",
     "scoregate.engine.results",
+    "scoregate.models",
+    "scoregate.client",
+    "scoregate.entities.suite_files",
+    "scoregate.skills.suite",
     "asyncio",
     "anyio._backends._asyncio",
 )
@@ -40,8 +48,9 @@ _MODULES = (
 def serve() -> dict[str, Any]:
     """Fork for every request. Returns only in a forked process: its request."""
     del sys.path[0]  # the working directory
-    for name in _MODULES:
+    for name in (*_MODULES, *sys.argv[2:]):
         importlib.import_module(name)
+    _import_client()
     gc.freeze()
     requests = socket.socket(fileno=os.dup(0))  # its own, as 0 is what scripts read
     running: dict[int, tuple[int, int]] = {}
@@ -56,39 +65,95 @@ def serve() -> dict[str, Any]:
                     os.write(status, b"%d\n" % code)
                 os.close(status)
                 continue
-            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 2)
+            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 3)
             if not text:
                 os._exit(0)
-            output, status = handles
+            output, status, *errors = handles
             if not (pid := os.fork()):
                 requests.close()
                 for number in running:
                     os.close(number)
                 for _, number in running.values():
                     os.close(number)
-                return _begin(json.loads(text), output, status)
-            os.close(output)
+                return _begin(json.loads(text), output, status, errors)
+            for each in (output, *errors):
+                os.close(each)
             running[os.pidfd_open(pid)] = pid, status
 
 
-def _begin(request: dict[str, Any], output: int, status: int) -> dict[str, Any]:
+class _Hidden:
+    """Modules that are imported, but not in `sys.modules` until the script imports them: scoregate looks for some."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, ModuleType] = {}
+
+    def add(self, family: str) -> None:
+        """Hide a package with all that is below it."""
+        for name in [each for each in sys.modules if each.partition(".")[0] == family]:
+            self.modules[name] = sys.modules.pop(name)
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """The specification with which a hidden package comes back."""
+        if "." in name or name not in self.modules:
+            return None
+        found = getattr(self.modules[name], "__spec__")  # noqa: B009
+        spec = ModuleSpec(name, _Back(), origin=found.origin)
+        spec.submodule_search_locations, spec.has_location = found.submodule_search_locations, True
+        return spec
+
+
+class _Back(Loader):
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _HIDDEN.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let the package come back, and before it the HTTP library that it imports."""
+        if module.__name__ == "openai":
+            importlib.import_module(_http_library(module))
+        for name in [each for each in _HIDDEN.modules if each.startswith(f"{module.__name__}.")]:
+            sys.modules[name] = _HIDDEN.modules[name]
+
+
+def _http_library(openai: Any) -> str:
+    return str(type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+
+
+_HIDDEN = _Hidden()
+
+
+def _import_client() -> None:
+    """Import what a question to a model imports, which takes longer than all else that a small suite does."""
+    with contextlib.suppress(ImportError):
+        openai: Any = importlib.import_module("openai")
+        importlib.import_module("openai.resources.chat.completions")
+        importlib.import_module("genai_prices.data")
+        openai.DefaultHttpxClient(verify=False).close()  # imports the rest of its HTTP library
+        for family in ("openai", _http_library(openai)):
+            _HIDDEN.add(family)
+        sys.meta_path.insert(0, _HIDDEN)
+
+
+def _begin(request: dict[str, Any], output: int, status: int, errors: list[int]) -> dict[str, Any]:
     """Give this process what the host starts a process with."""
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)
-    for number, handle in enumerate((null, output, output)):
+    for number, handle in enumerate((null, output, *(errors or [output]))):
         os.dup2(handle, number)
     os.write(status, b"%d\n" % os.getpid())
-    for handle in (null, output, status):
+    for handle in (null, output, status, *errors):
         os.close(handle)
     os.chdir(request["cwd"])
     folders = [os.path.abspath(each) for each in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if each]
     ours = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
-    script = os.path.dirname(os.path.realpath(request["argv"][1]))
+    is_isolated = request["argv"][1] == "-I"
+    is_module = is_isolated or request["argv"][1] == "-m"
+    script = os.getcwd() if is_module else os.path.dirname(os.path.realpath(request["argv"][1]))
     if sys.path[: len(ours)] != ours or any(_hides_module(each) for each in {script, *folders}.difference(ours)):
         os.execve(request["argv"][0], request["argv"], request["environ"])
-    sys.path[: len(ours)] = folders
+    sys.path[: len(ours)] = [] if is_isolated else folders
     site.removeduppaths()
-    sys.path.insert(0, script)
+    if not is_isolated:
+        sys.path.insert(0, script)
     os.environ.clear()
     os.environ.update(request["environ"])
     return request
@@ -96,7 +161,7 @@ def _begin(request: dict[str, Any], output: int, status: int) -> dict[str, Any]:
 
 def _hides_module(folder: str) -> bool:
     """Whether a new Python would import a module of the folder that is imported from elsewhere, or at its start."""
-    names = {*sys.modules, "sitecustomize", "usercustomize"}
+    names = {*sys.modules, *_HIDDEN.modules, "sitecustomize", "usercustomize"}
     with contextlib.suppress(FileNotFoundError):
         return any(
             entry.split(".")[0] in names and (entry.endswith(_CODE) or os.path.isdir(os.path.join(folder, entry)))
@@ -105,16 +170,20 @@ def _hides_module(folder: str) -> bool:
     return False
 
 
-def _prepare(script: str) -> Any:
-    """The code of a script, in a `__main__` that looks as it does for `python SCRIPT`."""
-    path = os.path.abspath(script)
-    with open(path, "rb") as file:
-        source = file.read()
-    sys.argv[:] = [script]
-    sys.orig_argv[1:] = [script]
+def _prepare(argv: list[str]) -> Any:
+    """The code of a script or a module, in a `__main__` that looks as it does for `python SCRIPT` or `python -m`."""
     sys.excepthook = _print_exception
+    sys.orig_argv[1:] = argv[1:]
+    argv = [each for each in argv[:2] if each != "-I"] + argv[2:]
     main = vars(sys.modules["__main__"])
     del main["sys"]
+    if argv[1] == "-m":
+        sys.argv[:] = argv[2:]
+        return compile(f"__import__('runpy')._run_module_as_main({argv[2]!r})", "<string>", "exec")
+    path = os.path.abspath(argv[1])
+    with open(path, "rb") as file:
+        source = file.read()
+    sys.argv[:] = argv[1:]
     main.update(__name__="__main__", __file__=path, __builtins__=builtins, __spec__=None, __cached__=None)
     main["__loader__"] = SourceFileLoader("__main__", path)
     return compile(source, path, "exec", dont_inherit=True)
@@ -127,4 +196,32 @@ def _print_exception(kind: type[BaseException], error: BaseException, traceback:
     sys.__excepthook__(kind, error.with_traceback(traceback), traceback)
 
 
-exec(_prepare(serve()["argv"][1]), vars(sys.modules["__main__"]))
+class _End:
+    """How the script ended. Python then frees all that is imported, which takes longer than most scripts."""
+
+    code: int | None = None
+
+    def leave(self) -> None:
+        """End the process without that, after all other functions of `atexit` and all threads.
+
+        scoregate may need the normal end: it sets exit code 3 when it is freed.
+        """
+        if self.code is not None and not vars(sys.modules["scoregate.engine.exit_status"])["_failing"]:
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(self.code & 0xFF)
+
+
+_END = _End()
+atexit.register(_END.leave)
+_CODE_OF_SCRIPT = _prepare(serve()["argv"])
+try:
+    exec(_CODE_OF_SCRIPT, vars(sys.modules["__main__"]))
+    _END.code = 0
+except SystemExit as ended:
+    _END.code = 1 if ended.code is not None and not isinstance(ended.code, int) else ended.code or 0
+    raise
+except Exception:
+    _END.code = 1
+    raise

@@ -51,11 +51,14 @@ STAGES = {
     "ci.launch",
     "ci.listen",
     "ci.report",
+    "ci.tool_lists",
 }
 # Modules that put the stages together.
 GLUE = {
     "ci.affected",
+    "ci.kept_cases",
     "ci.alert",
+    "ci.arms",
     "ci.comment_commands",
     "ci.base_settings",
     "ci.cost_probe",
@@ -74,6 +77,7 @@ GLUE = {
     "ci.gateway_counts",
     "ci.usage_adder",
     "ci.model_gateway",
+    "ci.merge_controls",
     "ci.merge_shards",
     "ci.merge_suites",
     "ci.observers",
@@ -90,9 +94,13 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.resume",
+    "ci.shard_results",
     "ci.shard_run",
     "ci.sharding",
     "ci.skip_label",
+    "ci.tool_coverage",
+    "ci.trace_receiver",
+    "ci.server_tools",
     "ci.shared_history",
     "ci.unread_files",
     "ci.wiring",
@@ -114,27 +122,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evals": BASE | {"datasets", "engine", "offline_tests", "store"},
     "scorers": BASE | {"engine", "grading", "models"},
     "agents": BASE,
+    "mcp_servers": BASE | {"agents", "engine", "models"},
+    "skills": BASE | {"agents", "evals", "scorers"},
+    "convert": BASE | {"ci.file_access", "datasets", "evals", "scorers"},
+    "trace_files": BASE | {"ci.importers", "store"},
     "pytest_plugin": BASE | {"engine", "evals"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
-    "endpoints": BASE | {"engine", "enums", "store"},
+    "endpoints": BASE | {"engine", "enums", "mcp_servers", "models", "store"},
     "metrics": BASE | {"engine", "enums", "grading", "models", "store"},
     "entities": BASE | {"endpoints", "engine", "enums", "execution", "grading", "metrics", "models", "store"},
     "execution": BASE | {"endpoints", "engine", "enums", "grading", "metrics", "models", "store"},
     "synthesizers": BASE | {"engine", "entities", "enums", "grading", "models", "store"},
     "web": BASE | {"ci.archive", "ci.report", "store"},
     "client": BASE | {"datasets", "judges", "offline_tests", "store"},
-    "worker": BASE | {"client", "engine", "entities", "store"},
+    "worker": BASE | {"client", "engine", "entities", "skills", "store"},
     **dict.fromkeys(SHARED, BASE | SHARED),
     **dict.fromkeys(STAGES, BASE | SHARED),
     "ci.discover": BASE | SHARED | {"store"},
+    "ci.importers": BASE | SHARED | {"store"},
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
-    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "models", "store"}),
+    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
     "cli": BASE
     | SHARED
     | STAGES
     | GLUE
-    | {"ci.publish", "client", "datasets", "entities", "judges", "store", "synthesizers", "web"},
+    | {"ci.publish", "client", "convert", "datasets", "entities", "judges", "store", "synthesizers", "web"}
+    | {"scorers", "trace_files"},
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
@@ -142,10 +156,15 @@ SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
     "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
+    "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
+    "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
+    "scoregate.mcp_servers.http_client": "only servers with an address need it",
     "scoregate.store.traces": "one module for each collection of the store",
     "scoregate.testing.util": "users import it",
+    "scoregate.trace_files.braintrust": "one module for each format",
+    "scoregate.trace_files.phoenix": "one module for each format",
 }
 
 

@@ -76,6 +76,8 @@ def test_a_page_is_read_with_its_marks(tmp_path: Path) -> None:
         ("a...\n", "a\nb\n", True),
         ("a ... c", "a b c", True),
         ("...b", "a", False),
+        ("done in ... ms", "done in 1.3 s", True),
+        ("done in ... ms", "done in 1.3 h", False),
     ],
 )
 def test_outputs_are_compared_with_gaps(expected: str, output: str, same: bool) -> None:

@@ -40,7 +40,10 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def test_every_requirement_is_locked() -> None:
-    extras = (PROJECT["optional-dependencies"][extra] for extra in ("cli", "endpoints", "gateway", "history", "judges"))
+    extras = (
+        PROJECT["optional-dependencies"][extra]
+        for extra in ("cli", "endpoints", "gateway", "history", "judges", "otlp")
+    )
     assert names([*PROJECT["dependencies"], *(need for extra in extras for need in extra)]) <= LOCKED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import Process
-from tests.warm_scripts import warm_scripts
+from tests.warm_scripts import run_script, warm_scripts
 
 pytestmark = [
     pytest.mark.anyio,
@@ -37,7 +38,9 @@ threading.Timer(0.3, print, ["a thread"]).start()
 ENDS = {
     "end": "",
     "code": "sys.exit(3)",
+    "large code": "sys.exit(259)",
     "text": "sys.exit('no')",
+    "unmeasurable": "from scoregate.engine.exit_status import fail_at_exit\nfail_at_exit()",
     "error": "def fail():\n    raise ValueError('x') from KeyError('y')\nfail()",
     "interrupt": "os.kill(os.getpid(), signal.SIGINT)",
     "kill": "os.kill(os.getpid(), signal.SIGKILL)",
@@ -47,16 +50,16 @@ ENDS = {
 }
 
 
-async def open_script(folder: Path, environ: dict[str, str]) -> Process:
+async def open_script(folder: Path, environ: dict[str, str], *words: str) -> Process:
     """As `scoregate.ci.process` does it."""
     return await anyio.open_process(
-        (sys.executable, "evals/a.py"), cwd=folder, env=environ,
+        (sys.executable, *(words or ("evals/a.py",))), cwd=folder, env=environ,
         stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
 
 
-async def run(folder: Path, environ: dict[str, str]) -> tuple[str, str, int]:
-    process = await open_script(folder, environ)
+async def run(folder: Path, environ: dict[str, str], *words: str) -> tuple[str, str, int]:
+    process = await open_script(folder, environ, *words)
     async with process:
         assert process.stdout is not None
         output = b"".join([part async for part in process.stdout]).decode()
@@ -85,7 +88,9 @@ async def test_it_sees_and_leaves_the_same(tmp_path: Path, environ: dict[str, st
     assert ("helper.py" in new[1]) == (end != "syntax")
 
 
-@pytest.mark.parametrize("path", ["evals/json.py", "evals/anyio/__init__.py", "lib/sitecustomize.py", "lib/click.py"])
+@pytest.mark.parametrize(
+    "path", ["evals/json.py", "evals/anyio/__init__.py", "lib/sitecustomize.py", "lib/click.py", "lib/openai.py"]
+)
 async def test_a_module_of_the_project_hides_the_imported_one(
     tmp_path: Path, environ: dict[str, str], path: str
 ) -> None:
@@ -95,6 +100,55 @@ async def test_a_module_of_the_project_hides_the_imported_one(
     (tmp_path / "evals" / "a.py").write_text(f"import {name}\n")
     with warm_scripts():
         assert await run(tmp_path, environ) == ("_Forked", f"{tmp_path / path}\n", 0)
+
+
+async def test_the_client_of_models_is_imported_as_ever(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "evals" / "a.py").write_text(
+        "import sys\nfrom openai.types.chat import ChatCompletion\nimport openai, openai.types as types\n"
+        "http = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition('.')[0]]\n"
+        "for each in (openai, types, http):\n"
+        "    print(each.__name__, each.__file__, each.__path__, each.__spec__.name)\n"
+        "    assert each is sys.modules[each.__name__]\n"
+        "print(types.chat.ChatCompletion is ChatCompletion, openai.OpenAI(api_key='k').chat.completions)\n"
+    )
+    new = await run(tmp_path, environ)
+    with warm_scripts():
+        warm = await run(tmp_path, environ)
+    assert new[0] != warm[0]
+    assert new[1:] == warm[1:]
+    assert new[2] == 0, new[1]
+
+
+async def test_the_runner_of_test_sets_sees_and_leaves_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
+    show = (
+        f"{SHOW.replace('helper', 'bot').replace(', main.SHOWN', '')}\nprint(main.__spec__.name, sorted(vars(main)))\n"
+    )
+    (tmp_path / "bot.py").write_text(f"{show}\ndef answer(input): return input\n")
+    for options in ('{"name": "a", "origin": "b", "file": "c", "agent": "bot:answer"}', '{"file": "x"}', "{"):
+        words = ("-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *words)
+        with warm_scripts():
+            warm = await run(tmp_path, environ, *words)
+        assert new[0] != warm[0]
+        assert new[1].splitlines() == warm[1].splitlines()
+        assert (new[2], "bot.py" in new[1]) == (warm[2], "agent" in options)
+
+
+async def test_the_isolated_runner_of_data_suites_sees_and_leaves_the_same(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """It finds no modules in PYTHONPATH. Its output is only sooner than that of `python -I`, which buffers it."""
+    (tmp_path / "lib" / "bot.py").write_text(f"{SHOW.replace('helper', 'os').replace(', main.SHOWN', '')}\n")
+    for module in ("bot", "this"):
+        options = json.dumps({"name": "a", "origin": "b", "file": "c", "agent": f"{module}:answer"})
+        words = ("-I", "-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *words)
+        with warm_scripts():
+            warm = await run(tmp_path, environ, *words)
+        assert new[0] != warm[0]
+        assert sorted(new[1].splitlines()) == sorted(warm[1].splitlines())
+        assert (new[2], "Zen of Python" in new[1]) == (warm[2], module == "this")
+        assert "lib" not in new[1], new[1]
 
 
 async def test_what_python_reads_at_its_start_is_not_warm(tmp_path: Path, environ: dict[str, str]) -> None:
@@ -116,3 +170,14 @@ async def test_its_end_is_not_that_of_its_output(tmp_path: Path, environ: dict[s
             assert process.returncode is None
             process.terminate()
             assert (await process.wait(), process.returncode) == (-15, -15)
+
+
+def test_a_script_is_run_to_its_end_with_more_modules_and_its_errors_apart(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    script = tmp_path / "a.py"
+    script.write_text("import os, sys\nprint('tomlkit' in sys.modules, os.getcwd())\nsys.exit('no')\n")
+    for modules in ([], ["tomlkit"]):
+        done = run_script(script, environ, modules, tmp_path / "lib")
+        assert (done.returncode, done.stderr) == (1, "no\n")
+        assert done.stdout == f"{bool(modules)} {tmp_path / 'lib'}\n"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,8 +32,11 @@ def become_real(*_):
     os.execv(sys.argv[1], sys.argv[1:])
 
 def call():
+    ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell
     found = {{name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}}
-    if found != {startup!r} or signal.getsignal(signal.SIGINT) == signal.SIG_IGN or any(map(os.isatty, range(3))):
+    if found.get("PYTHONPATH") == {path!r}:  # the forked process has scoregate from there
+        del found["PYTHONPATH"]
+    if found != {startup!r} or ignored != {ignored} or any(map(os.isatty, range(3))):
         become_real()
     umask = os.umask(0)
     os.umask(umask)
@@ -68,8 +72,12 @@ def program_folder() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SCOREGATE_"))}
     startup = {name: value for name, value in environ.items() if name.startswith(READ_AT_START)}
+    environ["PYTHONPATH"] = str(ROOT / "src")
     source = folder / "call.py"
-    source.write_text(_SOURCE.format(names=READ_AT_START, startup=startup, address=folder.name), encoding="utf-8")
+    ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # which the process below inherits
+    values = {"startup": startup, "path": environ["PYTHONPATH"], "address": folder.name, "ignored": ignored}
+    text = _SOURCE.format(names=READ_AT_START, **values)
+    source.write_text(text, encoding="utf-8")
     path = folder / "bin" / "scoregate"
     path.parent.mkdir()
     path.write_text(_PROGRAM.format(python=sys.executable, source=source, real=real), encoding="utf-8")

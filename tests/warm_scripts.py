@@ -14,7 +14,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,8 +29,10 @@ _SOURCE = Path(__file__).with_name("forked_script.py")
 # Text in an own namespace leaves `__main__` to the script.
 _START = 'import sys; exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate"})'
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
+WORKER = "scoregate.worker"
 _LIKE_A_SUITE = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 _OPEN = anyio.open_process
+_LONGEST_S = 300
 # The host wants the output of scripts at once.
 _ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
 _ENVIRON["PYTHONUNBUFFERED"] = "1"
@@ -50,9 +53,15 @@ async def _open_process(command: Any, *, cwd: Any = None, env: Any = None, **opt
 
 
 def _is_script(command: Any, cwd: Any) -> bool:
-    """Whether it is `python SCRIPT` of the Python that runs the tests, on a system that can wait for the process."""
-    is_python = len(command) == 2 and str(command[0]) == sys.executable and hasattr(os, "pidfd_open")
-    return is_python and str(command[1]).endswith(".py") and Path(cwd, command[1]).is_file()
+    """Whether it is `python SCRIPT`, or the runner of data suites, on a system that can wait for the process.
+
+    Python is the one that runs the tests.
+    """
+    if str(command[0]) != sys.executable or not hasattr(os, "pidfd_open"):
+        return False
+    if tuple(command[1:3]) == ("-m", WORKER) or tuple(command[1:4]) == ("-I", "-m", WORKER):
+        return True
+    return len(command) == 2 and str(command[1]).endswith(".py") and Path(cwd, command[1]).is_file()
 
 
 def _startup(environ: Any) -> dict[str, str]:
@@ -60,11 +69,44 @@ def _startup(environ: Any) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name.startswith(READ_AT_START) and name != "PYTHONPATH"}
 
 
+def run_script(
+    script: Path, environ: Mapping[str, str], modules: Sequence[str] = (), cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a script to its end in a forked process.
+
+    Args:
+        script: the script.
+        environ: its environment, besides what Python reads when it starts.
+        modules: what else is imported before the process is forked, as a script may that asks models.
+        cwd: its folder, else the script's.
+    """
+    command, folder = [sys.executable, str(script)], cwd or script.parent
+    given = {**_startup(_ENVIRON), **environ}
+    if not hasattr(os, "pidfd_open"):
+        null = subprocess.DEVNULL
+        return subprocess.run(
+            command, cwd=folder, env=given, stdin=null, capture_output=True, text=True, timeout=_LONGEST_S, check=False
+        )
+
+    async def run(errors: int) -> tuple[int, bytes]:
+        async with await server(*modules).start(command, str(folder), given, errors) as process:
+            assert process.stdout is not None
+            with anyio.fail_after(_LONGEST_S):
+                output = b"".join([part async for part in process.stdout])
+                return await process.wait(), output
+
+    with tempfile.TemporaryFile() as errors:
+        code, output = anyio.run(run, errors.fileno())
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, code, output.decode(), errors.read().decode())
+
+
 @cache
-def server() -> _Server:
+def server(*modules: str) -> _Server:
+    """The process that is forked; it has these modules imported besides scoregate's."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
-        [sys.executable, "-c", _START, _SOURCE.read_text(encoding="utf-8")],
+        [sys.executable, "-c", _START, _SOURCE.read_text(encoding="utf-8"), *modules],
         stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", env=_ENVIRON,
         start_new_session=True,
     )  # fmt: skip
@@ -79,12 +121,14 @@ class _Server:
     process: subprocess.Popen[bytes]
     requests: socket.socket
 
-    async def start(self, command: list[str], cwd: str, environ: dict[str, str]) -> Process:
+    async def start(self, command: list[str], cwd: str, environ: dict[str, str], errors: int | None = None) -> Process:
+        """Start a script; its standard error is its output, unless there is a file descriptor for it."""
         output, their_output = os.pipe()
         status, their_status = os.pipe()
         text = json.dumps({"argv": command, "cwd": cwd, "environ": environ}).encode()
         try:
-            socket.send_fds(self.requests, [text], [their_output, their_status])
+            kept = [] if errors is None else [errors]
+            socket.send_fds(self.requests, [text], [their_output, their_status, *kept])
         except OSError:
             os.close(output)
             os.close(status)

@@ -15,43 +15,24 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import cmarkgfm
-from cmarkgfm.cmark import Options
-from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
-from tools import diagrams, edit_loop
+from tools import browser, diagrams, edit_loop, skill_pictures, team_pictures
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BIN = Path(sys.executable).parent
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 COLUMNS = 104
 FONTS = ("Noto Color Emoji", "Liberation Sans", "Liberation Mono")
 # Earlier values of the bot's cut-off, oldest first: the line of earlier runs in the report.
 HISTORY = (45, 68, 52, 64, 60)
 # 2026-01-01, of the page of a history.
 FIRST_DAY = 1_767_225_600.0
-COMMENT_PAGE = """<!doctype html><meta charset=utf-8><style>
-body { margin: 24px; background: #fff; color: #1f2328; font: 14px/1.5 "Liberation Sans", Arial, sans-serif }
-.box { width: 860px; border: 1px solid #d1d9e0; border-radius: 6px }
-.head { background: #f6f8fa; border-bottom: 1px solid #d1d9e0; border-radius: 6px 6px 0 0; padding: 8px 16px }
-.head { color: #59636e }
-.head b { color: #1f2328 } .tag { border: 1px solid #d1d9e0; border-radius: 2em; padding: 0 7px; font-size: 12px }
-article { padding: 16px } p { margin: 0 0 16px } a { color: #0969da }
-h2 { margin: 0 0 16px; padding-bottom: .3em; border-bottom: 1px solid #d1d9e0; font-size: 1.5em }
-table { border-collapse: collapse; margin-bottom: 16px } th, td { border: 1px solid #d1d9e0; padding: 6px 13px }
-tr:nth-child(2n) td { background: #f6f8fa } details { margin-bottom: 16px }
-sub { font-size: 12px; vertical-align: baseline }
-code { background: #818b981f; border-radius: 6px; padding: .2em .4em; font: 85% "Liberation Mono", monospace }
-</style><div class=box><div class=head><b>github-actions</b> <span class=tag>bot</span> commented 2 minutes ago</div>
-<article>BODY</article></div>"""
 BATTLE = """
 from dataclasses import dataclass
 
@@ -167,30 +148,35 @@ def session(picture: Path) -> None:
     picture.write_text(console.export_svg(title="scoregate", theme=MONOKAI, unique_id="session"), encoding="utf-8")
 
 
-@contextmanager
-def browser_page(*, width: int, height: int, scale: float) -> Iterator[Page]:
-    """A page of chromium."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(QUIET))
-        yield browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-        browser.close()
-
-
 def comment(picture: Path) -> None:
     """The comment on a pull request, with GitHub's own Markdown parser."""
     change()
-    markdown = (project() / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
-    body = cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE)
-    with browser_page(width=920, height=400, scale=1.5) as page:
-        page.set_content(COMMENT_PAGE.replace("BODY", body))
-        page.locator(".box").screenshot(path=picture)
+    _picture_comment(project(), picture)
+
+
+def skill_comment(picture: Path) -> None:
+    """The comment on a pull request that changes a skill."""
+    folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
+    skill_pictures.write_project(folder, ROOT)
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _commit(folder, "Add the skill")
+    run(folder, "run", "--baseline", "none", "--out", "runs/main")
+    skill_pictures.write_skill(folder, skill_pictures.KNOWN_NOW)
+    _git(folder, "checkout", "--quiet", "-b", "shorter-skill")
+    _commit(folder, "Shorten the skill")
+    run(folder, "run", "--baseline", "runs/main")
+    _picture_comment(folder, picture)
+
+
+def _picture_comment(folder: Path, picture: Path) -> None:
+    markdown = (folder / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
+    browser.save_picture(browser.make_box("github-actions", markdown), picture)
 
 
 def report(picture: Path) -> None:
     """The top of the HTML report."""
     change()
-    with browser_page(width=1250, height=1010, scale=1.2) as page:
+    with browser.browser_page(width=1250, height=1010, scale=1.2) as page:
         page.goto((project() / "scoregate-out" / "report.html").as_uri())
         page.wait_for_selector("html[data-ready=all]", state="attached")
         page.screenshot(path=picture)
@@ -213,7 +199,7 @@ def history(picture: Path) -> None:
     run(folder, "history", "import", "history", "--project", "acme/bot")
     page_options = ("--since", "2026-01-01", "--output", "history.html", "--project", "acme/bot")
     run(folder, "history", "page", *page_options)
-    with browser_page(width=1100, height=860, scale=1.2) as page:
+    with browser.browser_page(width=1100, height=860, scale=1.2) as page:
         page.goto((folder / "history.html").as_uri())
         # The other suites don't depend on the cut-off, so that their lines are flat.
         page.locator("figure.trend", has_not_text="support-bot").evaluate_all(
@@ -238,7 +224,7 @@ def review(picture: Path) -> None:
     ) as server:
         assert server.stdout is not None
         address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
-        with browser_page(width=920, height=560, scale=1.5) as page:
+        with browser.browser_page(width=920, height=560, scale=1.5) as page:
             page.goto(address)
             page.get_by_text("Left is better").wait_for()
             page.screenshot(path=picture)
@@ -249,9 +235,14 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "images/session.svg": session,
     "images/edit_loop.svg": edit_loop.edit_loop,
     "images/comment.png": comment,
+    "images/skill_comment.png": skill_comment,
     "images/report.png": report,
     "images/history.png": history,
     "images/review.png": review,
+    "images/command.png": team_pictures.command,
+    "images/drift.png": team_pictures.drift,
+    "images/alert.png": team_pictures.alert,
+    "images/cost.svg": team_pictures.cost,
     **diagrams.DIAGRAMS,
 }
 

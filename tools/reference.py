@@ -43,8 +43,8 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 # Every setting belongs to one group; `list_settings` fails if one is missing.
 GROUPS = {
     "What runs": (
-        "working_directory paths suite config commands configs max_suites executor scheduler retries max_cases repeats"
-        " repeats_budget timeout message affected affected_push approved allow_skip"
+        "working_directory paths suite config commands configs agent arms max_suites executor scheduler retries"
+        " max_cases repeats repeats_budget timeout message affected affected_push approved allow_skip otlp_receiver"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
@@ -59,7 +59,8 @@ GROUPS = {
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
     "Reports": (
-        "out keep_runs comment slices show_outputs annotations annotate_unread check_run otlp_endpoint key github_token"
+        "out keep_runs comment slices show_outputs annotations annotate_unread coverage_tools"
+        " coverage_prompts annotate_coverage check_run otlp_endpoint key github_token"
     ),
 }
 # `evaluate` is on the page of its own package.
@@ -67,6 +68,12 @@ _NO_API = ("scoregate.__version__", "scoregate.evaluate")
 # How the types of the settings read, by the way the code writes them.
 TYPES = {
     "Address": "address",
+    "AgentPreset": "`claude`, `codex`, `gemini`, `opencode` or `copilot`",
+    "AgentSettings": "table",
+    "Annotated[Texts, AfterValidator(_check_paths), Field(alias='with', min_length=1)]": "list of texts",
+    "ArmsSettings": "table",
+    "EventFormat": "the name of a preset, or `text`",
+    "ProjectPath": "text",
     "ApprovedText": "text",
     "Text": "text",
     "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
@@ -112,6 +119,7 @@ TYPES = {
     "Mapping[Text, Text]": "table of texts",
     "Mapping[str, PriceSettings]": "table of tables",
     "Mapping[str, EvaluatorSettings]": "table of tables",
+    "RowSettings": "table",
     "Mapping[str, SuiteSettings]": "table of tables",
     "Mapping[RelaxableRule, Severity]": "table of `fail`, `warn` or `off`",
     "tuple[Mapping[Text, VersionOrTag], ...]": "list of tables",
@@ -119,12 +127,15 @@ TYPES = {
 # Settings that a file can't set, and settings that only a file can set.
 NOT_IN_FILES = ("working_directory", "github_token", "executor", "scheduler")
 TABLES = {
+    "agent": "AgentSettings",
+    "arms": "ArmsSettings",
     "commands": "Command",
     "configs": "OfflineConfig",
     "gateway": "GatewaySettings",
     "prices": "PriceSettings",
     "evaluators": "EvaluatorSettings",
 }
+NESTED_TABLES = {"commands": {"rows": "RowSettings"}}
 
 
 def main() -> None:
@@ -241,6 +252,9 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     elif table := TABLES.get(name):
         yield "- Keys:"
         yield from _keys(table)
+        for key, nested in NESTED_TABLES.get(name, {}).items():
+            yield f"- Keys of `{key}`:"
+            yield from _keys(nested)
     yield ""
 
 
@@ -264,7 +278,7 @@ def _model(name: str) -> type[BaseModel]:
 def _default(model: type[BaseModel], name: str) -> str:
     if name == "max_suites":
         return "the number of cores"
-    field = model.model_fields[name]
+    field = next(each for key, each in model.model_fields.items() if _name_in_files(model, key) == name)
     if field.default is PydanticUndefined and field.default_factory is None:
         return "required"
     value = field.get_default(call_default_factory=True, validated_data={})
@@ -274,6 +288,10 @@ def _default(model: type[BaseModel], name: str) -> str:
         return f"`{json.dumps(value.mode.value)}`"
     value = value.value if isinstance(value, enum.Enum) else value
     return f"`{json.dumps(value)}`"
+
+
+def _name_in_files(model: type[BaseModel], name: str) -> str:
+    return model.model_fields[name].alias or name
 
 
 def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, str]]:
@@ -290,8 +308,10 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
                 text = str(below.value.value) if described else ""
                 if text:
                     kind = TYPES[ast.unparse(field.annotation).removesuffix(" | None")]
-                    found[field.target.id] = (kind, " ".join(text.split()))
-    undescribed = [name for name, field in model.model_fields.items() if field.repr and name not in found]
+                    found[_name_in_files(each, field.target.id)] = (kind, " ".join(text.split()))
+    undescribed = [
+        name for name, field in model.model_fields.items() if field.repr and _name_in_files(model, name) not in found
+    ]
     assert without or not undescribed, f"{model.__name__} has fields without a description: {undescribed}"
     return found
 
@@ -413,7 +433,9 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "inputs": list_inputs,
     "outputs": list_outputs,
     "result": list_result,
-    "python-evals": partial(list_modules, "scoregate.evals", "scoregate.scorers", "scoregate.agents"),
+    "python-evals": partial(
+        list_modules, "scoregate.evals", "scoregate.scorers", "scoregate.agents", "scoregate.mcp_servers"
+    ),
     "python-pytest": partial(list_modules, "scoregate.pytest_plugin"),
     "python-testing": partial(
         list_modules, "scoregate.testing.run", "scoregate.testing.models", "scoregate.testing.evaluators"

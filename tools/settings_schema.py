@@ -9,15 +9,17 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from scoregate.ci.settings import Settings
+from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
+from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.ci.settings.fields import Command, PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import PriceSettings, SuiteSettings
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.ci.settings.model import setting_names
 
 _MODELS = (
     *(Settings, Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),
-    *(SuiteSettings, ThresholdSettings),
+    *(AgentSettings, ArmsSettings, SuiteSettings, ThresholdSettings),
 )
 # pydantic keeps its own names if another validator runs before the bound is checked.
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}

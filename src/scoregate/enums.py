@@ -34,11 +34,12 @@ class ExecutionMode(StrEnum):
 
 
 class ConnectionType(StrEnum):
-    """The transport of an endpoint; SDK is a Python callable."""
+    """The transport of an endpoint; SDK is a Python callable, MCP a server of tools."""
 
     REST = "REST"
     WEBSOCKET = "WebSocket"
     SDK = "SDK"
+    MCP = "MCP"
 
 
 class RunStatus(StrEnum):

@@ -135,6 +135,12 @@ class NotRecordable(ScoregateError, ValueError):
         super().__init__(f"{what} cannot be recorded as JSON: {why}", advice=advice)
 
 
+class MediaError(ScoregateError, ValueError):
+    """An image or audio that can't be used: of no known type, too large, cut off, or not readable."""
+
+    exit_code = 3
+
+
 class SuiteFailed(ScoregateError, AssertionError):
     """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
 
@@ -219,6 +225,41 @@ class AgentError(ScoregateError):
     """An agent that can't run, failed, or exceeded a limit; `trajectory` has its steps until then."""
 
     trajectory: Any = None
+
+
+class McpServerError(AgentError):
+    """An MCP server that can't be reached, or that answers with something that can't be judged.
+
+    Args:
+        message: the server, and what happened. kind: what went wrong, as of an `EndpointError`.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, advice: str = "", kind: str = "unexpected_error") -> None:
+        super().__init__(message, advice=advice)
+        self.kind = kind
+
+
+class SkillError(ScoregateError):
+    """The cases of a skill, or of other files for agents, can't be read."""
+
+    exit_code = 3
+
+
+class OtlpError(ScoregateError):
+    """Data that is no OTLP, or too large.
+
+    Args:
+        message: what is wrong.
+        status: the HTTP status that answers a request with this body.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, advice: str = "", status: int = 400) -> None:
+        super().__init__(message, advice=advice)
+        self.status = status
 
 
 class MissingExtra(ScoregateError):

@@ -1,4 +1,4 @@
-"""Runs a test config or a test set as a script: `python -m scoregate.worker config '{"name": …}'`."""
+"""Runs test configs, test sets and arms of skills as scripts: `python -m scoregate.worker config '{"name": …}'`."""
 
 from __future__ import annotations
 
@@ -57,6 +57,24 @@ def run_test_set(*, name: str, path: str, document: Mapping[str, Any] | None = N
     return 0
 
 
+def run_skill_arm(*, name: str, cases: str, **options: Any) -> int:
+    """Run an arm of a skill or of other files for agents. If it cannot be run, its record contains an error.
+
+    Args:
+        name: the name of the suite.
+        cases: the file of the cases.
+        options: the other arguments of `run_arm`.
+    """
+    from scoregate.skills.suite import run_arm
+
+    options.pop("content", None)  # the digest of what the arm depends on, for the host
+    try:
+        run_arm(name, cases=cases, **options)
+    except (ScoregateError, OSError, TypeError, ValueError) as error:
+        report_failure(name, error, cases)
+    return 0
+
+
 def load_callable(key: str, name: str) -> Any:
     """Import the function of a setting, such as "module:function".
 
@@ -83,7 +101,7 @@ def report_failure(suite: str, error: Exception, origin: str) -> None:
     report_failed_suite(suite, failure)
 
 
-KINDS: Mapping[str, Callable[..., int]] = {"config": run_config, "testset": run_test_set}
+KINDS: Mapping[str, Callable[..., int]] = {"config": run_config, "testset": run_test_set, "arm": run_skill_arm}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.warm_scripts import run_script
 
 from scoregate.core.event_json import parse_event
 from scoregate.core.events import Event, Scored
@@ -73,13 +73,8 @@ def run(source: str, folder: Path, environment: Mapping[str, str] | None = None)
     events.mkdir(exist_ok=True)
     for old in events.iterdir():
         old.unlink()
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env={"SCOREGATE_EVENTS": str(events), "SCOREGATE_ROOT": str(folder), "PATH": "", **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-    )
+    # The import of openai's client takes three times as long as an example.
+    environ = {"SCOREGATE_EVENTS": str(events), "SCOREGATE_ROOT": str(folder), "PATH": "", **(environment or {})}
+    done = run_script(script, environ, ["openai"])
     lines = (line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines())
     return Ran(done.returncode, done.stderr, [parse_event(line) for line in lines])

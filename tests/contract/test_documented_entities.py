@@ -16,6 +16,7 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 from tests.fakes.writer import BATCH, written
+from tests.warm_scripts import run_script
 
 from scoregate.entities import Endpoint, Prompt, Test, TestRuns, TestSets, use_store
 
@@ -89,18 +90,25 @@ def test_an_example_of_the_real_documents_runs(name: str, folder: Path, server: 
 
 
 def run(name: str, folder: Path, server: OpenAIServer) -> str:
-    """What an example prints."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SCOREGATE_", "OPENAI_"))}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SNIPPETS[name]],
-        cwd=folder,
-        env={**clean, **server.environment, "SCOREGATE_CACHE": "off"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """What an example prints, in a process that has openai's client imported already."""
+    script = folder / "example.py"
+    script.write_text(f"import warnings\nwarnings.simplefilter('error')\n{SNIPPETS[name]}", encoding="utf-8")
+    done = run_script(script, environment(server), ["openai", "scoregate.entities", "scoregate.synthesizers"])
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def run_in_new_python(name: str, folder: Path, server: OpenAIServer) -> str:
+    """What an example prints, where a warning of any import is an error."""
+    command = [sys.executable, "-W", "error", "-c", SNIPPETS[name]]
+    done = subprocess.run(command, cwd=folder, env=environment(server), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def environment(server: OpenAIServer) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SCOREGATE_", "OPENAI_"))}
+    return {**clean, **server.environment, "SCOREGATE_CACHE": "off"}
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +124,7 @@ def chatbot(folder: Path) -> Iterator[None]:
 def test_an_example_executes_a_test_set_and_every_behavior_is_judged(folder: Path, server: OpenAIServer) -> None:
     """After the example that creates it; its behaviors have no metrics of their own."""
     server.answers("Protects user data", {"reason": "It tells.", "answer": "No"})
-    printed = run("execute_test_set.py", folder, server)
+    printed = run_in_new_python("execute_test_set.py", folder, server)
     assert printed.startswith("Execution started: {'status': 'completed', 'message': '2 tests run, 50% passed', ")
     with use_store(folder):
         (kept,) = TestRuns.all()

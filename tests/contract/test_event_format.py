@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, ListedTool, Origin
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -25,7 +25,9 @@ from scoregate.core.events import (
 from scoregate.core.json_io import dump_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
-OLDER = [LOG.with_name(f"events-v1-before-{name}.jsonl") for name in ("boolean", "calls", "scale", "tests_failed")]
+OLDER = [
+    LOG.with_name(f"events-v1-before-{name}.jsonl") for name in ("boolean", "calls", "scale", "tests_failed", "tools")
+]
 CHOICES = (Choice(1, "good"), Choice(0.5))
 EVENTS: list[Event] = [
     SuiteStarted(
@@ -119,6 +121,16 @@ def test_a_tool_call_has_one_form() -> None:
     )
     assert parse_event(line) == event
     assert json.loads(dump_event(event)) == json.loads(line)
+
+
+def test_listed_tools_have_one_form() -> None:
+    line = (
+        b'{"type":"suite_finished","suite":"bot","tools":[{"server":"shop","name":"search","description":"d",'
+        b'"arguments":"a","result":""}]}'
+    )
+    event = SuiteFinished(suite="bot", tools=(ListedTool("shop", "search", "d", "a"),))
+    assert parse_event(line) == event
+    assert json.loads(dump_event(event))["tools"] == json.loads(line)["tools"]
 
 
 def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:

@@ -24,7 +24,7 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": ({"pydantic"}, 450),
     "import scoregate.cli.entry": (set(), 90),
     "import scoregate.cli.main": ({"click"}, 130),
-    "import scoregate.cli.run_command": ({"click", "pydantic", "rich"}, 540),
+    "import scoregate.cli.run_command": ({"click", "pydantic"}, 495),
     "import scoregate.ci.pipeline": ({"pydantic"}, 430),
 }
 # What a run imports while its suites run, or never.
@@ -34,6 +34,8 @@ LATE = {
     *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
     *("scoregate.core.comparison", "scoregate.core.gate", "scoregate.core.agreement"),
+    *("rich", "ssl", "scoregate.cli.console", "scoregate.cli.progress", "scoregate.ci.affected"),
+    *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.ci.baseline.decline"),
 }
 
 

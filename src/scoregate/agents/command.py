@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pydantic_core import from_json
 from scoregate.agents.presets import PRESETS, PROMPT
 from scoregate.agents.process import AgentProcess, ProcessEnd, run_process
 from scoregate.agents.streams.stream import AgentStream
+from scoregate.agents.traces import AgentSpans, choose_steps, receive_spans, remove_host_endpoint
 from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_workspace, take_snapshot
 from scoregate.core.call_headers import ADDRESS_VARIABLE
 from scoregate.core.json_io import dump, to_plain
@@ -52,6 +54,8 @@ class CommandAgent:
         env: variables besides those of this process.
         network: whether the agent may use the network.
         name: the name of the task.
+        otlp: whether its spans are received; None if the environment names no other endpoint for them.
+        trace_file: a file of spans that it writes, relative to its workspace.
     """
 
     command: tuple[str, ...]
@@ -63,6 +67,8 @@ class CommandAgent:
     env: Mapping[str, str] = field(default_factory=dict)
     network: bool = True
     name: str = "agent"
+    otlp: bool | None = None
+    trace_file: str | None = None
 
     @property
     def __name__(self) -> str:
@@ -81,47 +87,71 @@ class CommandAgent:
             AgentError: the agent can't run, failed, or exceeded a limit. Its `trajectory` has the steps until then.
         """
         prompt = input if isinstance(input, str) else dump(to_plain(input)).decode()
-        workspace = await anyio.to_thread.run_sync(make_workspace, self.workspace)
+        return await self.run(prompt, await anyio.to_thread.run_sync(make_workspace, self.workspace))
+
+    async def run(self, prompt: str, workspace: Workspace) -> Trajectory:
+        """Run the agent in a workspace of its own.
+
+        Args:
+            prompt: the prompt.
+            workspace: the folder that it works in; it may change it.
+
+        Returns:
+            As a call.
+
+        Raises:
+            AgentError: as a call.
+        """
         home = await anyio.to_thread.run_sync(make_workspace, None, "scoregate-home-")
         before = await anyio.to_thread.run_sync(take_snapshot, workspace)
         output = _Output(self)
         has_prompt = any(PROMPT in argument for argument in self.command)
-        process = AgentProcess(
-            [argument.replace(PROMPT, prompt) for argument in self.command],
-            workspace,
-            self._make_environment(home),
-            None if has_prompt else prompt,
-            self.timeout,
-            self.network,
-        )
-        try:
-            end = await run_process(process, output.read_line)
-            output.check_end(end)
-        except AgentError as error:
-            error.trajectory = await self._finish(output, prompt, workspace, before)
-            raise
-        return await self._finish(output, prompt, workspace, before)
+        environment = self._make_environment(home)
+        with receive_spans(environment, self.otlp if self.network else False) as spans:
+            process = AgentProcess(
+                [argument.replace(PROMPT, prompt) for argument in self.command],
+                workspace,
+                {**environment, **spans.variables},
+                None if has_prompt else prompt,
+                self.timeout,
+                self.network,
+            )
+            try:
+                end = await run_process(process, output.read_line)
+                output.check_end(end)
+            except AgentError as error:
+                with suppress(AgentError):  # without its file of spans, the first error counts
+                    error.trajectory = await self._finish(output, spans, prompt, workspace, before)
+                raise
+            return await self._finish(output, spans, prompt, workspace, before)
 
     def _make_environment(self, home: Workspace) -> dict[str, str]:
         own = {name: Path(home, folder) for name, folder in _HOME_FOLDERS.items()}
         for folder in own.values():
             folder.mkdir(parents=True, exist_ok=True)
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_PREFIX)}
+        known = remove_host_endpoint(os.environ)
+        inherited = {name: value for name, value in known.items() if not name.startswith(_OWN_PREFIX)}
         return {**inherited, **{name: str(folder) for name, folder in own.items()}, **self.env}
 
-    async def _finish(self, output: _Output, prompt: str, workspace: Workspace, before: Snapshot) -> Trajectory:
+    async def _finish(
+        self, output: _Output, spans: AgentSpans, prompt: str, workspace: Workspace, before: Snapshot
+    ) -> Trajectory:
         after = await anyio.to_thread.run_sync(take_snapshot, workspace)
+        sent = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
         stream, meter = output.stream, METER.get()
         usage = None if stream is None else stream.usage
         # A gateway counts the calls of the agent itself.
         if usage is not None and meter is not None and ADDRESS_VARIABLE not in os.environ:
             meter.add(usage)
+        steps, incomplete = choose_steps(output.steps, sent, has_events=stream is not None)
+        is_repeated = any(isinstance(step, Message) and step.role == "user" and not step.agent for step in steps)
         return Trajectory(
-            output.list_steps(prompt),
+            [*([] if is_repeated else [Message("user", prompt)]), *steps],
             output.find_answer(),
-            list_changes(before, after),
+            [path for path in list_changes(before, after) if path != self.trace_file],
             workspace,
             "" if stream is None else stream.stop_reason,
+            incomplete=incomplete,
         )
 
 
@@ -188,11 +218,10 @@ class _Output:
         text = end.stderr or self._text.decode("utf-8", "replace").strip()
         return f": {text[-_SHOWN:]}" if text else ""
 
-    def list_steps(self, prompt: str) -> list[Step]:
-        """The steps; the prompt is the first one if the events don't repeat it."""
-        steps = [] if self.stream is None else self.stream.reader.steps
-        is_repeated = any(isinstance(step, Message) and step.role == "user" and not step.agent for step in steps)
-        return [*([] if is_repeated else [Message("user", prompt)]), *steps]
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that the events report."""
+        return [] if self.stream is None else self.stream.reader.steps
 
     def find_answer(self) -> str | None:
         """The final answer: that of the events, or what was printed; None for the last message."""
@@ -212,6 +241,8 @@ def command_agent(
     env: Mapping[str, str] | None = None,
     network: bool = True,
     name: str | None = None,
+    otlp: bool | None = None,
+    trace_file: str | None = None,
 ) -> CommandAgent:
     """A task for `evaluate` that runs the command line of an agent.
 
@@ -231,9 +262,13 @@ def command_agent(
         env: variables for the agent, besides those of this process.
         network: False takes the network away, where Linux allows it; elsewhere no case runs.
         name: the name of the task; default: the program.
+        otlp: whether the agent gets an `OTEL_EXPORTER_OTLP_ENDPOINT` in this process that receives its spans. Default:
+            unless the environment names an endpoint. True redirects its spans then, but no metrics and logs.
+        trace_file: a file of OTLP that the agent writes, relative to its workspace: JSON, JSON lines or protobuf.
 
     Raises:
-        ValueError: the command is unknown or empty, the workspace is no folder, or a limit is no positive number.
+        ValueError: the command is unknown or empty, the workspace is no folder, a limit is no positive number, or
+            spans can't be received without network.
     """
     if isinstance(command, str):
         if command not in PRESETS:
@@ -252,6 +287,8 @@ def command_agent(
         raise ValueError(f"timeout must be a number of seconds over 0, not {timeout!r:.60}")
     if max_steps is not None and not is_whole_number(max_steps, 0):
         raise ValueError(f"max_steps must be a whole number of at least 0, not {max_steps!r:.60}")
+    if otlp and not network:
+        raise ValueError("otlp=True needs the network; without it, let the agent write its spans to a trace_file")
     if max_cost is not None and not is_positive_number(max_cost):
         raise ValueError(f"max_cost must be a number of US dollars over 0, not {max_cost!r:.60}")
     return CommandAgent(
@@ -264,4 +301,6 @@ def command_agent(
         dict(env or {}),
         network,
         name or Path(arguments[0]).name,
+        otlp,
+        None if trace_file is None else os.path.normpath(trace_file),
     )

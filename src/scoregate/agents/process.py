@@ -75,9 +75,9 @@ async def run_process(process: AgentProcess, on_line: Callable[[bytes], None]) -
     except TimeoutError:
         raise AgentError(f"the agent took longer than {process.timeout:g} s and was killed") from None
     except BaseExceptionGroup as group:
-        raise _first_error(group) from None
+        raise first_error(group) from None
     finally:
-        _kill(child.pid, mark)
+        kill_processes(child.pid, mark)
         with anyio.CancelScope(shield=True):
             await child.wait()
             await child.aclose()
@@ -111,7 +111,7 @@ async def _communicate(
     async with anyio.create_task_group() as tasks:
         output = _LineReader(child.stdout, on_line)
         tasks.start_soon(output.read)
-        tasks.start_soon(_keep_last, child.stderr, errors)
+        tasks.start_soon(keep_last, child.stderr, errors)
         if child.stdin is not None:
             tasks.start_soon(_write, child.stdin, (stdin or "").encode())
         await child.wait()
@@ -121,9 +121,10 @@ async def _communicate(
         tasks.cancel_scope.cancel()
 
 
-def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first exception of a group that is no group itself."""
     first = group.exceptions[0]
-    return _first_error(first) if isinstance(first, BaseExceptionGroup) else first
+    return first_error(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 class _LineReader:
@@ -149,7 +150,8 @@ class _LineReader:
         self.ended.set()
 
 
-async def _keep_last(stream: ByteReceiveStream, chunks: deque[bytes]) -> None:
+async def keep_last(stream: ByteReceiveStream, chunks: deque[bytes]) -> None:
+    """Keep the end of a stream in a deque with a maximum length."""
     async for chunk in stream:
         chunks.append(chunk[-_SHOWN_BYTES:])
 
@@ -160,7 +162,7 @@ async def _write(stream: ByteSendStream, data: bytes) -> None:
         await stream.aclose()
 
 
-def _kill(pid: int, mark: str) -> None:
+def kill_processes(pid: int, mark: str) -> None:
     """Kill the process group, and processes that left it, by the mark in their environment (Linux only)."""
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)

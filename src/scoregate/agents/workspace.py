@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +23,9 @@ class Workspace(str):
     __slots__ = ("__weakref__",)
 
 
-def make_workspace(source: Path | None, prefix: str = "scoregate-agent-") -> Workspace:
+def make_workspace(
+    source: Path | None, prefix: str = "scoregate-agent-", *, left_out: Collection[str] = ()
+) -> Workspace:
     """A new folder with a copy of the source.
 
     In a git repository, files that git ignores are left out. Links are copied as links.
@@ -31,6 +33,7 @@ def make_workspace(source: Path | None, prefix: str = "scoregate-agent-") -> Wor
     Args:
         source: the folder; None for an empty workspace.
         prefix: the start of the folder's name.
+        left_out: files and folders that are not copied, relative to the source.
 
     Raises:
         ValueError: a link in the source points to the outside, or there are too many files.
@@ -39,14 +42,34 @@ def make_workspace(source: Path | None, prefix: str = "scoregate-agent-") -> Wor
     workspace = Workspace(tempfile.mkdtemp(prefix=prefix))
     weakref.finalize(workspace, shutil.rmtree, str(workspace), ignore_errors=True)
     if source is not None:
-        for number, name in enumerate(_list_files(source)):
-            if number >= MOST_FILES:
-                raise ValueError(f"the workspace {source} has more than {MOST_FILES:,} files; name a smaller folder")
-            _check_link(source, name)
-            target = Path(workspace, name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / name, target, follow_symlinks=False)
+        copy_files(source, Path(workspace), left_out=left_out)
     return workspace
+
+
+def copy_files(source: Path, target: Path, *, left_out: Collection[str] = ()) -> None:
+    """Copy the files of a folder into another one.
+
+    Args:
+        source: the folder.
+        target: the other one; folders in it are created.
+        left_out: files and folders that are not copied, relative to the source.
+
+    Raises:
+        ValueError: a link in the source points to the outside, or there are too many files.
+        OSError: the source can't be read.
+    """
+    names = (name for name in _list_files(source) if not any(_is_below(name, each) for each in left_out))
+    for number, name in enumerate(names):
+        if number >= MOST_FILES:
+            raise ValueError(f"the workspace {source} has more than {MOST_FILES:,} files; name a smaller folder")
+        _check_link(source, name)
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source / name, place, follow_symlinks=False)
+
+
+def _is_below(name: str, folder: str) -> bool:
+    return name == folder or name.startswith(f"{folder}/")
 
 
 def _list_files(source: Path) -> Iterable[str]:

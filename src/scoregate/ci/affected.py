@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from anyio import to_thread
 
@@ -15,30 +15,15 @@ from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.recording import digest_launch
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import WRITING_EVENTS, JobContext
-from scoregate.ci.plan import CarriedScripts, Plan
+from scoregate.ci.kept_cases import describe_rows, describe_source
+from scoregate.ci.plan import AffectedPlan, CarriedScripts, KeptCases, Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
-from scoregate.core.dependencies import CarriedFrom, merge_dependencies
-from scoregate.core.records import record
+from scoregate.core.dependencies import merge_dependencies
 from scoregate.core.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
-
-
-@record
-class AffectedPlan:
-    """A plan of the suites that a change can affect.
-
-    Args:
-        plan: the plan, with what it carries over from the base's run.
-        reasons: why each launch runs, by its name; empty for one that is carried over.
-        notices: the notices for the report.
-    """
-
-    plan: Plan
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
 
 
 async def choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
@@ -50,23 +35,45 @@ async def choose_affected(context: JobContext, plan: Plan, settings: Settings, b
         settings: the settings of the project.
         baseline: the base's run, whose results the others keep.
     """
-    if not settings.affected:
-        return AffectedPlan(plan)
     tree = await read_project_tree(plan.root, settings)
-    why = _explain_all(context, settings, baseline.run, tree)
-    if not why and baseline.run is not None:
-        conditions = await read_conditions(plan.root, settings, None)
-        known = baseline.run.conditions
-        if known is None or known.settings != conditions.settings:
-            why = "settings that change results differ from the base's, such as the model or the interpreter"
+    why = await explain_all(context, plan, settings, baseline.run, tree)
     if why or baseline.run is None or tree is None:
         notices = () if baseline.run is None else (f"All suites ran: {why}",)
         return AffectedPlan(plan, {each.name: why for each in plan.launches}, notices)
-    return await to_thread.run_sync(_choose, plan, baseline.run, tree, find_folder(plan.root, tree))
+    job = context.connection
+    keeps_cases = job is None or job.github.event_name not in WRITING_EVENTS
+    folder = find_folder(plan.root, tree)
+    return await to_thread.run_sync(_choose, plan, baseline.run, tree, folder, keeps_cases)
 
 
-def _explain_all(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
-    """Why all suites run; empty if that depends on each."""
+async def explain_all(
+    context: JobContext,
+    plan: Plan,
+    settings: Settings,
+    base: Run | None,
+    tree: Tree | None,
+    *,
+    needs_record: bool = True,
+) -> str:
+    """Why all suites run; empty if that depends on each.
+
+    Args:
+        context: the job's context.
+        plan: the plan of all suites.
+        settings: the settings of the project.
+        base: the base's run.
+        tree: the files of the project.
+        needs_record: whether the base's run must have recorded what its suites depend on.
+    """
+    why = _explain_job(context, settings, base, tree) or ("" if base is None else _explain_base(base, needs_record))
+    if not why and base is not None:
+        conditions, known = await read_conditions(plan.root, settings, None), base.conditions
+        if known is None or known.settings != conditions.settings:
+            why = "settings that change results differ from the base's, such as the model or the interpreter"
+    return why
+
+
+def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
     job = context.connection
     is_named_by_change = settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline")
     is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
@@ -82,13 +89,12 @@ def _explain_all(context: JobContext, settings: Settings, base: Run | None, tree
         "git can't list the files of this project": tree is None,
         "there is no base to compare with": base is None,
     }
-    why = next((text for text, holds in reasons.items() if holds), "")
-    return why or (_explain_base(base) if base is not None else "")
+    return next((text for text, holds in reasons.items() if holds), "")
 
 
-def _explain_base(base: Run) -> str:
+def _explain_base(base: Run, needs_record: bool) -> str:
     """Why no results of a run can be kept; empty if some may."""
-    if not base.dependencies.is_recorded:
+    if needs_record and not base.dependencies.is_recorded:
         return _NO_RECORD
     if base.version != __version__:
         return f"the base's run was made by scoregate {base.version}"
@@ -98,19 +104,22 @@ def _explain_base(base: Run) -> str:
     return ""
 
 
-def _choose(plan: Plan, base: Run, tree: Tree, folder: str) -> AffectedPlan:
-    changes, reasons = Changes(base.dependencies, tree, folder), dict[str, str]()
+def _choose(plan: Plan, base: Run, tree: Tree, folder: str, keeps_cases: bool) -> AffectedPlan:
+    changes = Changes(base.dependencies, tree, folder)
+    reasons, rows = dict[str, str](), dict[str, tuple[str, ...]]()
     for launch in plan.launches:
-        scripts = base.dependencies.find_scripts(launch.name)
-        reasons[launch.name] = (
-            "the base's run has no record of it"
-            if not scripts
-            else next(_explain_results(base, launch.name), "")
-            or next(filter(None, (changes.find_reason(each, digest_launch(launch)) for each in scripts)), "")
-        )
+        scripts, digest = base.dependencies.find_scripts(launch.name), digest_launch(launch)
+        problem = "the base's run has no record of it" if not scripts else next(explain_results(base, launch.name), "")
+        why = problem or next(filter(None, (changes.find_reason(each, digest) for each in scripts)), "")
+        reasons[launch.name] = why
+        is_candidate = why and not problem and keeps_cases and len(scripts) == 1
+        if files := changes.find_changed_rows(scripts[0], digest) if is_candidate else ():
+            rows[launch.name], reasons[launch.name] = files, describe_rows(files)
+    plan = replace(plan, kept=KeptCases(base, rows)) if rows else plan
     kept = frozenset(name for name, why in reasons.items() if not why)
     if not kept:
-        return AffectedPlan(plan, reasons, ("All suites ran: each may be affected by the change",))
+        notices = () if rows else ("All suites ran: each may be affected by the change",)
+        return AffectedPlan(plan, reasons, notices)
     launches = tuple(launch for launch in plan.launches if launch.name not in kept)
     suites = sum(suite.script in kept for suite in base.suites)
     notice = (
@@ -118,11 +127,11 @@ def _choose(plan: Plan, base: Run, tree: Tree, folder: str) -> AffectedPlan:
         if suites == 1
         else f"{suites:,} suites did not run, because nothing that they depend on changed: "
     )
-    notice += f"the results are those of {base.name}"
+    notice += f"the results are those of {describe_source(base).name}"
     return AffectedPlan(replace(plan, launches=launches, carried=CarriedScripts(base, kept)), reasons, (notice,))
 
 
-def _explain_results(base: Run, script: str) -> Iterator[str]:
+def explain_results(base: Run, script: str) -> Iterator[str]:
     """Why the base's results of a script can't be kept."""
     from scoregate.core.gate.run_rules import find_script_failures
 
@@ -163,8 +172,9 @@ def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
         if suite.script in carried.scripts:
             places[index] = len(suites)
             label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
-            source = suite.carried or CarriedFrom(carried.run.id, carried.run.name, carried.run.finished)
-            suites.append(replace(suite, label=label, read=None, variants=(), carried=source))
+            source = suite.carried or describe_source(carried.run)
+            suites.append(replace(suite, label=label, read=None, variants=(), carried=source, kept=None))
+    writer.add_media_of(carried.run)
     for case in carried.run.cases:
         if case.suite in places:
             writer.add(replace(case, suite=places[case.suite]))

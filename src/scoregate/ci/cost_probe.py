@@ -21,9 +21,10 @@ _SAMPLED_KINDS = (SourceKind.PYTHON, SourceKind.PYTEST, SourceKind.CONFIG, Sourc
 
 @dataclass(slots=True)
 class TotalCounter:
-    """Counts the trials that suites have in all, as they report it when they start."""
+    """Counts the trials that suites have in all, and how many run at once, as they report it when they start."""
 
     totals: dict[tuple[str, str], int] = field(default_factory=dict)
+    concurrency: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def observe(self, event: LaunchEvent, _: Any) -> None:
         """Read an event; the observer of a run."""
@@ -31,6 +32,8 @@ class TotalCounter:
             for each in event.events:
                 if isinstance(each, SuiteStarted) and each.total is not None:
                     self.totals[event.script, each.suite] = each.total
+                    if each.concurrency is not None:
+                        self.concurrency[event.script, each.suite] = max(1, each.concurrency)
 
 
 def can_sample(launch: Launch) -> bool:
@@ -55,7 +58,7 @@ async def run_probe(
     everything = settings.model_copy(update={"selection": WHOLE})
     probed = Plan(plan.root, plan.interpreter, launches, narrowed=True)
     run = await ports.record(probed, everything, (), folder=FOLDER)
-    return Probe(await ports.settle(run, lambda _: None), counter.totals)
+    return Probe(await ports.settle(run, lambda _: None), counter.totals, counter.concurrency)
 
 
 def _choose_cases(launch: Launch, is_sampled: bool) -> Launch:

@@ -12,6 +12,7 @@ from scoregate.ci import git
 from scoregate.ci.discover.files import DEFAULT_FOLDER, FileList, ProjectFiles
 from scoregate.ci.discover.python_files import find_scripts
 from scoregate.ci.discover.settings_sources import find_commands, find_configs
+from scoregate.ci.discover.skills import find_skills
 from scoregate.ci.discover.testset_files import find_test_sets
 from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 from scoregate.ci.policy import merge_suite_gates
@@ -19,11 +20,12 @@ from scoregate.ci.protection import missing_isolation
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import find_identity
+from scoregate.core.arms import Arm
 from scoregate.core.text import matches_filters
 from scoregate.errors import StoreError, UsageError
 
 FindSuites: TypeAlias = Callable[[ProjectFiles, Settings], Awaitable[DiscoveredSuites]]
-SOURCES: tuple[FindSuites, ...] = (find_scripts, find_commands, find_configs, find_test_sets)
+SOURCES: tuple[FindSuites, ...] = (find_scripts, find_commands, find_configs, find_test_sets, find_skills)
 _MOST_NAMES = 5
 
 
@@ -64,7 +66,7 @@ def find_ignored_suites(files: FileList) -> tuple[SkippedSource, ...]:
     return (SkippedSource(start, "git ignores it; name it to run it: scoregate run evals"),) if is_there else ()
 
 
-_CHOICES = ("commands", "config", "configs", "suite")
+_CHOICES = ("agent", "arms", "commands", "config", "configs", "suite")
 
 
 def choose_base_suites(settings: Settings, of_base: Settings) -> Settings:
@@ -163,7 +165,7 @@ def select_suites(suites: DiscoveredSuites, globs: Sequence[str]) -> DiscoveredS
             skipped.append(SkippedSource(source.path, why, left_out=ids))
             continue
         sources.append(source)
-        for suite_id in ids or ():
+        for suite_id in () if source.arm is Arm.WITHOUT else ids or ():
             files.setdefault(suite_id, []).append(source.path)
     for suite_id, paths in files.items():
         if len(paths) > 1:

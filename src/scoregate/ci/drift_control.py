@@ -1,4 +1,7 @@
-"""The drift control: a random part of the base's cases, run again at the base's commit in the same job."""
+"""The drift control: a random part of the base's cases, run again at the base's commit in the same job.
+
+Shards draw the same sample, and each runs those of its cases that the shard itself has run.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,11 @@ from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.core.case_choice import CaseChoice, CaseLabels
 from scoregate.core.comparison import compare
-from scoregate.core.run import Run
+from scoregate.core.run import Run, SuiteResult
 from scoregate.errors import ScoregateError
 
+NO_CASES = "no suite of this run has results in the base"
+_LONGEST_PROBLEM = 500
 _FETCH = "fetch it; in a workflow, give actions/checkout `fetch-depth: 0`"
 _WORKFLOWS = ".github/"
 Cases = dict[str, dict[str, list[str]]]  # hashes by script and suite id
@@ -32,22 +37,29 @@ async def run_drift_control(run: Run, baseline: Baseline, plan: Plan, settings: 
     """The run with its control; a notice says why there is none. Without a control nothing is corrected.
 
     Args:
-        run: the run.
+        run: the run, or the run of a shard.
         baseline: what it is compared with.
         plan: the plan of the run.
         settings: the settings of the project.
         ports: runs the cases in the base's tree.
     """
     base = baseline.run
-    if base is None or ports.stop.is_set():
+    if ports.stop.is_set():
         return run  # other notices say so
+    if base is None:
+        return run if run.shard is None else _without_control(run, "it found no baseline", ports)
     if problem := await _explain_missing(run, base, settings, ports):
-        return _with_notice(run, f"The drift control did not run, so nothing is corrected: {problem}.", ports)
-    seed = int.from_bytes(hashlib.blake2b(run.id.encode(), digest_size=4).digest())
-    cases = _choose_cases(run, base, plan, share=settings.drift_control, seed=seed)
-    if not cases:
-        problem = "no suite of this run has results in the base"
-        return _with_notice(run, f"The drift control did not run, so nothing is corrected: {problem}.", ports)
+        return _without_control(run, problem, ports)
+    drawn_for = run.id if run.shard is None else run.shard.partition
+    seed = int.from_bytes(hashlib.blake2b(drawn_for.encode(), digest_size=4).digest())
+    if cases := _choose_cases(run, base, plan, share=settings.drift_control, seed=seed):
+        return await _run_control(run, base, plan, settings, ports, cases=cases, seed=seed)
+    return _without_control(run, NO_CASES, ports)
+
+
+async def _run_control(
+    run: Run, base: Run, plan: Plan, settings: Settings, ports: Ports, *, cases: Cases, seed: int
+) -> Run:
     number = sum(len(hashes) for suites in cases.values() for hashes in suites.values())
     title = f"{settings.drift_control:g} of the cases of {base.name}, seed {seed}"
     at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.commit}", "message": title})
@@ -55,20 +67,38 @@ async def run_drift_control(run: Run, baseline: Baseline, plan: Plan, settings: 
         part = restrict_plan(plan, cases, repeats=1)
         found = await ports.rerun(part, at_base, folder=f"{RUN_FOLDER}/{CONTROL}")
     except ScoregateError as error:
-        problem = error.message.rstrip(".")
-        return _with_notice(run, f"The drift control failed, so nothing is corrected: {problem}.", ports)
+        return _without_control(run, error.message.rstrip("."), ports, has_failed=True)
     if found.run is None or not found.run.complete:
         problem = "it was interrupted" if found.run is not None else found.note
-        return _with_notice(run, f"The drift control failed, so nothing is corrected: {problem}.", ports)
-    paid = describe_extra_cost([found.run])
-    notice = f"Drift control: {number_format.count(number, 'case')} of {base.name} ran again (seed {seed})"
-    problem = f" In it, {'; '.join(found.note.split('; ')[1:])}." if found.unreadable else ""
+        return _without_control(run, problem, ports, has_failed=True)
     run = replace(run, control=found.run)
-    return _with_notice(run, f"{notice}{f'; this {paid}' if paid else ''}.{problem}", ports)
+    problems = [f"In the drift control, {'; '.join(found.note.split('; ')[1:])}."] if found.unreadable else []
+    # What the controls of all shards measured together is reported once they are merged.
+    notices = [describe_control(found.run, number), *problems] if run.shard is None else problems
+    run = replace(run, notices=(*run.notices, *notices))
+    ports.amend(run)
+    return run
 
 
-def _with_notice(run: Run, notice: str, ports: Ports) -> Run:
-    run = replace(run, notices=(*run.notices, notice))
+def describe_control(control: Run, number: int) -> str:
+    """How many cases ran again, of which sample, and what this cost.
+
+    Args:
+        control: the run of these cases.
+        number: their number.
+    """
+    paid = describe_extra_cost([control])
+    notice = f"Drift control: {number_format.count(number, 'case')} ran again ({control.message})"
+    return f"{notice}{f'; this {paid}' if paid else ''}."
+
+
+def _without_control(run: Run, problem: str, ports: Ports, *, has_failed: bool = False) -> Run:
+    """The run without a control. A shard only notes why; `merge` corrects nothing, unless it has no case to measure."""
+    if run.shard is not None:
+        run = replace(run, shard=replace(run.shard, no_control=problem[:_LONGEST_PROBLEM]))
+    else:
+        notice = f"The drift control {'failed' if has_failed else 'did not run'}, so nothing is corrected: {problem}."
+        run = replace(run, notices=(*run.notices, notice))
     ports.amend(run)
     return run
 
@@ -118,20 +148,27 @@ def _affects_environment(path: str) -> bool:
 
 
 def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -> Cases:
-    """A random sample of the base's cases of each suite that ran on both sides."""
+    """A random sample of the base's cases of each suite that ran on both sides.
+
+    A part of a suite has the cases of the whole suite's sample that are in it. Those that no part has count nowhere.
+    """
     chosen: Cases = {}
-    for script, suite, hashes in _list_suites(run, base, {launch.name for launch in plan.launches}):
+    for suite, other in _list_suites(run, base, {launch.name for launch in plan.launches}):
+        hashes = list(dict.fromkeys(other.columns.hashes))
         choice = CaseChoice(sample=ceil(share * len(hashes)), seed=seed)
         sample = choice.draw_sample([CaseLabels(each) for each in hashes])
-        chosen.setdefault(script, {}).setdefault(suite, []).extend(each for each in hashes if each in sample)
+        if suite.part is not None:
+            sample &= set(suite.columns.hashes)
+        if sample:
+            cases = chosen.setdefault(other.script or "", {}).setdefault(other.id, [])
+            cases += (each for each in hashes if each in sample)
     return chosen
 
 
-def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """The script, the id and the hashes of each suite of the base that the run has, too."""
+def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
+    """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
     for at, base_at in comparison.measured_pairs:
         suite, other = run.suites[at], base.suites[base_at]
-        hashes = list(dict.fromkeys(other.columns.hashes))
-        if other.script is not None and other.script == suite.script and other.script in scripts and hashes:
-            yield other.script, other.id, hashes
+        if other.script is not None and other.script == suite.script and other.script in scripts:
+            yield suite, other

@@ -34,6 +34,7 @@ from scoregate.core.baseline_outputs import (
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.loopback import exclude_from_proxies
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Run
 
@@ -210,8 +211,6 @@ _DROPPED = (
 _SUITES = "AUTOBLOCKS_FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
 _WILDCARD = re.compile(r"\*|\?|\[!?\]?[^]]*\]")
-_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
-_LOOPBACK = ("127.0.0.1", "localhost")
 _REDIRECT = Path(__file__).parent / "listen" / "redirect"
 
 
@@ -225,11 +224,7 @@ def foreign_environment(address: ListenerAddress, environ: Mapping[str, str]) ->
         more[_SUITES] = json.dumps(parts if all(parts) else [])
     if cases := environ.get(f"SCOREGATE_{_CASES}"):
         more[f"AUTOBLOCKS_{_CASES}"] = cases
-    if any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
-        # Exclude the listener from proxies, which would look for it on their own machine.
-        for name in ("no_proxy", "NO_PROXY"):
-            hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
-            more[name] = ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))
+    more |= exclude_from_proxies(environ)
     hook = str(_REDIRECT / "node/redirect.cjs").replace("\\", "\\\\").replace('"', '\\"')
     return {
         **{name: value for name, value in environ.items() if name not in _DROPPED},

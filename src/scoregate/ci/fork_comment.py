@@ -28,8 +28,9 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
+from scoregate.core.past_runs import History
 from scoregate.core.records import record
-from scoregate.core.run import History, Run
+from scoregate.core.run import Run
 from scoregate.core.suite_labels import label_suites
 from scoregate.errors import ScoregateError, UsageError
 

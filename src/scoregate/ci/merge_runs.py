@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import uuid
 from collections import Counter, defaultdict
@@ -13,9 +14,10 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
+from scoregate.core.dependencies import RunDependencies, merge_matrix_dependencies
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
-from scoregate.core.run import Run, Script
+from scoregate.core.run import Conditions, Run, Script
 from scoregate.errors import RecordError, UsageError
 
 
@@ -85,6 +87,7 @@ def merge_matrix_runs(
     starts = [0, *accumulate(len(each.run.suites) for each in runs)]
     with RunWriter(folder) as writer:
         for each, start in zip(runs, starts, strict=False):
+            writer.add_media_of(each.run)
             for case in each.run.cases:
                 writer.add(replace(case, suite=case.suite + start))
         return writer.finish(_merge(runs, settings, labels=labels, expected=expected))
@@ -128,7 +131,28 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         model_calls=tuple(
             replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
         ),
+        conditions=_merge_conditions(matrix),
+        dependencies=_merge_dependencies(matrix),
     )
+
+
+def _merge_dependencies(matrix: Sequence[MatrixRun]) -> RunDependencies:
+    """What the scripts of all runs depend on; nothing if another version of scoregate made one of them."""
+    is_same_version = all(each.run.version == __version__ for each in matrix)
+    runs = [(each.name, each.run.dependencies) for each in matrix]
+    return merge_matrix_dependencies(runs) if is_same_version else RunDependencies()
+
+
+def _merge_conditions(matrix: Sequence[MatrixRun]) -> Conditions | None:
+    """The conditions that all runs have; digests of them all where they differ, such as for several models."""
+    known = [each.run.conditions for each in matrix]
+    if not known or None in known:
+        return None
+    conditions = [each for each in known if each is not None]
+    codes, settings = {each.code for each in conditions}, {each.settings for each in conditions}
+    named = sorted((each.name, own.settings) for each, own in zip(matrix, conditions, strict=True))
+    digest = hashlib.blake2b(repr(named).encode(), digest_size=16).hexdigest()
+    return Conditions(codes.pop() if len(codes) == 1 else None, settings.pop() if len(settings) == 1 else digest)
 
 
 def _label(label: str, matrix_run: MatrixRun, labels: Mapping[str, int]) -> str:

@@ -7,57 +7,30 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TypeAlias
 
 from scoregate import __version__
-from scoregate.ci.archive import RUN_FILE, RunHead, RunWriter, latest_run, read_head, read_run, run_folder
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_cases
-from scoregate.ci.archive.folder import CASES_FILE
+from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
-from scoregate.ci.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
+from scoregate.ci.merge_controls import merge_controls
 from scoregate.ci.pipeline import judge_run
 from scoregate.ci.ports import AmendRun
-from scoregate.ci.resume import suite_key
 from scoregate.ci.settings import Confirm, Settings
-from scoregate.ci.shard_run import find_shard_problems
-from scoregate.core.cases import CaseKey, CaseResult, Columns
+from scoregate.ci.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.core.dependencies import merge_shard_dependencies
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.model_calls import merge_calls
 from scoregate.core.partition import MISSING_SHARD, MOST_SHARDS
-from scoregate.core.records import record
-from scoregate.core.run import Confirmation, Run, RunShard, Script, SuiteResult
-from scoregate.core.suite_labels import label_suites
+from scoregate.core.run import Confirmation, Run, Script
 from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 
 _MOST_PROBLEMS = 20
+_OTHER_CONTROL = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 _LONGEST_CONTENT = 600
-_Key: TypeAlias = tuple[str | None, str, str, int]
-
-
-@record
-class ShardFolder:
-    """A folder with the run of a shard: what its head says."""
-
-    path: Path
-    head: RunHead
-    shard: RunShard
-
-
-@record
-class ReadShard:
-    """A shard that was read and checked: its run without its trials, and why it is not complete."""
-
-    path: Path
-    shard: RunShard
-    run: Run
-    trials: tuple[int, ...]
-    problems: tuple[str, ...]
 
 
 def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
@@ -112,109 +85,24 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
         by_number[each.shard.number].append(each)
     shards = [_choose(by_number[number]) for number in sorted(by_number)]
     missing = sorted(set(range(1, folders[0].shard.of + 1)) - by_number.keys())
-    merging = _Merging()
-    for shard in shards:
-        merging.add_suites(shard)
     with RunWriter(folder, keep=keep) as writer:
-        for number, shard in enumerate(shards):
-            for line in merging.read_lines(number, shard):
-                writer.add_line(line)
-        return writer.finish(_make_run(shards, missing, merging, settings))
+        merging = write_shards(shards, writer)
+        run = writer.finish(_make_run(shards, missing, merging, settings))
+    return merge_controls(run, shards, folder, asked=settings.drift_control > 0)
 
 
 def _choose(folders: Sequence[ShardFolder]) -> ReadShard:
     """The first complete run of a shard; without one, that with the most trials."""
     read: list[ReadShard] = []
     for each in sorted(folders, key=lambda each: (not each.head.complete, each.head.finished, str(each.path))):
-        shard = _read_shard(each)
+        shard = read_shard(each)
         if not shard.problems:
             return shard
         read.append(shard)
     return max(read, key=lambda shard: sum(shard.trials))
 
 
-def _read_shard(found: ShardFolder) -> ReadShard:
-    run = read_run(found.path)
-    problems = tuple(find_shard_problems(run))
-    trials = tuple(len(suite.columns) for suite in run.suites)
-    suites = tuple(replace(suite, columns=Columns(), read=None) for suite in run.suites)
-    return ReadShard(found.path, found.shard, replace(run, suites=suites, read=None, extras=()), trials, problems)
-
-
-@dataclass(slots=True)
-class _Merging:
-    """The suites of the merged run, in the order of the shards, while their trials are added.
-
-    A suite of the same script, id and parameters is one suite, whatever shards its parts are in.
-    """
-
-    sources: dict[_Key, list[SuiteParts]] = field(default_factory=dict)
-    columns: list[Columns] = field(default_factory=list)
-    _indices: list[list[int]] = field(default_factory=list)
-    _keys: dict[int, set[CaseKey]] = field(default_factory=dict)
-
-    def add_suites(self, shard: ReadShard) -> None:
-        """Add the suites of a shard, which must be the next one."""
-        seen = defaultdict[tuple[str | None, str, str], int](int)
-        order = {key: index for index, key in enumerate(self.sources)}
-        indices = []
-        for suite, trials in zip(shard.run.suites, shard.trials, strict=True):
-            plain = suite_key(suite)
-            key = (*plain, seen[plain])
-            seen[plain] += 1
-            if key not in self.sources:
-                order[key] = len(order)
-                self.sources[key] = []
-                self.columns.append(Columns())
-            else:  # trials of another shard must not be counted again
-                self._keys.setdefault(order[key], set())
-            self.sources[key].append(SuiteParts(shard.shard.number, suite, trials))
-            indices.append(order[key])
-        self._indices.append(indices)
-
-    def read_lines(self, number: int, shard: ReadShard) -> Iterator[bytes]:
-        """Read the trials of a shard, as lines of the merged run, and add them to its columns."""
-        indices = self._indices[number]
-        for line, case in _read_valid_cases(shard):
-            index = indices[case.suite]
-            if (keys := self._keys.get(index)) is not None:
-                if case.key in keys:
-                    continue
-                keys.add(case.key)
-            self.columns[index].add(case)
-            yield move_line(line, case, index)
-
-    def results(self) -> list[SuiteResult]:
-        """The merged suites, with labels that are unique in the whole run."""
-        merged = [
-            merge_suite(SuiteSources(tuple(parts)), columns)
-            for parts, columns in zip(self.sources.values(), self.columns, strict=True)
-        ]
-        return [replace(suite, label=label) for suite, label in zip(merged, label_suites(merged), strict=True)]
-
-    def labels(self, suites: Sequence[SuiteResult]) -> Mapping[tuple[int, str], str]:
-        """The label in the merged run, by the shard and the label in it."""
-        return {
-            (each.shard, each.suite.label): suite.label
-            for suite, parts in zip(suites, self.sources.values(), strict=True)
-            for each in parts
-        }
-
-
-def _read_valid_cases(shard: ReadShard) -> Iterator[tuple[bytes, CaseResult]]:
-    """The lines and trials that can be read, each once; the reader of the run has reported the others."""
-    suites, seen = len(shard.run.suites), set[tuple[int, CaseKey]]()
-    with suppress(*UNREADABLE):
-        for batch in CasesFile(shard.path / CASES_FILE).lines():
-            for line, case in zip(batch.lines, parse_cases(batch.lines), strict=True):
-                if isinstance(case, ValueError) or not 0 <= case.suite < suites or (case.suite, case.key) in seen:
-                    continue
-                if not shard.run.complete:  # in a complete run, each trial is there once
-                    seen.add((case.suite, case.key))
-                yield line, case
-
-
-def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: _Merging, settings: Settings) -> Run:
+def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: ShardMerger, settings: Settings) -> Run:
     runs = [shard.run for shard in shards]
     suites = merging.results()
     labels = merging.labels(suites)
@@ -319,6 +207,9 @@ def check_with_baseline(settings: Settings, base: str, amend: AmendRun, run: Run
     if base and (baseline.run is None or baseline.run.id != base):
         error = _make_base_error("the shards used another baseline for battles or confirmations than this command")
         changed = replace(changed, scripts=(*changed.scripts, Script("shards", error=error)))
+    control = changed.control
+    if control is not None and baseline.run is not None and control.commit != baseline.run.commit:
+        changed = replace(changed, notices=(*changed.notices, _OTHER_CONTROL))
     if changed is not run:
         amend(changed)
     return changed

@@ -60,15 +60,17 @@ class SuiteSources:
         return len({number for info in infos for number in info.numbers if 1 <= number <= of}) < of
 
 
-def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
+def merge_suite(sources: SuiteSources, columns: Columns, *, of_parts: bool = True) -> SuiteResult:
     """The suite as one machine would have recorded it; its label is that of the first shard.
 
     Args:
         sources: what the shards ran.
         columns: the trials of all shards.
+        of_parts: whether the parts of the shards have to be the whole suite.
     """
     suites = sources.suites
-    problems = tuple(ErrorInfo("PartsDiffer", each) for each in _find_problems(sources))
+    found = _find_problems(sources) if of_parts else _find_changed_evaluators(sources)
+    problems = tuple(ErrorInfo("PartsDiffer", each) for each in found)
     planned = [suite.planned for suite in suites]
     durations = [suite.duration_s for suite in suites if suite.duration_s is not None]
     return replace(
@@ -85,6 +87,7 @@ def merge_suite(sources: SuiteSources, columns: Columns) -> SuiteResult:
         skipped=all(suite.skipped for suite in suites),
         columns=columns,
         part=None,
+        tools=tuple(dict.fromkeys(tool for suite in suites for tool in suite.tools)),
     )
 
 
@@ -105,6 +108,10 @@ def _find_problems(sources: SuiteSources) -> Iterator[str]:
     numbers = [number for info in infos if info is not None for number in info.numbers]
     if len(numbers) != len(set(numbers)):
         yield f"several shards ran the same part of it ({sources.shards})"
+    yield from _find_changed_evaluators(sources)
+
+
+def _find_changed_evaluators(sources: SuiteSources) -> Iterator[str]:
     yield from (
         f"its evaluator {name!r:.100} differs between shards, so its scores are not comparable"
         for name in _find_changed(sources.suites)

@@ -20,8 +20,9 @@ from scoregate.ci.policy import choose_policy, merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.history import history_after, merge_histories, with_history_of
+from scoregate.core.past_runs import History
 from scoregate.core.records import record
-from scoregate.core.run import History, Run
+from scoregate.core.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from scoregate.core.policy import Policy
 
 INTERRUPTED = 130
+_LATEST_PRELOAD_S = 1.0
 _NOT_RUN = Baseline(
     None, "this command runs no suites, so it can't rerun the baseline; name another baseline", unreadable=True
 )
@@ -81,15 +83,15 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             ports.stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED
         )
         plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
-        if settings.baseline_kind is BaselineKind.RERUN and not ports.stop.is_set():
-            baseline = await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
+        baseline = await _measure_base(baseline, plan, settings, ports)
         affected = await ports.choose_affected(plan, settings, baseline)
         plan = ports.add_baseline_outputs(affected.plan, baseline.run)
         history = await load_history(baseline, settings, ports)
         earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
         found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing(), *affected.notices)
-        forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=resumed.reusable is not None)
+        reuses = resumed.reusable is not None or plan.kept is not None
+        forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
         run = await _record(resumed, forecast, settings, ports, notices)
         run = with_history(run, history, baseline, ports.amend)
@@ -112,11 +114,24 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
+async def _measure_base(baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> Baseline:
+    """The baseline, after running the base here if the settings ask for it, or if skills have no other baseline."""
+    if ports.stop.is_set():
+        return baseline
+    if settings.baseline_kind is BaselineKind.RERUN:
+        return await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
+    if baseline.run is not None or not ports.measures_base_arms or not any(each.source.arm for each in plan.launches):
+        return baseline
+    from scoregate.ci.arms import measure_base_arms
+
+    return await measure_base_arms(baseline, plan, settings, ports)
+
+
 async def _record(
     resumed: Resumed, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
 ) -> Run:
     """Run the suites, and record what they were expected to use and which results they reused."""
-    async with _preload(ports.reporting):
+    async with _preload(ports):
         run = await ports.record(resumed.plan, settings, notices)
     if forecast.total is not None:
         run = replace(run, estimate=forecast.total)
@@ -165,11 +180,18 @@ async def _run_cases_again(
 
 
 @asynccontextmanager
-async def _preload(reporting: Reporting) -> AsyncIterator[None]:
-    """Import what the end of a run needs while suites run: it takes a quarter as long as their start (measured)."""
+async def _preload(ports: Ports) -> AsyncIterator[None]:
+    """Import what the end of a run needs while the first script starts, which takes longer (measured)."""
+
+    async def preload() -> None:
+        with anyio.move_on_after(_LATEST_PRELOAD_S):  # on a cluster, no process starts here
+            await ports.started.wait()
+        await to_thread.run_sync(ports.reporting.preload)
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(to_thread.run_sync, reporting.preload)
+        tasks.start_soon(preload)
         yield
+        tasks.cancel_scope.cancel()
 
 
 async def gate_finished_run(
@@ -307,6 +329,9 @@ def _compare_runs(
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:
     view = replace(reporting.build_view(outcome.comparison, outcome.verdict), alert=alert)
+    if reporting.find_coverage is not None:
+        coverage, problems = await reporting.find_coverage(outcome.comparison.run)
+        view = replace(view, coverage=coverage, notices=(*view.notices, *problems))
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -13,23 +13,51 @@ from pathlib import Path
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
+from scoregate.core.arms import Arm
 from scoregate.core.packing import LaunchDuration
 from scoregate.core.records import record
 from scoregate.core.run import Run, RunShard
 
 
 class SourceKind(StrEnum):
-    """How a source is run: a script, pytest, a command in any language, or data that scoregate's worker runs."""
+    """How a source is run: a script, pytest, a command in any language, or data and agents that our worker runs."""
 
     PYTHON = "python"
     PYTEST = "pytest"
     COMMAND = "command"
     CONFIG = "config"
     TESTSET = "testset"
+    AGENT = "agent"
 
 
 _MOST_REASONS = 5
-_WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET)
+_WORKER_KINDS = (SourceKind.CONFIG, SourceKind.TESTSET, SourceKind.AGENT)
+
+
+@record
+class RowColumns:
+    """The columns of a file of rows. Nested values are named by paths, such as `doc.question`.
+
+    `scores` are globs of names. `reason` may contain `{score}`, the name of a score. With `repeats`, further rows of a
+    case are repeats of it. An empty name means that there is no such column.
+    """
+
+    scores: tuple[str, ...] = ()
+    case: str = ""
+    input: tuple[str, ...] = ()
+    output: str = ""
+    expected: str = ""
+    reason: str = ""
+    suite: str = ""
+    tags: str = ""
+    error: str = ""
+    repeats: bool = False
+
+    def list_required(self) -> tuple[tuple[str, str], ...]:
+        """The columns that every file must have, each with the name of its setting."""
+        inputs = tuple(("input", each) for each in self.input)
+        names = ("case", "output", "expected", "suite", "tags")
+        return inputs + tuple((name, getattr(self, name)) for name in names if getattr(self, name))
 
 
 @record
@@ -37,12 +65,13 @@ class ResultImport:
     """Result files that a command writes.
 
     `format` is their format, such as `junit`; `pattern` is a path or a glob, relative to the command's folder. `scores`
-    are globs of the properties that are scores.
+    are globs of the properties that are scores, `columns` are those of rows.
     """
 
     format: str
     pattern: str
     scores: tuple[str, ...] = ()
+    columns: RowColumns | None = None
 
 
 @record
@@ -87,6 +116,7 @@ class SuiteSource:
         uses_host_python: it uses none of the project's Python code, so scoregate's own Python runs it.
         module: the module that a Python file with relative imports is run as.
         import_folders: folders below the root that Python also imports from, relative to it.
+        arm: what the agent of a suite runs with; None for other suites.
     """
 
     path: str
@@ -106,6 +136,7 @@ class SuiteSource:
     uses_host_python: bool = False
     module: Module | None = None
     import_folders: tuple[str, ...] = ()
+    arm: Arm | None = None
 
 
 @record
@@ -189,6 +220,17 @@ class CarriedScripts:
 
 
 @record
+class KeptCases:
+    """The scripts of which only cases with changed rows run, with the files of these rows, by name.
+
+    `run` is the base's run, whose results the other cases keep.
+    """
+
+    run: Run
+    scripts: Mapping[str, tuple[str, ...]]
+
+
+@record
 class Plan:
     """What to launch.
 
@@ -204,7 +246,9 @@ class Plan:
         narrowed: the user named what to run, so no other sources were searched for.
         shard: the shard that it is restricted to; None for all.
         carried: the scripts whose results come from the base's run; None if all are launched.
+        kept: the scripts of which only some cases run; None if all cases of all launches do.
         durations: the durations of launches in the baseline, by name; empty if nothing is divided by them.
+        offered: the runs whose results launches may reuse, and which have the images and audio of these.
     """
 
     root: Path
@@ -218,7 +262,24 @@ class Plan:
     narrowed: bool = False
     shard: RunShard | None = None
     carried: CarriedScripts | None = None
+    kept: KeptCases | None = None
     durations: Mapping[str, LaunchDuration] = field(default_factory=dict)
+    offered: tuple[Run, ...] = ()
+
+
+@record
+class AffectedPlan:
+    """A plan of the suites that a change can affect.
+
+    Args:
+        plan: the plan, with what it carries over from the base's run.
+        reasons: why each launch runs, by its name; empty for one that is carried over.
+        notices: the notices for the report.
+    """
+
+    plan: Plan
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:

@@ -12,16 +12,16 @@ import anyio
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SuiteSource
+from scoregate.ci.plan import AffectedPlan, DiscoveredSuites, Plan, SuiteSource
 from scoregate.ci.resume import ResumePlan
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.run import Run
 
 if TYPE_CHECKING:
-    from scoregate.ci.affected import AffectedPlan
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.publish.delivery import Delivery
+    from scoregate.ci.report.coverage import CoverageView
     from scoregate.ci.report.view import ReportView
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]
+FindCoverage: TypeAlias = "Callable[[Run], Awaitable[tuple[CoverageView | None, list[str]]]]"
 
 
 class RecordPlan(Protocol):
@@ -67,6 +68,8 @@ class Reporting:
         find_decline_base: finds the earlier run of the branch that `max_decline` compares with.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
+        find_coverage: finds what no case uses of the listed tools and prompts, and what is wrong with the lists; None
+            without a list.
         alerts: whether the run reports what got worse, see the setting `alert`.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
@@ -80,6 +83,7 @@ class Reporting:
     load_exemptions: Callable[[], Awaitable[Exemptions]]
     find_decline_base: BaselineSource
     is_scheduled: bool = False
+    find_coverage: FindCoverage | None = None
     alerts: bool = False
     preload: Callable[[], None] = lambda: None
 
@@ -91,12 +95,14 @@ class ChooseAffected(Protocol):
 
 
 class MakeForecast(Protocol):
-    """Estimates what a plan uses, and shows it before the first script starts.
+    """Estimates what a plan uses, in one process or in shards, and shows it before the first script starts.
 
     Raises RunRefused if the estimate exceeds the budget, unless results of an earlier run are reused.
     """
 
-    async def __call__(self, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool) -> Forecast: ...
+    async def __call__(
+        self, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool, shards: int = 0
+    ) -> Forecast: ...
 
 
 @record
@@ -118,6 +124,8 @@ class Ports:
         settle: runs after the last suite.
         reporting: finds baselines and delivers reports.
         stop: once it is set, scripts are ended, and the results so far are reported.
+        measures_base_arms: whether the base's version of skills runs here if the base has no stored results.
+        started: is set once the process of a script has started.
     """
 
     root: Path
@@ -134,3 +142,5 @@ class Ports:
     settle: SettleRun
     reporting: Reporting
     stop: anyio.Event
+    started: anyio.Event
+    measures_base_arms: bool = False

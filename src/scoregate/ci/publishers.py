@@ -14,6 +14,7 @@ from scoregate.ci.publish.job_log import publish_annotations, publish_summary
 from scoregate.ci.publish.otlp import publish_to_collector
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.shared_history import publish_to_history
+from scoregate.ci.tool_coverage import publish_unused_items
 from scoregate.ci.unread_files import publish_unread_files
 
 PUBLISHERS: Sequence[Publisher] = (
@@ -21,6 +22,7 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_summary,
     publish_annotations,
     publish_unread_files,
+    publish_unused_items,
     publish_comment,
     publish_to_branch,
     publish_to_history,

@@ -38,6 +38,7 @@ from scoregate.ci.resume import read_conditions
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.ci.trace_receiver import receive_traces
 from scoregate.ci.user_ids import Identity
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
@@ -89,7 +90,7 @@ class Recorder:
                 about=about,
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
                 calls=None if self.gateway is None else self.gateway.start_counting(),
-                carried=plan.carried,
+                plan=plan,
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
             failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None)
@@ -128,7 +129,11 @@ class Recorder:
 
         recording.uses = await open_use_recorder(plan.root, settings)
         is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
-        async with open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection:
+        open_gateway = None if self.gateway is None else partial(self.gateway.open_session, is_base=is_base)
+        async with (
+            open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection,
+            receive_traces(open_gateway, self.redact, enabled=settings.otlp_receiver) as open_session,
+        ):
             host = Host(
                 plan.root,
                 self.environ,
@@ -139,9 +144,7 @@ class Recorder:
                 max_scripts=settings.max_suites,
                 open_connection=open_connection,
                 suites=settings.suite,
-                open_gateway_session=None
-                if self.gateway is None
-                else partial(self.gateway.open_session, is_base=is_base),
+                open_gateway_session=open_session,
                 open_child=self.open_child,
                 uses=recording.uses,
             )

@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import find_artifact_baseline
-from scoregate.ci.baseline.data_branch import find_branch_baseline
-from scoregate.ci.baseline.decline import find_decline_base
 from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_report_context
-from scoregate.ci.ports import Reporting
+from scoregate.ci.ports import FindCoverage, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.run import Run
 
@@ -72,8 +69,8 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         baselines=(
             partial(find_file_baseline, context.root),
             partial(find_previous_baseline, context.root, is_usable=is_developers_run),
-            partial(find_artifact_baseline, connection=connection, base=base),
-            partial(find_branch_baseline, connection=connection, base=base),
+            partial(_find_artifact_baseline, context),
+            partial(_find_branch_baseline, context),
             partial(_find_history_baseline, context),
             partial(check_base_exists, context.root, base=base),
         ),
@@ -90,13 +87,37 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             base=base,
             folder=context.folder,
         ),
-        find_decline_base=partial(
-            find_decline_base, context.root, environ=context.environ, connection=connection, base=base
-        ),
+        find_decline_base=partial(_find_decline_base, context),
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
+        find_coverage=_coverage_finder(context),
         alerts=has_alerts(context),
         preload=preload_reports,
     )
+
+
+async def _find_artifact_baseline(context: JobContext, settings: Settings) -> Baseline | None:
+    if settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.ARTIFACT):
+        return None
+    from scoregate.ci.baseline.artifact import find_artifact_baseline
+
+    return await find_artifact_baseline(settings, context.connection, context.base)
+
+
+async def _find_branch_baseline(context: JobContext, settings: Settings) -> Baseline | None:
+    if settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.BRANCH):
+        return None
+    from scoregate.ci.baseline.data_branch import find_branch_baseline
+
+    return await find_branch_baseline(settings, context.connection, context.base)
+
+
+async def _find_decline_base(context: JobContext, settings: Settings) -> Baseline | None:
+    if not any(each.max_decline for each in (settings, *settings.suites.values())):
+        return None
+    from scoregate.ci.baseline.decline import find_decline_base
+
+    connection, base = context.connection, context.base
+    return await find_decline_base(context.root, settings, environ=context.environ, connection=connection, base=base)
 
 
 async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:
@@ -120,15 +141,26 @@ def _check(context: JobContext) -> CheckRun | None:
 
 
 def preload_reports() -> None:
-    """Import what only the end of a run needs."""
+    """Import what only the end of a run needs, and build what validates events."""
     import scoregate.ci.publishers
     import scoregate.ci.report.build_view
     import scoregate.ci.report.console
     import scoregate.core.comparison
     import scoregate.core.gate  # noqa: F401
     from scoregate.ci.reports import load_renderers
+    from scoregate.core.event_json import prepare_parser
 
+    prepare_parser()  # the first events arrive first
     load_renderers()
+
+
+def _coverage_finder(context: JobContext) -> FindCoverage | None:
+    settings = context.settings
+    if not settings.coverage_tools and not settings.coverage_prompts:
+        return None
+    from scoregate.ci.tool_coverage import find_coverage
+
+    return partial(find_coverage, context.root, settings, context.folder, context.out, context.environ)
 
 
 def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:

@@ -16,11 +16,14 @@ REPORTS: Mapping[str, tuple[str, str]] = {
     "json": ("result.json", "result_json"),
     "html": ("report.html", "html"),
 }
+# Formats that only `scoregate report` writes.
+ON_REQUEST: Mapping[str, str] = {"ctrf": "ctrf"}
 
 
 def load_renderer(form: str) -> Render:
     """Import the function that renders a format."""
-    render: Render = import_module(f"scoregate.ci.report.{REPORTS[form][1]}").render
+    module = ON_REQUEST[form] if form in ON_REQUEST else REPORTS[form][1]
+    render: Render = import_module(f"scoregate.ci.report.{module}").render
     return render
 
 

@@ -29,6 +29,8 @@ from scoregate.core.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.errors import GitHubRefused, RecordError
 
 SuiteKey: TypeAlias = tuple[str | None, str, str]
+# The digest of a case, and its tags, which the digest leaves out.
+Definition: TypeAlias = tuple[str, tuple[str, ...]]
 _REUSE_VARIABLE = "SCOREGATE_REUSE"
 _MOST_REASONS = 10
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
@@ -41,13 +43,13 @@ class ReusableResults:
     Args:
         run: the stored run.
         plan: the plan, its suites given the results.
-        digests: the digests of the results that are offered, by suite and trial.
+        definitions: the digests and tags of the cases whose results are offered, by suite and trial.
         refused: the number of the other results by reason.
     """
 
     run: Run
     plan: Plan
-    digests: Mapping[SuiteKey, Mapping[CaseKey, str]]
+    definitions: Mapping[SuiteKey, Mapping[CaseKey, Definition]]
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -185,13 +187,13 @@ def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None)
         if suite.script in launches and numbers[suite_key(suite)] == 1 and len(suite.columns)
     }
     refused = Counter[str]()
-    digests: dict[SuiteKey, dict[CaseKey, str]] = {suite_key(suite): {} for suite in suites.values()}
+    definitions: dict[SuiteKey, dict[CaseKey, Definition]] = {suite_key(suite): {} for suite in suites.values()}
     files = {script: folder / f"{number}.jsonl" for number, script in enumerate({s.script for s in suites.values()})}
     for script, path in files.items():
         own = {index: suite for index, suite in suites.items() if suite.script == script}
         with path.open("xb") as file:
             path.chmod(0o600)
-            _write(file, run, own, digests=digests, refused=refused)
+            _write(file, run, own, definitions=definitions, refused=refused)
         if identity is not None:
             path.chmod(0o400)
             identity.share(path)
@@ -201,7 +203,8 @@ def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None)
         else launch
         for launch in plan.launches
     ]
-    return ReusableResults(run, replace(plan, launches=tuple(new_launches)), digests, refused)
+    offering = replace(plan, launches=tuple(new_launches), offered=(*plan.offered, run))
+    return ReusableResults(run, offering, definitions, refused)
 
 
 def _write(
@@ -209,7 +212,7 @@ def _write(
     run: Run,
     suites: Mapping[int, SuiteResult],
     *,
-    digests: Mapping[SuiteKey, dict[CaseKey, str]],
+    definitions: Mapping[SuiteKey, dict[CaseKey, Definition]],
     refused: Counter[str],
 ) -> None:
     heads = [
@@ -222,7 +225,7 @@ def _write(
             if reason := trial_reuse_problem(case):
                 refused[reason] += 1
                 continue
-            digests[suite_key(suite)][case.key] = case.digest
+            definitions[suite_key(suite)][case.key] = case.digest, case.tags
             file.write(dump_case(replace(case, suite=number)) + b"\n")
 
 
@@ -255,13 +258,13 @@ def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:
     """The reasons why trials that were offered were run again."""
     then = {suite_key(suite): suite for suite in reusable.run.suites}
     now = {suite_key(suite): suite for suite in run.suites}
-    for key, digests in reusable.digests.items():
+    for key, definitions in reusable.definitions.items():
         suite = now.get(key)
         why = (
             "whose suite did not run" if suite is None else suite_reuse_problem(suite.evaluators, then[key].evaluators)
         )
         rows = {} if suite is None else {suite.columns.key(row): row for row in range(len(suite.columns))}
-        for trial, digest in digests.items():
+        for trial, definition in definitions.items():
             row = rows.get(trial)
             if suite is not None and row in suite.columns.reused:
                 continue
@@ -270,4 +273,5 @@ def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:
             elif row is None:
                 yield GONE
             else:
-                yield CHANGED if suite.columns.digests[row] != digest else f"of {suite.label} (its SDK measures all)"
+                is_same = definition == (suite.columns.digests[row], suite.columns.tags.get(row, ()))
+                yield f"of {suite.label} (its SDK measures all)" if is_same else CHANGED

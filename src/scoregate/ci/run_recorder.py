@@ -14,11 +14,13 @@ from scoregate.ci.launch import (
     Filtered,
     Finished,
     LaunchEvent,
+    MediaReceived,
     Notice,
     Progress,
+    TracesReceived,
     UsageCounted,
 )
-from scoregate.ci.plan import CarriedScripts, SuiteSource
+from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.core.cases import CaseResult
 from scoregate.core.dependencies import RunDependencies
 from scoregate.core.event_numbers import drop_invalid_numbers
@@ -35,6 +37,8 @@ _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
 _FLUSH_SHARE = 20  # flushing takes at most 1/20 of the time
 _MOST_INVALID = 20
+_MEDIA_KEPT = "images and recordings are kept as they are: secrets are not looked for inside them"
+_MEDIA_NOT_KEPT = "images and recordings are not kept, because show_outputs is not full"
 
 
 @dataclass(slots=True)
@@ -61,7 +65,8 @@ class RunRecorder:
         notices: the notices for the report.
         message: the message of the run, from its first suite.
         finished: the trials that the last event finished, each with its suite.
-        calls: counts calls at the gateway; `carried`: scripts with results of the base; `uses`: records what is used.
+        calls: counts calls at the gateway; `plan`: the plan, with scripts and cases that keep results of the base;
+            `uses`: records what is used.
     """
 
     writer: RunWriter
@@ -75,7 +80,7 @@ class RunRecorder:
     message: str | None = None
     finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
     calls: CallCounter | None = None
-    carried: CarriedScripts | None = None
+    plan: Plan | None = None
     uses: UseRecorder | None = None
     _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
     _filtered: dict[str, None] = field(default_factory=dict)
@@ -94,11 +99,8 @@ class RunRecorder:
         self.finished.clear()
         if isinstance(event, EventsReceived):
             self._record_events(event)
-        elif isinstance(event, UsageCounted):
-            suite = self.reducer.suites.get((_key(event.script, event.log), event.suite))
-            if suite is not None:  # a suite without a selected case is not in the run
-                suite.counted = event.usage
-                self._suite_events += 1
+        elif isinstance(event, UsageCounted | MediaReceived | TracesReceived):
+            self._record_addition(event)
         elif isinstance(event, Progress):
             self._progress[event.script, event.tally.log] = event.tally
         elif isinstance(event, Finished):
@@ -134,6 +136,45 @@ class RunRecorder:
             if case is not None:
                 self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))
 
+    def _record_addition(self, event: UsageCounted | MediaReceived | TracesReceived) -> None:
+        """Record what arrives besides the events of suites."""
+        if isinstance(event, UsageCounted):
+            self._add_usage(event)
+        elif isinstance(event, MediaReceived):
+            self._record_media(event)
+        else:
+            self._record_traces(event)
+
+    def _add_usage(self, counted: UsageCounted) -> None:
+        suite = self.reducer.suites.get((_key(counted.script, counted.log), counted.suite))
+        if suite is not None:  # a suite without a selected case is not in the run
+            suite.counted = counted.usage
+            self._suite_events += 1
+
+    def _record_traces(self, received: TracesReceived) -> None:
+        """Record trajectories with their trials, whose own ones count."""
+        suites = [suite for suite in self.reducer.suites.values() if suite.script == received.script]
+        unknown = 0
+        for each in received.traces if self.show_outputs else ():
+            found = [
+                suite
+                for suite in suites
+                if each.suite in ("", suite.id, suite.label) and suite.has_trial(each.case, each.repeat)
+            ]
+            if len(found) == 1:
+                self.writer.add_trace(found[0].index, each.case, each.repeat, each.trace)
+            unknown += len(found) != 1
+        if unknown:
+            cases = "1 case that spans name is" if unknown == 1 else f"{unknown:,} cases that spans name are"
+            self.notices.append(f"{received.script}: {cases} unknown, or in several suites, and without a trajectory")
+
+    def _record_media(self, event: MediaReceived) -> None:
+        notice = _MEDIA_KEPT if self.show_outputs else _MEDIA_NOT_KEPT
+        if notice not in self.notices:
+            self.notices.append(notice)
+        if self.show_outputs:
+            self.writer.add_media(event.file)
+
     def _write(self, case: CaseResult) -> CaseResult:
         case = case if self.show_outputs else without_outputs(case)
         self.writer.add(case)
@@ -160,17 +201,24 @@ class RunRecorder:
         """
         for case in self.reducer.close():
             self._write(case)
+        for offered in () if self.plan is None else self.plan.offered:
+            self.writer.add_media_of(offered)
         if (more := self._invalid - _MOST_INVALID) > 0:
             self.notices.append(f"{more:,} more numbers of cases are ignored: they are not valid")
         # Outputs that are not kept take the contests of pending reviews along, which columns count.
         is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
         dependencies = RunDependencies() if self.uses is None else self.uses.collect()
         result = replace(self._with_results(run), complete=not interrupted, dependencies=dependencies)
-        if self.carried is not None:
+        carried = None if self.plan is None else self.plan.carried
+        if dependencies.is_recorded:  # else no result of the base is kept
+            from scoregate.ci.kept_cases import add_kept_cases
+
+            result = add_kept_cases(result, None if self.plan is None else self.plan.kept)
+        if carried is not None:
             from scoregate.ci.affected import add_carried
 
-            result = add_carried(result, self.carried, self.writer)
-        return self.writer.finish(result, with_columns=is_exact and self.carried is None)
+            result = add_carried(result, carried, self.writer)
+        return self.writer.finish(result, with_columns=is_exact and carried is None)
 
     def flush_if_due(self) -> None:
         """Flush what has finished, unless the last flush was a moment ago."""

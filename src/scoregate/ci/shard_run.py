@@ -133,13 +133,21 @@ async def _measure(
     whole = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
     plan = ports.add_baseline_outputs(restrict_to_shard(whole, partition, number, settings), baseline.run)
     resumed = await ports.resume(plan, settings)
-    run = await ports.record(resumed.plan, settings, (*settings.notices, *suites.notices, *resumed.notices))
-    if resumed.reusable is not None:
+    reuses, shards = resumed.reusable is not None, len(partition.shards)
+    forecast = await ports.forecast(whole, settings, baseline, reuses=reuses, shards=shards)
+    notices = (*settings.notices, *suites.notices, *resumed.notices, *forecast.notices)
+    run = await ports.record(resumed.plan, settings, notices)
+    run = replace(run, estimate=forecast.shards_total)
+    if reuses:
         run = resumed.describe_reuse(run)
     confirms = settings.confirmed_cases is not Confirm.OFF
     if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     ports.amend(run)
+    if run.complete and settings.drift_control:
+        from scoregate.ci.drift_control import run_drift_control
+
+        run = await run_drift_control(run, baseline, plan, settings, ports)
     if run.complete and confirms:
         from scoregate.ci.extra_runs import confirm_failures
 

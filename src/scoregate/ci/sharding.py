@@ -104,6 +104,7 @@ def digest_settings(settings: Settings) -> dict[str, str]:
     """The digests of the settings that decide what runs and with what results, by name."""
     values = {name: getattr(settings, name) for name in _SETTINGS}
     values["selection"] = settings.selection.description
+    values["drift_control"] = settings.drift_control or None
     values["evaluators"] = settings.criteria().score_settings
     values["suites"] = {glob: suite.repeats for glob, suite in settings.suites.items() if suite.repeats is not None}
     return {name: _digest(value) for name, value in values.items() if value not in (None, (), {}, "", [])}

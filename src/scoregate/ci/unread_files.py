@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from anyio import to_thread
 
@@ -15,7 +16,7 @@ from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.dependencies import Dependency, RunDependencies
+from scoregate.core.dependencies import ROWS, Dependency, RunDependencies
 from scoregate.errors import GitHubRefused, RecordError
 
 # A runner shows ten notices of a step; five are for cases.
@@ -40,34 +41,44 @@ async def publish_unread_files(view: ReportView, target: PublishTarget) -> Deliv
     except (GitHubRefused, RecordError) as error:
         return Delivery(warnings=(f"annotate_unread: the changed files are unknown: {error.message}",))
     patterns = [f"{view.context.folder}/{each}".lstrip("/") for each in target.unread]
-    chosen = [path for path in changed if any(matches(path, pattern) for pattern in patterns)]
+    paths = (text_at(each, "filename") for each in changed if text_at(each, "status") != "removed")
+    chosen = [path for path in paths if any(matches(path, pattern) for pattern in patterns)]
     if not chosen:
         return Delivery()
-    if doubt := _find_doubt(head):
+    if doubt := find_doubt(head):
         text = one_line(f"annotate_unread: it is unknown whether an eval reads the changed files: {doubt}", _LONGEST)
         target.log(command("notice", target.redact(text), title=_TITLE))
         return Delivery()
     unread = list(find_unread(head.dependencies, chosen))
     for path in unread[:_MOST]:
         target.log(command("notice", "No eval reads this file.", file=target.redact(path), line=1, title=_TITLE))
-    if (more := len(unread) - _MOST) > 0:
-        target.log(command("notice", f"{more:,} more changed files that no eval reads", title=_TITLE))
+    more = len(unread) - _MOST
+    rest = [f"{more:,} more changed files that no eval reads"] if more > 0 else []
+    if len(changed) >= _MOST_COMPARED:
+        rest.append(
+            f"GitHub lists only {_MOST_COMPARED} of the changed files, so whether an eval reads others is unknown"
+        )
+    if rest:
+        target.log(command("notice", "; ".join(rest), title=_TITLE))
     return Delivery()
 
 
-async def _fetch_changed(api: Api, request: PullRequest) -> Sequence[str]:
-    """The paths of files that a pull request adds or changes, at most 300: GitHub lists no more.
+async def _fetch_changed(api: Api, request: PullRequest) -> Sequence[Mapping[str, Any]]:
+    """The files that a pull request changes, at most 300: GitHub lists no more.
 
     Raises:
         GitHubRefused: they can't be listed.
     """
     response = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
-    rows = rows_at(response, "files")[:_MOST_COMPARED]
-    return [text_at(each, "filename") for each in rows if text_at(each, "status") != "removed"]
+    return rows_at(response, "files")[:_MOST_COMPARED]
 
 
-def _find_doubt(head: RunHead) -> str:
-    """Why it is unknown what the suites of a run read; empty if it is known."""
+def find_doubt(head: RunHead) -> str:
+    """Why it is unknown what the suites of a run read; empty if it is known.
+
+    Args:
+        head: the run without its cases.
+    """
     if not head.is_unselected or head.stopped:
         return "only a part of the suites or cases ran"
     if not head.dependencies.is_recorded:
@@ -87,7 +98,7 @@ def find_unread(dependencies: RunDependencies, paths: Iterable[str]) -> Iterator
         dependencies: what the scripts used.
         paths: the files, relative to the top of the repository.
     """
-    files = {each.path for each in dependencies.table if each.kind == "file"} | dependencies.shared.keys()
+    files = {each.path for each in dependencies.table if each.kind in ("file", ROWS)} | dependencies.shared.keys()
     others = [each for each in dependencies.table if each.kind in ("tree", "inputs")]
     for path in paths:
         if path not in files and not any(_holds(each, path) for each in others):

@@ -28,19 +28,20 @@ from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
+from scoregate.ci.github.context import pull_request
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
-from scoregate.ci.plan import Plan
+from scoregate.ci.plan import AffectedPlan, Plan
 from scoregate.ci.policy import load_tree_settings, with_tree_policy
 from scoregate.ci.ports import Ports, RecordPlan
 from scoregate.ci.preparation import prepare_suites
-from scoregate.ci.process import OpenChild, open_child, visible_environment
+from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
 from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.resume import resume_run
+from scoregate.ci.resume import Resumed, resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
@@ -50,7 +51,8 @@ from scoregate.core.run import Run
 from scoregate.errors import GitError, RecordError
 
 if TYPE_CHECKING:
-    from scoregate.ci.affected import AffectedPlan
+    from anyio.abc import Process
+
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.model_gateway import ModelGateway
 
@@ -93,10 +95,7 @@ async def open_ports(
     ):
         context = protection.context
         identity = new_identity(context.environ)
-        home = with_home(identity, context.environ, scratch, readable=True)
-        suite_environ = {**variables, **home, **_budget_environment(settings, scratch, identity)}
-        if gateway is not None:
-            suite_environ = gateway.hide_keys(suite_environ)
+        suite_environ = _make_suite_environment(context, variables, scratch, identity, gateway)
         venv = make_venv_spec(
             root,
             context.environ,
@@ -106,7 +105,9 @@ async def open_ports(
             print_line=print_line,
             suite_environ=suite_environ,
         )
-        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=opened_by)
+        started = anyio.Event()
+        open_first = partial(_open_child, opened_by, started)
+        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=open_first)
         imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
         async with _open_executor(settings, recorder, scratch) as record:
             yield Ports(
@@ -116,7 +117,7 @@ async def open_ports(
                 choose_affected=partial(_choose_affected, context),
                 forecast=partial(_forecast, print_line),
                 add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
-                resume=partial(resume_run, context, scratch / "reuse", identity, last=resumed),
+                resume=partial(_resume, context, scratch, identity, resumed),
                 record=record,
                 rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
@@ -124,7 +125,20 @@ async def open_ports(
                 settle=protection.settle,
                 reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
+                measures_base_arms=_has_pull_request(context),
+                started=started,
             )
+
+
+def _has_pull_request(context: JobContext) -> bool:
+    return context.connection is not None and pull_request(context.connection.github) is not None
+
+
+async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildProcess) -> Process:
+    """Start the process of a script, and set the event."""
+    process = await opened_by(child)
+    started.set()
+    return process
 
 
 @asynccontextmanager
@@ -202,22 +216,43 @@ async def _open_gateway(
 
 
 async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
+    has_arms = any(launch.source.arm for launch in plan.launches)
+    if not settings.affected and not has_arms:
+        return AffectedPlan(plan)
     from scoregate.ci.affected import choose_affected
 
-    return await choose_affected(context, plan, settings, baseline)
+    if not has_arms:
+        return await choose_affected(context, plan, settings, baseline)
+    from scoregate.ci.arms import add_contents, carry_arms
+
+    plan = await add_contents(plan, settings, context.environ)
+    affected = await choose_affected(context, plan, settings, baseline) if settings.affected else AffectedPlan(plan)
+    return await carry_arms(context, affected, settings, baseline)
+
+
+async def _resume(
+    context: JobContext, scratch: Path, identity: Identity | None, last: Path | None, plan: Plan, settings: Settings
+) -> Resumed:
+    resumed = await resume_run(context, scratch / "reuse", identity, plan, settings, last=last)
+    if resumed.plan.kept is None:
+        return resumed
+    from scoregate.ci.kept_cases import offer_kept_cases
+
+    return await offer_kept_cases(resumed, scratch / "kept", identity)
 
 
 async def _forecast(
-    print_line: PrintLine, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool
+    print_line: PrintLine, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool, shards: int = 0
 ) -> Forecast:
     from scoregate.ci.costs.forecast import check_budget, make_forecast
 
     forecast = await make_forecast(plan, settings, baseline)
-    if forecast.total is not None and not reuses:
+    total = forecast.shards_total if shards else forecast.total
+    if total is not None and not reuses:
         from scoregate.ci.costs.texts import format_estimate
 
-        print_line(format_estimate(forecast.total))
-        check_budget(forecast.total, settings)
+        print_line(format_estimate(total) + (f", for all {shards:,} shards" if shards else ""))
+        check_budget(total, settings)
     return forecast
 
 
@@ -229,6 +264,19 @@ async def _read_previous_run(context: JobContext) -> Run | None:
         return await anyio.to_thread.run_sync(read_run, context.out / RUN_FOLDER)
     except RecordError:
         return None
+
+
+def _make_suite_environment(
+    context: JobContext,
+    variables: Mapping[str, str],
+    scratch: Path,
+    identity: Identity | None,
+    gateway: ModelGateway | None,
+) -> dict[str, str]:
+    """The environment that suites get a part of: with a gateway, without the keys of models."""
+    home = with_home(identity, context.environ, scratch, readable=True)
+    environ = {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
+    return environ if gateway is None else gateway.hide_keys(environ)
 
 
 def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
@@ -284,6 +332,17 @@ async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ:
     return add_base_suites(plan, base)
 
 
+async def _with_base_agents(
+    plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str], find: FindSuites
+) -> Plan:
+    """The plan with the arms as the base runs them; its own agent may not exist there."""
+    if find is not find_suites or not any(launch.source.arm for launch in plan.launches):
+        return replace(plan, broken=())
+    base = await _with_base_suites(plan, settings, tree, environ)
+    arms = {launch.name: launch for launch in base.launches if launch.source.arm}
+    return replace(plan, launches=tuple(arms.get(launch.name, launch) for launch in plan.launches), broken=())
+
+
 async def _rerun_baseline(
     recorder: Recorder,
     record: RecordPlan,
@@ -301,7 +360,7 @@ async def _rerun_baseline(
             if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
                 plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
             else:
-                plan = replace(plan, broken=())
+                plan = await _with_base_agents(plan, settings, tree.path, recorder.environ, find)
             base = move_plan(plan, tree.path, imports=await imports(plan.interpreter))
             base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
             link_node_packages(base, plan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,9 @@ import click
 from rich.text import Text
 
 from scoregate.ci.report.text import one_line
-from scoregate.cli.output import make_console
+from scoregate.cli.add_traces_command import command as add_traces_command
+from scoregate.cli.add_traces_command import describe_waiting
+from scoregate.cli.console import make_console
 from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_table
 from scoregate.client import Client
 from scoregate.datasets import Example, Schema
@@ -20,6 +23,8 @@ from scoregate.datasets.files import infer_file_schema
 from scoregate.datasets.schema import TYPES, parse_schema
 from scoregate.datasets.versions import VersionDifference, compare_versions
 from scoregate.errors import UsageError
+from scoregate.store import open_store
+from scoregate.store.candidates import CANDIDATES, count_waiting
 from scoregate.store.datasets import DATASETS, ROWS
 
 _LINE = 240
@@ -100,6 +105,10 @@ def ls(as_json: bool) -> None:
     rows = [(each.name, each.current_version, each.entries, ", ".join(each.schema["properties"])) for each in datasets]
     headings = ("dataset", "version", "rows", "columns")
     print_table(headings, rows, numbers=(1, 2), nothing="There are no datasets.")
+    store = open_store()
+    for (name,) in store.list_keys(CANDIDATES):
+        if waiting := count_waiting(store, name):
+            print_line(f"{name}: {describe_waiting(waiting)}: scoregate review --dataset {shlex.quote(name)}")
 
 
 @command.command("show")
@@ -197,7 +206,10 @@ def diff(dataset: str, old: int | str | None, new: int | str | None, limit: int,
 @command.command("rm")
 @click.argument("dataset")
 def rm(dataset: str) -> None:
-    """Delete DATASET with all its versions. Committed versions stay in git."""
+    """Delete DATASET with all its versions, and the rows that wait. What is committed stays in git."""
     if not Client().datasets.delete(dataset):
         raise UsageError(f"there is no dataset {dataset!r:.200}")
     print_line(f"{dataset}: deleted")
+
+
+command.add_command(add_traces_command)

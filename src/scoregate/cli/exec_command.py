@@ -13,7 +13,7 @@ import click
 from scoregate.ci.discover.settings_sources import find_commands
 from scoregate.ci.report.text import display_name
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings.fields import check_imports
+from scoregate.ci.settings.command_fields import RowSettings, check_imports
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
@@ -51,7 +51,14 @@ _LONGEST_NAME = 100
     "imports",
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Results that COMMAND writes, as promptfoo, inspect, deepeval or pydantic-evals (repeatable).",
+    help="Results that COMMAND writes, such as promptfoo:out.json or rows:scores.csv (repeatable).",
+)
+@click.option(
+    "--rows",
+    "columns",
+    multiple=True,
+    metavar="KEY=COLUMN",
+    help="Columns of imported rows, such as scores=faith* or input=question (repeatable).",
 )
 @baseline_options
 @out_option
@@ -65,6 +72,7 @@ def command(
     junit: tuple[str, ...],
     junit_scores: tuple[str, ...],
     imports: tuple[str, ...],
+    columns: tuple[str, ...],
     options: OutputOptions,
     **flags: Any,
 ) -> int:
@@ -95,6 +103,26 @@ def command(
         "junit": junit,
         "junit_scores": junit_scores,
         "imports": imports,
+        "rows": _parse_columns(columns),
     }
     settings = load_gate_settings(root, {**flags, "commands": [source]})
     return 0 if end_if_skipped(root, settings) else run_project(settings, root, options, find=find_commands)
+
+
+def _parse_columns(columns: tuple[str, ...]) -> dict[str, Any] | None:
+    """The table of `--rows`: keys that are lists collect their columns.
+
+    Raises:
+        UsageError: one has another form, or an unknown key.
+    """
+    found: dict[str, Any] = {}
+    for each in columns:
+        key, _, column = each.partition("=")
+        if key not in RowSettings.model_fields or not column:
+            names = ", ".join(RowSettings.model_fields)
+            raise UsageError(f"--rows: {each!r:.100} must be KEY=COLUMN, where KEY is one of {names}")
+        if key in ("scores", "input"):
+            found.setdefault(key, []).append(column)
+        else:
+            found[key] = column
+    return found or None

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from scoregate.cli.output import discard_output
+from scoregate.cli.console import discard_output
 from scoregate.cli.text_output import print_line, print_table
 from scoregate.core.records import record
 from scoregate.errors import UsageError

@@ -22,13 +22,17 @@ from scoregate.errors import GitError, UsageError
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_hours.py", ".github/workflows/evals.yml"
 COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"
+AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
+# The first line of the section in AGENTS.md.
+_AGENTS_MARK = "<!-- scoregate -->"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 
 
 @click.command("init")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
 @click.option("--commands", is_flag=True, help="Also write a workflow for commands in comments on pull requests.")
-def command(folder: Path, *, commands: bool) -> None:
+@click.option("--agents", is_flag=True, help="Also write a section of AGENTS.md and a skill for coding agents.")
+def command(folder: Path, *, commands: bool, agents: bool) -> None:
     """Write settings and a workflow into FOLDER. Existing files stay.
 
     The settings make suites of the evals of other frameworks, such as promptfoo. Without any suite, an example is
@@ -37,13 +41,15 @@ def command(folder: Path, *, commands: bool) -> None:
     folder = folder.resolve()
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
-    for name, text in _make_files(branch, suites, with_commands=commands):
+    for name, text in _make_files(branch, suites, with_commands=commands, with_skill=agents):
         exists = os.path.lexists(folder / name)
         if exists or (name == OWN_FILE and has_settings):
             click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
             continue
         _create_file(folder, name, text)
         click.echo(f"written  {name}")
+    if agents:
+        click.echo(_add_agents_section(folder))
     if has_settings and suites.frameworks:
         click.echo("")
         for line in explain_settings(suites.frameworks, folder):
@@ -71,6 +77,29 @@ def _create_file(folder: Path, name: str, text: str) -> None:
         raise UsageError(f"{target} can't be written: {error}", advice="Check links and your rights.") from None
 
 
+def _add_agents_section(folder: Path) -> str:
+    """Add the section about evals to AGENTS.md, unless it has one; returns the line to print.
+
+    Raises:
+        UsageError: the file is no regular file of the folder, or can't be read or written.
+    """
+    target, section = folder / AGENTS_FILE, _read_template(AGENTS_FILE)
+    if not os.path.lexists(target):
+        _create_file(folder, AGENTS_FILE, section)
+        return f"written  {AGENTS_FILE}"
+    try:
+        if target.is_symlink() or not target.is_file():
+            raise UsageError(f"{target} is no regular file", advice="Replace it, or add the section by hand.")
+        text = target.read_text(encoding="utf-8")
+        if _AGENTS_MARK in text:
+            return f"kept     {AGENTS_FILE}"
+        with target.open("a", encoding="utf-8") as file:
+            file.write(("" if text.endswith("\n") or not text else "\n") + ("\n" if text else "") + section)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{target} can't be changed: {error}", advice="Check the file and your rights.") from None
+    return f"added to {AGENTS_FILE}"
+
+
 async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
     """The branch that pull requests are merged into, if it is known, and the suites."""
     try:
@@ -81,7 +110,9 @@ async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
     return branch, await discover(folder, load_project_settings(folder, {}), environ=os.environ)
 
 
-def _make_files(branch: str | None, suites: DiscoveredSuites, *, with_commands: bool) -> Iterator[tuple[str, str]]:
+def _make_files(
+    branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
+) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
     if not suites.sources and not suites.frameworks:
         yield EXAMPLE_SUITE, _read_template("eval_hours.py")
@@ -91,6 +122,8 @@ def _make_files(branch: str | None, suites: DiscoveredSuites, *, with_commands: 
     yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
     if with_commands:
         yield COMMANDS_WORKFLOW, _read_template("commands_workflow.yml")
+    if with_skill:
+        yield SKILL_FILE, _read_template("SKILL.md")
 
 
 def _make_settings(found: tuple[FoundFramework, ...]) -> str:

@@ -20,9 +20,9 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import is_developers_run, make_venv_spec
+from scoregate.cli.console import make_console
 from scoregate.cli.options import baseline_options, load_project_settings, project_root, selection_options
 from scoregate.cli.other_frameworks import explain_settings
-from scoregate.cli.output import make_console
 from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.verbose import format_notices, format_python, format_skipped, format_source
 

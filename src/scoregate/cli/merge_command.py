@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import click
 
-from scoregate.ci.archive import RUN_FOLDER, amend_run
+from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
 from scoregate.ci.merge_runs import merge_matrix_runs, read_matrix_runs
 from scoregate.ci.merge_shards import check_with_baseline, find_shards, merge_shards
@@ -22,10 +22,11 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root, report_options
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
+from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.core.run import Run
 
-_NO_CONTROL = "Merged runs have no drift control, so no change is corrected for drift."
+_NO_CONTROL = "Merged runs of a matrix have no drift control, so no change is corrected for drift."
 
 
 @click.command("merge")
@@ -54,6 +55,10 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         # No shell expands the patterns in the inputs of an action.
         is_pattern = "*" in str(path) and not path.is_absolute()
         folders += sorted(Path().glob(str(path))) if is_pattern else [path]
+    # Where a label skipped all jobs, there is nothing to judge. A run that is there is judged in any case.
+    has_runs = any(found.exists() for each in folders for found in (each / RUN_FOLDER, each / RUN_FILE))
+    if not has_runs and end_if_skipped(root, settings):
+        return 0
     with lock_output(root / settings.out, root):
         base, is_sharded, target = "", False, root / settings.out / RUN_FOLDER
         if shards := find_shards(folders):
@@ -62,8 +67,8 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         else:
             matrix = read_matrix_runs(folders, expected=expect)
             run = merge_matrix_runs(matrix, target, settings, expected=expect)
-        if settings.drift_control:
-            run = replace(run, notices=(*run.notices, _NO_CONTROL))
+            if settings.drift_control:
+                run = replace(run, notices=(*run.notices, _NO_CONTROL))
         with open_output(options) as output:
             outcome = anyio.run(_judge, run, settings, root, base, is_sharded)
             print_result(outcome, root / settings.out, output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import time
@@ -11,76 +10,18 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.style import Style
-from rich.text import Text
-
 from scoregate.ci.archive import RUN_FOLDER
-from scoregate.ci.github.commands import harmless
-from scoregate.ci.github.context import read_github_job
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.user_ids import in_ci
 from scoregate.core.records import record
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run starts its suites before it imports rich
+    from rich.console import Console
+
     from scoregate.ci.pipeline import GateResult
     from scoregate.ci.report.view import ReportView
 
-_LOG_WIDTH = 120
-_NARROWEST = 20
 _FEWER_LINES = (30, 20, 12, 6, 0)
-
-
-class SafeLog(io.StringIO):
-    """The log of a GitHub job; text that the runner would execute as a command is made harmless."""
-
-    def __init__(self, log: TextIO) -> None:
-        super().__init__()
-        self._log = log
-
-    def write(self, text: str) -> int:
-        """Write text with harmless commands."""
-        self._log.write(harmless(text))
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush the log."""
-        self._log.flush()
-
-
-class Terminal(Console):
-    """A console that stops writing if its pipe is closed, so that `| head` does not change the exit code."""
-
-    def on_broken_pipe(self) -> None:
-        """Write nothing more."""
-        self.quiet = True
-        discard_output(sys.__stderr__ if self.stderr else sys.__stdout__)
-
-
-def make_console(*, stderr: bool = False) -> Terminal:
-    """Create a console as wide as its window; logs and pipes are COLUMNS or 120 wide."""
-    log = sys.stderr if stderr else sys.stdout
-    file = SafeLog(log) if os.environ.get("GITHUB_ACTIONS") == "true" else None
-    console = Terminal(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not console.file.isatty():
-        columns = os.environ.get("COLUMNS", "")
-        is_number = columns.isascii() and columns.isdigit()
-        console.width = max(int(columns), _NARROWEST) if is_number else _LOG_WIDTH
-    return console
-
-
-def is_interactive(console: Console) -> bool:
-    """Whether the console is a terminal that can be redrawn. Forced colours alone don't make a log a terminal."""
-    return console.file.isatty() and not console.is_dumb_terminal and not in_ci(os.environ)
-
-
-def discard_output(stream: TextIO | None) -> None:
-    """Discard further output to a stream whose pipe is closed."""
-    if stream is not None:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)
 
 
 @record
@@ -96,26 +37,39 @@ class OutputOptions:
     json: bool = False
 
 
-@record
 class Output:
-    """The streams of a command: `console` for people, `document` for the result as JSON if it was requested."""
+    """The streams of a command.
 
-    options: OutputOptions
-    console: Console
-    document: TextIO | None = None
+    Args:
+        options: how much it prints.
+        console: for people; by default it is made when something is printed, to stderr if there is a document.
+        document: for the result as JSON, if it was requested.
+    """
+
+    def __init__(self, options: OutputOptions, console: Console | None = None, document: TextIO | None = None) -> None:
+        self.options, self.document = options, document
+        self._console = console
+
+    @property
+    def console(self) -> Console:
+        """The console for people."""
+        if self._console is None:
+            from scoregate.cli.console import make_console
+
+            self._console = make_console(stderr=self.document is not None)
+            self._console.quiet = self.options.quiet and self.document is not None
+        return self._console
 
 
 @contextmanager
 def open_output(options: OutputOptions) -> Iterator[Output]:
     """Open the output of a command. With `--json`, stdout gets the result and nothing else."""
     if not options.json:
-        yield Output(options, make_console())
+        yield Output(options)
         return
     document = sys.stdout
     with redirect_stdout(sys.stderr):
-        console = make_console(stderr=True)
-        console.quiet = options.quiet
-        yield Output(options, console, document)
+        yield Output(options, document=document)
 
 
 def write_document(chunks: Iterable[str], document: TextIO) -> None:
@@ -126,6 +80,8 @@ def write_document(chunks: Iterable[str], document: TextIO) -> None:
             document.buffer.write(chunk.encode())
         document.buffer.flush()
     except BrokenPipeError:
+        from scoregate.cli.console import discard_output
+
         discard_output(document)
 
 
@@ -144,6 +100,8 @@ def print_result(
         named: the folder of the run, if the command got one.
         height: the number of lines that it should fit in, by fewer failing cases.
     """
+    from rich.text import Text
+
     from scoregate.ci.report.console import render, render_brief
     from scoregate.ci.report.console_sections import MOST_LINES
 
@@ -184,7 +142,12 @@ def make_redactor() -> Callable[[str], str]:
 
 def _print_report_paths(out: Path, comment: str, console: Console, *, view_command: str) -> None:
     """Print where the reports are: folder, files, the command that shows them, and the pages of the job."""
+    from rich.style import Style
+    from rich.text import Text
+
+    from scoregate.ci.github.context import read_github_job
     from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
+    from scoregate.cli.console import is_interactive
 
     cwd = Path.cwd()
     folder = Text(f"{out.relative_to(cwd) if out.is_relative_to(cwd) else out}/", style=Style(link=out.as_uri()))

@@ -14,6 +14,7 @@ import anyio
 import click
 
 from scoregate.ci import git
+from scoregate.ci.costs.forecast import Forecast, check_budget, make_forecast
 from scoregate.ci.discovery import discover
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.interpreter import Interpreter
@@ -101,7 +102,8 @@ def command(
     settings = with_selected_cases(load_gate_settings(root, flags), root, cases, nodes, cwd=working_folder(root, flags))
     if not divides:
         return _print_estimate(root, settings, form, probes=probe)
-    partition, note = anyio.run(_divide, root, settings, number, target_s, not no_split)
+    partition, note, forecast = anyio.run(_divide, root, settings, number, target_s, not no_split)
+    _print_forecast(forecast, settings)
     path = output or (root / settings.out / PARTITION_FILE if form == "github" else None)
     if path is not None:
         _write(path, dump_partition(partition))
@@ -115,17 +117,24 @@ def command(
 
 
 def _print_estimate(root: Path, settings: Settings, form: str, *, probes: bool) -> int:
+    """Show what a run will use.
+
+    Raises:
+        RunRefused: it exceeds the budget, so `scoregate run` would refuse, too.
+    """
     from scoregate.cli.plan_estimate import estimate_project, format_json, format_table, list_notes
 
     planned = estimate_project(root, settings, probes=probes)
     redact = make_redactor()
     if form == "json":
         click.echo(redact(format_json(planned)))
-        return 0
-    for line in format_table(planned):
-        click.echo(redact(line))
-    for note in list_notes(planned):
-        click.echo(redact(one_line(note, 500)), err=True)
+    else:
+        for line in format_table(planned):
+            click.echo(redact(line))
+        for note in list_notes(planned):
+            click.echo(redact(one_line(note, 500)), err=True)
+    if not probes:  # a run has no probe, so it starts
+        check_budget(planned.forecast.total, settings)
     return 0
 
 
@@ -150,24 +159,41 @@ def _parse_duration(text: str) -> float:
 
 async def _divide(
     root: Path, settings: Settings, shards: int | None, target_s: float, splits: bool
-) -> tuple[Partition, str]:
-    """The partition, and a note if durations are not known."""
+) -> tuple[Partition, str, Forecast]:
+    """The partition, a note if durations are not known, and what all shards will use."""
     environ = {**read_env_file(root, settings, os.environ), **os.environ}
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
         baseline = await find_baseline(settings, build_reporting(context))
-    plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
+        plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
+        forecast = await make_forecast(plan, settings, baseline)
     tree = await git.read_work_tree(root)
     code = await digest_code(plan, settings, tree)
     partition = divide_plan(
         plan, baseline.run, settings, tree, code=code, shards=shards, target_s=target_s, splits=splits
     )
     if any(shard.seconds for shard in partition.shards):
-        return partition, ""
+        return partition, "", forecast
     why = f" ({baseline.note})" if baseline.note else ""
     size = "so there is one shard; name a number with --shards N" if shards is None else "so files count equally"
-    return partition, f"No baseline has durations of these suites{why}, {size}."
+    return partition, f"No baseline has durations of these suites{why}, {size}.", forecast
+
+
+def _print_forecast(forecast: Forecast, settings: Settings) -> None:
+    """Show what all shards will use.
+
+    Raises:
+        RunRefused: it exceeds the budget, so no shard should start.
+    """
+    redact = make_redactor()
+    for notice in forecast.notices:
+        click.echo(redact(one_line(notice, 500)), err=True)
+    if (total := forecast.shards_total) is not None:
+        from scoregate.ci.costs.texts import format_estimate
+
+        click.echo(redact(f"{format_estimate(total)}, for all shards"), err=True)
+        check_budget(total, settings)
 
 
 def _write(path: Path, text: bytes) -> None:

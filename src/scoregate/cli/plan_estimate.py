@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.job import open_job_context
 from scoregate.ci.pipeline import find_baseline
-from scoregate.ci.plan import Plan, make_plan
+from scoregate.ci.plan import AffectedPlan, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
@@ -78,9 +78,11 @@ async def _estimate(root: Path, settings: Settings) -> PlannedCost:
             spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
             interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
         plan = make_plan(suites, settings, interpreter=interpreter, root=root)
-        affected = await choose_affected(context, plan, settings, baseline)
+        affected = AffectedPlan(plan)
+        if settings.affected:
+            affected = await choose_affected(context, plan, settings, baseline)
         forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
-    return PlannedCost(forecast, baseline.note, affected.notices)
+    return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
 
 
 async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
@@ -100,7 +102,14 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
                 forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
             finally:
                 shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is no run to compare with
-    return PlannedCost(forecast, baseline.note, affected.notices)
+    return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
+
+
+def _describe_future(notices: Iterable[str]) -> Iterator[str]:
+    """The notices of a run which suites it runs, for a run that has not started."""
+    for notice in notices:
+        planned = notice.replace("All suites ran:", "All suites will run:", 1)
+        yield planned.replace(" did not run, because", " will not run, because", 1)
 
 
 async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCounter, scripts: Sequence[str]) -> Probe:
@@ -150,7 +159,7 @@ def list_notes(planned: PlannedCost) -> Iterator[str]:
         yield planned.forecast.problem
     if planned.estimate.total.unknown:
         note = f" ({planned.base_note})" if planned.base_note and not planned.estimate.total.base else ""
-        yield f"No base has every suite{note}. `--probe` runs 3 cases of each of the others and estimates from them."
+        yield f"No base has some of the suites{note}. `--probe` runs 3 cases of each of them, and estimates from these."
     elif base := planned.estimate.total.base:
         yield f"From each case in {base}, current prices and stored answers. Brackets are 90 % intervals."
     yield from planned.notices

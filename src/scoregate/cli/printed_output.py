@@ -8,13 +8,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO
-
-from rich.text import Text
+from typing import IO, TYPE_CHECKING
 
 from scoregate.ci.launch import LaunchEvent, Printed
 from scoregate.ci.observers import Observer, Recording
 from scoregate.ci.publish.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _SHOWN = 256 * 1024  # characters of one script
 _KEPT = 256 * 1024 * 1024
@@ -78,6 +79,8 @@ class PrintedOutput:
 
     def _write(self, output: _Output, line: str) -> None:
         if output.file is None:
+            from rich.text import Text
+
             self.print_line(Text(f"… the complete output is in {self.out}/{output.name} at the end", style="yellow"))
             output.file = (self.folder / output.name).open("w+", encoding="utf-8", errors="replace", newline="\n")
             output.file.writelines(f"{each}\n" for each in output.lines)

@@ -18,7 +18,8 @@ from rich.text import Text
 from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
 from scoregate.ci.observers import Recording
 from scoregate.ci.report.text import one_line
-from scoregate.cli.output import Output, is_interactive
+from scoregate.cli.console import is_interactive
+from scoregate.cli.output import Output
 from scoregate.cli.progress_state import (
     PrintLine,
     ProgressDisplay,

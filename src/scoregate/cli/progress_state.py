@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeAlias
 
-import anyio
 from rich.text import Text
 
 from scoregate.ci.github.commands import harmless_marks
@@ -162,7 +161,6 @@ def format_costs(tally: Tally) -> Iterator[str]:
 
 
 _LONGEST_LINE = 2_000
-_TICK_S = 0.25
 _SHARE = 20  # updates take at most 1/20 of the time
 PrintLine: TypeAlias = Callable[[Text], None]
 
@@ -174,21 +172,6 @@ class ProgressDisplay:
     observe: Observer
     print_line: PrintLine
     tick: Callable[[], None]
-
-
-@asynccontextmanager
-async def tick_regularly(tick: Callable[[], None]) -> AsyncIterator[None]:
-    """Call `tick` a few times a second until the block ends, so that the last events are shown without new ones."""
-
-    async def run() -> None:
-        while True:
-            await anyio.sleep(_TICK_S)
-            tick()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        yield
-        tasks.cancel_scope.cancel()
 
 
 @dataclass(slots=True)

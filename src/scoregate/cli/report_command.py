@@ -10,7 +10,7 @@ import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
 from scoregate.ci.exemptions import read_tree_exemptions
-from scoregate.ci.reports import REPORTS, load_renderer
+from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
@@ -19,7 +19,7 @@ from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.errors import UsageError
 
 _CONSOLE = "console"
-FORMATS = (*REPORTS, _CONSOLE)
+FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
 
 
 @click.command("report")

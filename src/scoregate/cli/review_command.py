@@ -11,7 +11,8 @@ import click
 
 from scoregate.ci.archive import read_run
 from scoregate.cli.options import load_project_settings, project_root
-from scoregate.cli.review_records import reviewer_name
+from scoregate.cli.review_records import missing_reviewer, reviewer_name
+from scoregate.cli.review_rows import review_rows
 from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
 from scoregate.core.run import Run
@@ -34,21 +35,36 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--import", "back", type=_FILE, metavar="FILE", help="Import a file that was filled in.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Review only N scores of judges, drawn at random.")
+@click.option(
+    "--dataset", metavar="NAME", help="Review the rows that `dataset add-traces` added, instead of a run; keep or drop."
+)
 @page_options
 def command(
-    run: Path | None, by: str | None, to: Path | None, back: Path | None, sample: int | None, **page: Any
+    run: Path | None,
+    by: str | None,
+    to: Path | None,
+    back: Path | None,
+    sample: int | None,
+    dataset: str | None,
+    **page: Any,
 ) -> None:
     """Review the battles of RUN and correct the scores of its judges.
 
     Default for RUN: the last run. The page is reachable from this machine only. It shows battles without telling which
     output is new, and scores of judges with their reasons. Reviews are stored in .scoregate/ and count in
     `scoregate gate RUN`. With --sample, scores are drawn at random, and you review before you see the judge's score:
-    only such reviews show how reliable all scores of a judge are.
+    only such reviews show how reliable all scores of a judge are. With --dataset, rows from traces are reviewed; those
+    that are kept become a version of the dataset.
     """
     if to is not None and back is not None:
         raise UsageError("--export and --import exclude each other", advice="Use only one of them.")
     if sample is not None and back is not None:
         raise UsageError("--sample and --import exclude each other", advice="The file contains its sample.")
+    if dataset is not None:
+        if run is not None or sample is not None:
+            raise UsageError("--dataset excludes RUN and --sample", advice="Use only one of them.")
+        review_rows(dataset, by=by, to=to, back=back, page=page)
+        return
     folder = run
     if folder is None:
         root, cwd = project_root(), Path.cwd().resolve()
@@ -63,8 +79,7 @@ def command(
     elif reviewer := reviewer_name(by).strip():
         _serve(queue, reviewer, title=finished.message or "", folder=folder, page=page)
     else:
-        advice = "Name yourself with --by or SCOREGATE_REVIEWER."
-        raise UsageError("no reviewer name: git user.name is not set", advice=advice)
+        raise missing_reviewer()
 
 
 def _load_queue(run: Run, sample: int | None) -> Queue:

@@ -32,6 +32,12 @@ def reviewer_name(by: str | None) -> str:
     return by if by is not None else anyio.run(git.user_name, Path.cwd()) or ""
 
 
+def missing_reviewer() -> UsageError:
+    """The error for a review without a reviewer's name."""
+    advice = "Name yourself with --by or SCOREGATE_REVIEWER."
+    return UsageError("no reviewer name: git user.name is not set", advice=advice)
+
+
 def select_reviews(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[str, list[S]]]:
     """Select the evaluators whose ids match, each with its reviews, the oldest first.
 

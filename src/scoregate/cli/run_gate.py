@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -24,13 +25,11 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.ci.wiring import open_ports
+from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
-from scoregate.cli.progress import show_progress
-from scoregate.cli.progress_state import format_output_line, tick_regularly
 from scoregate.cli.recovery import recover_runs
-from scoregate.cli.text_output import print_warning
 from scoregate.cli.verbose import log_results
 from scoregate.errors import HistoryError
 
@@ -111,6 +110,8 @@ def _keep_oldest_runs(root: Path, settings: Settings) -> None:
     try:
         keep_oldest_runs(root, root / settings.out, settings.keep_runs, os.environ)
     except HistoryError as error:
+        from scoregate.cli.text_output import print_warning
+
         print_warning(f"warning: runs that `keep_runs` deletes are not kept: {error.message}")
 
 
@@ -182,28 +183,34 @@ async def open_run(
     settings = settings.model_copy(update={"notices": (*settings.notices, *recovered)})
     with (
         temporary_folder() as scratch,
-        show_progress(output) as display,
+        defer_progress(output) as display,
         limit_output(display.observe, display.print_line, folder=scratch, out=out, shown_out=settings.out) as printed,
     ):
         async with (
             _progress_observers(settings, root) as observers,
-            tick_regularly(display.tick),
             open_ports(
                 root,
                 os.environ,
                 settings,
                 scratch=scratch,
                 observers=[printed, *observers],
-                print_line=lambda line: display.print_line(format_output_line(line)),
+                print_line=partial(_print_line, display),
                 stop=stop,
                 find=find,
                 resumed=find_resumed(out),
                 opened_by=opened_by,
             ) as quiet_ports,
+            update_progress(display, quiet_ports.started),
         ):
             with mark_in_progress(out / RUN_FOLDER):
                 is_verbose = output.options.verbose
                 yield settings, log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
+
+
+def _print_line(display: DeferredProgress, line: str) -> None:
+    from scoregate.cli.progress_state import format_output_line
+
+    display.print_line(format_output_line(line))
 
 
 @asynccontextmanager

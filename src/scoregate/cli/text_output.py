@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report.text import make_visible, one_line
-from scoregate.cli.output import make_console
+from scoregate.cli.console import make_console
 
 
 class CommandGroup(click.Group):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import ParamSpec, TypeVar
-
-from rich.text import Text
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from scoregate.ci.archive import BASE_FOLDER
 from scoregate.ci.baseline import Baseline
@@ -16,7 +14,9 @@ from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource
 from scoregate.ci.ports import Ports
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
-from scoregate.cli.progress_state import PrintLine
+
+if TYPE_CHECKING:
+    from scoregate.cli.progress_state import PrintLine
 
 
 def format_source(source: SuiteSource, name: str) -> str:
@@ -52,6 +52,7 @@ _T = TypeVar("_T")
 
 def log_results(ports: Ports, print_line: PrintLine) -> Ports:
     """Wrap ports so that they print their results."""
+    from rich.text import Text
 
     def log(line: str) -> None:
         print_line(Text(one_line(line, _LONGEST), style="dim"))

@@ -29,8 +29,9 @@ from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.cli.affected import find_affected
+from scoregate.cli.console import is_interactive
 from scoregate.cli.file_changes import Change, FileChanges
-from scoregate.cli.output import Output, OutputOptions, is_interactive, open_output, print_result
+from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
 from scoregate.cli.run_gate import gate_project, list_stop_signals

@@ -7,7 +7,9 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from scoregate.core.arms import ArmComparison, compare_arms, is_without
 from scoregate.core.case_names import rename_base_cases, rename_cases
+from scoregate.core.case_selection import add_kept_means, exclude_kept_cases
 from scoregate.core.cases import Status
 from scoregate.core.comparison_rows import (
     Row,
@@ -34,6 +36,7 @@ from scoregate.core.setups import describe_setup_change, pair_setups
 from scoregate.core.slice_rows import SliceChoice, SliceTable
 from scoregate.core.suite_states import digest_states
 from scoregate.core.text import matches_filters
+from scoregate.core.tool_changes import describe_tool_changes
 from scoregate.core.variants import VariantRanking, rank_suites
 
 
@@ -81,6 +84,7 @@ class Comparison:
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
         earlier: the comparison with an earlier run of the same branch, for `max_decline`; None if that is not compared.
+        arms: what skills and other files for agents change. Their arms `without` are in no row and no pair.
     """
 
     run: Run
@@ -100,6 +104,7 @@ class Comparison:
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
     earlier: Comparison | None = None
+    arms: tuple[ArmComparison, ...] = ()
 
     @property
     def has_implicit_base(self) -> bool:
@@ -164,30 +169,26 @@ def compare(
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = _without_rare_unscaled(run, suite_criteria)
-    known = Comparison(
-        run,
-        base_note=note,
-        base_unreadable=unreadable,
-        variants=tuple(rank_suites(run.suites, suite_criteria)),
-        exemptions=exemptions,
-    )
+    variants = tuple(rank_suites(run.suites, suite_criteria))
+    known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
     if base is None:
-        rows = tuple(row for suite in run.suites for row in new_rows(suite, "no baseline yet"))
-        return replace(known, rows=rows, slices=choice.compare(run, rows, criteria, criteria_of=suite_criteria))
+        return _describe_alone(known, choice, criteria, suite_criteria)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
-    pairs = tuple(_pair_suites(run.suites, base.suites))
+    pairs = tuple(pair for pair in _pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
     base, baselines = _collect_baselines(run, base, pairs, pool)
-    measured = tuple(pair for pair in pairs if run.suites[pair[0]].carried is None)
+    part, baselines = exclude_kept_cases(run, baselines)
+    measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
     past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
-    evidence = _add_earlier(run, baselines, past)
-    quantities = (row for at, _ in measured for row in quantity_rows(run.suites[at], baselines[at], criteria))
-    extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs}
-    compared = _compare_scores(run, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
-    found = list(_with_accepted(compared, run, exemptions))
-    rows = tuple(correct_drift(found, controls, criteria) if controls else label_rows(found, criteria))
+    part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
+    quantities = (row for at, _ in measured for row in quantity_rows(part.suites[at], baselines[at], criteria))
+    extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs if run.suites[at].kept is None}
+    compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
+    corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
+    rows = tuple(add_kept_means(corrected, run, base, measured))
+    sliced = {at: known for at, known in evidence.items() if run.suites[at].kept is None}
     return replace(
         known,
         base=base,
@@ -195,12 +196,28 @@ def compare(
         quantities=tuple(label_rows(list(quantities), criteria)),
         newly_failing=tuple(find_flips(run, base, measured, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, measured, to=Status.PASSED)),
-        gone=tuple(suite.label for at, suite in enumerate(base.suites) if at not in {b for _, b in pairs}),
+        gone=_list_gone(base, pairs),
+        arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
         earlier_runs=tuple(past),
-        slices=choice.compare(run, rows, criteria, baselines=evidence, extras=extras, criteria_of=suite_criteria),
+        slices=choice.compare(
+            run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
+        ),
     )
+
+
+def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:
+    """The comparison of a run without a baseline."""
+    run = known.run
+    rows = tuple(row for suite in run.suites if not is_without(suite) for row in new_rows(suite, "no baseline yet"))
+    slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
+    return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
+
+
+def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    paired = {base_at for _, base_at in pairs}
+    return tuple(suite.label for at, suite in enumerate(base.suites) if at not in paired and not is_without(suite))
 
 
 def _find_exchangeable(
@@ -246,7 +263,7 @@ def _find_controls(
     control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
     for at, known in baselines.items():
         suite = run.suites[at]
-        if suite.carried is None:
+        if suite.carried is None and suite.kept is None:
             found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
             controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
     return controls
@@ -310,19 +327,23 @@ def _compare_scores(
 ) -> Iterator[Row]:
     states = digest_states(base) if uses_past else {}
     for at, suite in enumerate(run.suites):
+        if is_without(suite):
+            continue
         if at not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
             continue
         if suite.carried is not None:
             yield from carried_rows(suite, baseline_suites[at][0])
             continue
-        change = describe_setup_change(suite, baseline_suites[at][0])
-        means = collect_run_means(base, baseline_suites[at][0], states)
-        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras[at], run_means=means)
+        base_suite = baseline_suites[at][0]
+        tool_change = describe_tool_changes(suite.tools, base_suite.tools)
+        change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
+        means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[at][0], states)
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras.get(at), run_means=means)
         yield from (replace(row, setup_change=change) for row in rows) if change else rows
-    matched = [id(suite) for suites in baseline_suites.values() for suite in suites]
+    matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
-        if id(suite) not in matched:
+        if suite.label not in matched and not is_without(suite):
             yield from removed_rows(suite)
 
 

@@ -71,8 +71,8 @@ class Row:
         suite: the label of the suite.
         evaluator: the id of the evaluator, or the name of the measure.
         label: the result of the comparison.
-        mean: the run's mean over the pairs; without pairs over all its cases.
-        base: the baseline's mean over the pairs; without pairs over all its cases.
+        mean: the run's mean over the pairs; without pairs, and with `kept`, over all its cases.
+        base: the baseline's mean, likewise.
         delta: run − baseline over the pairs.
         n: the number of pairs.
         better: the number of pairs that got better.
@@ -104,12 +104,13 @@ class Row:
         measure: the quantity that the row compares.
         labels: the number of labels given instead of scores, by label.
         base_labels: the number of labels in the baseline, by label.
-        setup_change: how the model or the arguments under test differ from the baseline's; empty if they don't.
+        setup_change: how the model, the arguments or the tools under test differ from the baseline's; or empty.
         accepted: the entry that accepts a regression of this row; None without one.
         base_runs: the number of runs of the baseline that have the suite.
         movement: how far whole runs move without any change; None if that is unknown.
         drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
             `delta`, its interval and the p are those of the change without the drift.
+        kept: the number of trials that keep the base's results. They are in the means, and not compared.
     """
 
     suite: str
@@ -153,6 +154,7 @@ class Row:
     base_runs: int = 1
     movement: RunMovement | None = None
     drift: Drift | None = None
+    kept: int = 0
 
     @property
     def is_accepted(self) -> bool:

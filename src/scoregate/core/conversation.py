@@ -237,6 +237,7 @@ class Reply:
         context: the documents that the endpoint looked up, as it reports them.
         metadata: other data of the answer.
         tool_calls: the tool calls that the endpoint reports.
+        trace: the steps as the record has them; None without.
     """
 
     output: Any
@@ -244,6 +245,7 @@ class Reply:
     context: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tool_calls: Sequence[Mapping[str, Any]] = ()
+    trace: Any = None
 
     @property
     def text(self) -> str:

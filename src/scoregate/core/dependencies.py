@@ -18,8 +18,9 @@ class Dependency(NamedTuple):
     """Something that a script used.
 
     Attributes:
-        kind: `file`, `folder` (its entries), `imports` (those entries of a folder that the script's imports may find),
-            or `tree` (everything below a folder).
+        kind: `file`, `rows` (a file whose rows are cases, and that nothing else reads), `folder` (its entries),
+            `imports` (those entries of a folder that the script's imports may find), `stem` (the files of a name with
+            the endings of modules), `inputs` (the files that match a glob), or `tree` (everything below a folder).
         path: relative to the top of the repository, with slashes; empty for the top itself.
         digest: the digest of what was there; empty if nothing was; `?` if it is unknown.
     """
@@ -30,6 +31,7 @@ class Dependency(NamedTuple):
 
 
 UNKNOWN = "?"
+ROWS = "rows"
 
 
 @record
@@ -105,6 +107,32 @@ def merge_dependencies(own: RunDependencies, other: RunDependencies, names: Coll
     return replace(own, table=tuple(table), scripts=tuple(sorted(scripts, key=lambda each: each.script)))
 
 
+def add_earlier_uses(own: RunDependencies, earlier: RunDependencies, names: Collection[str]) -> RunDependencies:
+    """What the scripts of a run depend on, of which some ran only the cases whose rows changed.
+
+    Args:
+        own: of the run.
+        earlier: of the run that the other cases' results come from. What they used is the same now, except for rows.
+        names: the names of these scripts.
+    """
+    table = {each: place for place, each in enumerate(own.table)}
+    scripts = []
+    for script in own.scripts:
+        found, merged = {(own.table[use].kind, own.table[use].path) for use in script.uses}, script
+        for known in earlier.find_scripts(script.script) if script.script in names else ():
+            added = [earlier.table[use] for use in known.uses]
+            added = [each for each in added if each.kind != ROWS and (each.kind, each.path) not in found]
+            merged = replace(
+                merged,
+                uses=(*merged.uses, *(table.setdefault(each, len(table)) for each in added)),
+                modules=tuple(sorted({*merged.modules, *known.modules})),
+                native=merged.native or known.native,
+                unknown=merged.unknown or known.unknown,
+            )
+        scripts.append(merged)
+    return replace(own, table=tuple(table), scripts=tuple(scripts))
+
+
 def merge_shard_dependencies(runs: Sequence[tuple[RunDependencies, Collection[str]]]) -> RunDependencies:
     """What the scripts of a merged run depend on: a script that several shards ran depends on what it used in each.
 
@@ -124,6 +152,26 @@ def merge_shard_dependencies(runs: Sequence[tuple[RunDependencies, Collection[st
         missing = set(names) - {each.script for each in dependencies.scripts}
         unknown = tuple(ScriptDependencies(name, "", unknown="a shard did not record it") for name in sorted(missing))
         merged = replace(merged, scripts=(*merged.scripts, *unknown))
+    return merged
+
+
+def merge_matrix_dependencies(runs: Sequence[tuple[str, RunDependencies]]) -> RunDependencies:
+    """What the scripts of the merged run of a matrix depend on, each with the name of its run before its own.
+
+    Args:
+        runs: the names of the runs, and their dependencies.
+
+    Returns:
+        The dependencies, without scripts of runs that recorded nothing; none if runs found other files.
+    """
+    known = [(name, each) for name, each in runs if each.is_recorded]
+    first = known[0][1] if known else RunDependencies()
+    if any((each.shared, each.data) != (first.shared, first.data) for _, each in known):
+        return RunDependencies()
+    merged = replace(first, table=(), scripts=())
+    for name, each in known:
+        scripts = tuple(replace(script, script=f"{name}: {script.script}") for script in each.scripts)
+        merged = merge_dependencies(merged, replace(each, scripts=scripts), {script.script for script in scripts})
     return merged
 
 

@@ -32,20 +32,42 @@ class ControlledSuite:
     control: SuiteResult | None
     criteria: Criteria
 
+    def find_control(self, evaluator: str) -> SuiteResult | None:
+        """The control, if it has comparable results of an evaluator.
+
+        Args:
+            evaluator: the id of the evaluator.
+        """
+        known = self.control
+        is_known = known is not None and evaluator in known.evaluators and evaluator not in known.columns.unscaled
+        return known if is_known else None
+
 
 def correct_drift(rows: Sequence[Row], suites: Mapping[str, ControlledSuite], criteria: Criteria) -> list[Row]:
+    """Label the rows of suites with the change of the scores corrected for drift, see `label_corrected`.
+
+    Args:
+        rows: the rows of scores before they are labelled.
+        suites: the suites with a control, by label; without any, nothing is corrected.
+        criteria: the level and the smallest effects that count.
+    """
+    if not suites:
+        return label_rows(rows, criteria)
+    return label_corrected(rows, [_estimate(row, suites.get(row.suite)) for row in rows], criteria)
+
+
+def label_corrected(rows: Sequence[Row], estimates: Sequence[DriftEstimate | None], criteria: Criteria) -> list[Row]:
     """Label rows with the change of the scores corrected for drift.
 
     A row that is worse or better without the correction, and not with it, gets the label `drift` if its control shows
     a significant shift in this direction.
 
     Args:
-        rows: the rows of scores before they are labelled.
-        suites: the suites with a base, by label.
+        rows: the rows before they are labelled.
+        estimates: the drift of each row; None for rows that are not corrected.
         criteria: the level and the smallest effects that count.
     """
     plain = label_rows(rows, criteria)
-    estimates = [_estimate(row, suites.get(row.suite)) for row in rows]
     by_row = dict(_correct_shifts(estimates))
     corrected = [
         row if at not in by_row else _correct_row(row, by_row[at], label=str(plain[at].label))
@@ -59,8 +81,8 @@ def _estimate(row: Row, known: ControlledSuite | None) -> DriftEstimate | None:
     """The drift of a row that is compared; None for others, and for battles, which have no score of their own."""
     if known is None or row.label is not RowLabel.NOISE or known.suite.evaluators[row.evaluator].battles:
         return None
-    control = known.control
-    if control is None or row.evaluator not in control.evaluators or row.evaluator in control.columns.unscaled:
+    control = known.find_control(row.evaluator)
+    if control is None:
         return DriftEstimate(Drift(DriftState.UNMEASURED, reason="the control has no comparable results of it"))
     return estimate_drift(
         score_side([known.suite.columns], row.evaluator),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from scoregate.core.case_selection import select_rows
 from scoregate.core.cases import Columns
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.suite_states import digest_states
-from scoregate.core.text_column import TextColumn
 
 
 def select_unchanged(earlier: Run, base: Run) -> Run | None:
@@ -44,7 +43,8 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
 
 
 def _is_complete(suite: SuiteResult) -> bool:
-    return suite.complete and not (suite.errors or suite.skipped or suite.unfinished or suite.carried or suite.part)
+    is_whole = not (suite.skipped or suite.unfinished or suite.carried or suite.kept or suite.part)
+    return suite.complete and is_whole and not suite.errors
 
 
 def _list_names(suite: SuiteResult) -> Iterable[str]:
@@ -80,28 +80,5 @@ def leave_out_cases(run: Run, cases: Collection[tuple[str, str]]) -> Run:
     for suite in run.suites:
         rows = [row for row, case in enumerate(suite.columns.hashes) if (suite.id, case) not in cases]
         is_whole = len(rows) == len(suite.columns)
-        suites.append(suite if is_whole else replace(suite, columns=_select_rows(suite.columns, rows)))
+        suites.append(suite if is_whole else replace(suite, columns=select_rows(suite.columns, rows)))
     return replace(run, suites=tuple(suites))
-
-
-def _select_rows(columns: Columns, rows: Sequence[int]) -> Columns:
-    places = {row: at for at, row in enumerate(rows)}
-
-    def move(chosen: Iterable[int]) -> set[int]:
-        return {places[row] for row in chosen if row in places}
-
-    return Columns(
-        hashes=[columns.hashes[row] for row in rows],
-        repeats=array("l", (columns.repeats[row] for row in rows)),
-        digests=TextColumn(columns.digests[row] for row in rows),
-        statuses=bytearray(columns.statuses[row] for row in rows),
-        scores={name: array("d", (columns.score(name, row) for row in rows)) for name in columns.scores},
-        errored={name: move(chosen) for name, chosen in columns.errored.items()},
-        unscaled={name: move(chosen) for name, chosen in columns.unscaled.items()},
-        answers={
-            name: {places[row]: answer for row, answer in known.items() if row in places}
-            for name, known in columns.answers.items()
-        },
-        deferred={name: array("l", sorted(move(chosen))) for name, chosen in columns.deferred.items()},
-        thresholds=columns.thresholds,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf, isfinite, log
 
-from scoregate.core.intervals import MANY, measure_spread
+from scoregate.core.intervals import MANY, Spread, measure_spread
 from scoregate.core.pairing import Pairs
 from scoregate.core.records import record
 from scoregate.core.run_movement import RunMovement
@@ -62,7 +62,7 @@ def estimate_difference(
         if the test is significant, the end nearer to 0 is not widened.
     """
     spread = measure_spread(pairs.clusters)
-    p_lower, p_upper = one_sided_p(test_pairs or pairs)
+    p_lower, p_upper = one_sided_p(pairs, spread) if test_pairs is None else one_sided_p(test_pairs)
     step = pairs.step if spread.largest or pairs.step else (scale or 0.0)
     low, high = spread.interval(step)
     if scale is not None and spread.clusters < MANY:
@@ -107,8 +107,12 @@ def _widen(estimate: Estimate, movement: RunMovement, error: float, bound: float
     )
 
 
-def one_sided_p(pairs: Pairs) -> tuple[float, float]:
+def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, float]:
     """The one-sided p of a sum as low or lower, and of a sum as high or higher.
+
+    Args:
+        pairs: the pairs.
+        spread: their spread, if it is known.
 
     Each is the p of the sign-flip test (above 200 values that are not on a lattice: of the t test). If sides have
     unequal numbers of trials, it is at least the p of the within-case test.
@@ -117,10 +121,11 @@ def one_sided_p(pairs: Pairs) -> tuple[float, float]:
     differences are skewed. The larger p of both tests is valid then: one test is valid if no case changed, the other
     if cases changed in both directions. `benchmarks/calibration_repeats.py` simulates it.
     """
-    p = sign_flip_test(pairs.sums)
+    sums = pairs.sums
+    p = sign_flip_test(sums)
     if p is None:
-        p = measure_spread(pairs.clusters).t_test()
-    lower, upper = (p / 2, 1 - p / 2) if sum(pairs.sums) < 0 else (1 - p / 2, p / 2)
+        p = (spread or measure_spread(pairs.clusters)).t_test()
+    lower, upper = (p / 2, 1 - p / 2) if sum(sums) < 0 else (1 - p / 2, p / 2)
     if pairs.trials:
         within_lower, within_upper = within_case_test(pairs.trials)
         lower, upper = max(lower, within_lower), max(upper, within_upper)

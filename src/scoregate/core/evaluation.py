@@ -60,22 +60,20 @@ class Threshold:
 
     def holds(self, score: float) -> bool | None:
         """Whether the score is in the range; None if no bound is set."""
-        if self.gte is not None and score < self.gte:
+        gte, lt, lte, gt = self.gte, self.lt, self.lte, self.gt
+        if gte is not None and score < gte:
             return False
-        if self.lt is not None and score >= self.lt:
+        if lt is not None and score >= lt:
             return False
-        if self.lte is not None and score > self.lte:
+        if lte is not None and score > lte:
             return False
-        if self.gt is not None and score <= self.gt:
+        if gt is not None and score <= gt:
             return False
-        return True if self != _UNBOUNDED else None
+        return None if gte is None and lt is None and lte is None and gt is None else True
 
     def __str__(self) -> str:
         bounds = ((sign, getattr(self, name)) for name, sign in _SIGNS.items())
         return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
-
-
-_UNBOUNDED = Threshold()
 
 
 @dataclass(frozen=True, slots=True)

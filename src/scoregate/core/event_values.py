@@ -14,6 +14,7 @@ SCHEMA_VERSION = 1
 MAX_MESSAGE = 4_000
 MAX_TRACEBACK = 16_000
 MOST_CHOICES, LONGEST_CHOICE = 100, 200
+MOST_TOOLS = 2_000
 _LONGEST_NAME = 200
 # The type of the error that replaces a score outside [0, 1] of an evaluator without a scale.
 NO_SCALE = "NoScale"
@@ -102,6 +103,29 @@ class SuitePart:
     of: int
     cases: int
     digest: str
+
+
+@record
+class ListedTool:
+    """A tool that an MCP server listed while a suite ran.
+
+    Attributes:
+        server: the name of the server.
+        name: the name of the tool.
+        description: a digest of its title, description and annotations.
+        arguments: a digest of the schema of its arguments.
+        result: a digest of the schema of its result; empty without one.
+    """
+
+    server: str
+    name: str
+    description: str = ""
+    arguments: str = ""
+    result: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("server", "name", "description", "arguments", "result"):
+            object.__setattr__(self, field, getattr(self, field)[:_LONGEST_NAME])
 
 
 @record

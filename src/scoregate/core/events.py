@@ -12,6 +12,7 @@ from scoregate.core.event_values import (
     ErrorInfo,
     EvaluatorInfo,
     HumanReviewField,
+    ListedTool,
     Origin,
     PairwiseComparison,
     Setup,
@@ -73,6 +74,7 @@ class SuiteStarted(_Event):
         setup: what another framework ran the suite with; None for other suites.
         part: the part of the cases that runs; None for all of them.
         total: of a partial run, the number of trials of all cases; None if all run.
+        concurrency: of a partial run, how many cases run at once at most; None if all run, or if it is unknown.
     """
 
     type: Literal["suite_started"] = "suite_started"
@@ -85,6 +87,7 @@ class SuiteStarted(_Event):
     setup: Setup | None = None
     part: SuitePart | None = None
     total: int | None = None
+    concurrency: int | None = None
 
 
 @_event
@@ -272,6 +275,7 @@ class SuiteFinished(_Event):
         assertion_failed: whether its `assert_test` raises after this event.
         tests_failed: whether the test runner exits with 1 for no other reason than failed tests in the log.
         usage: the usage of model calls that belong to no case.
+        tools: the tools of the MCP servers that the suite connected to.
     """
 
     type: Literal["suite_finished"] = "suite_finished"
@@ -279,6 +283,7 @@ class SuiteFinished(_Event):
     assertion_failed: bool = False
     tests_failed: bool = False
     usage: Usage | None = None
+    tools: tuple[ListedTool, ...] = ()
 
 
 Event: TypeAlias = (

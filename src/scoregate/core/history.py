@@ -11,19 +11,18 @@ from typing import TypeAlias, TypeVar
 from scoregate.core.cases import Columns, Status, percentiles
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
-from scoregate.core.run import (
+from scoregate.core.past_runs import (
     MAX_HISTORY_BYTES,
     MAX_TEXT_LENGTH,
     MOST_RUNS,
     MOST_SERIES,
     History,
     PastRun,
-    Run,
     Score,
     SuiteHistory,
     SuiteMetrics,
-    SuiteResult,
 )
+from scoregate.core.run import Run, SuiteResult
 from scoregate.core.run_costs import sum_costs
 from scoregate.core.suite_states import digest_states
 
@@ -51,7 +50,7 @@ def history_after(run: Run) -> History:
         complete=run.complete,
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
-    measured = {suite.label: suite for suite in run.suites if len(suite.columns) and not suite.carried}
+    measured = {suite.label: suite for suite in run.suites if len(suite.columns) and not (suite.carried or suite.kept)}
     states = digest_states(run)
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf, sqrt
 
 from scoregate.core.distributions import normal_quantile, t_quantile, t_two_sided
@@ -12,6 +12,7 @@ from scoregate.core.records import record
 # allow for changes that no case shows.
 MANY = 50
 _CLOSE = 1e-9
+_FEW_VALUES = 128
 
 
 @record
@@ -142,19 +143,26 @@ def measure_spread(clusters: Sequence[tuple[float, int]]) -> Spread:
 
     Source: Miller (2024), arXiv 2411.00640.
     """
-    n = sum(size for _, size in clusters)
-    count = len(clusters)
+    sums, sizes = zip(*clusters, strict=True)
+    n, count = sum(sizes), len(clusters)
     mean_size = n / count
-    totals = [total / mean_size for total, _ in clusters]
+    totals = sums if n == count else tuple(total / mean_size for total in sums)
     mean = sum(totals) / count
-    squares = (
-        sum((t - mean) ** 2 for t in totals)
-        if n == count
-        else sum((t - size / mean_size * mean) ** 2 for t, (_, size) in zip(totals, clusters, strict=True))
-    )
+    if n == count:
+        squares = sum(_map_values(lambda t: (t - mean) ** 2, totals))
+    else:
+        squares = sum((t - size / mean_size * mean) ** 2 for t, size in zip(totals, sizes, strict=True))
     error = sqrt(squares / (count * (count - 1))) if count > 1 else inf
-    moment, largest = sum(t * t for t in totals), max(map(abs, totals))
+    moment, largest = sum(_map_values(lambda t: t * t, totals)), max(map(abs, totals))
     return Spread(mean, error, count, squares, moment, largest, count - totals.count(0.0))
+
+
+def _map_values(function: Callable[[float], float], values: Sequence[float]) -> Iterator[float]:
+    """The function of each value. It is called once for each of few different ones, such as those of pass and fail."""
+    distinct = set(values)
+    if len(distinct) > _FEW_VALUES:
+        return map(function, values)
+    return map({value: function(value) for value in distinct}.__getitem__, values)
 
 
 def detectable_change(variance: float, typical: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
-
-if TYPE_CHECKING:
-    pass
-
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 # The parser accepts at most 200 levels and numbers of at most 4,300 digits. A line that may be near these limits is
@@ -19,10 +15,11 @@ _MANY_BRACKETS = 180
 _LONG_VALUE = 4_000
 _MARGIN = 8
 _ATOMS = (str, int, float, type(None))
+_MEDIA = "scoregate.core.media"  # most processes never import it
 
 
 def dump(value: object) -> bytes:
-    """Compact JSON of a value with a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets).
+    """Compact JSON of a value with a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets, media).
 
     A lone surrogate has no UTF-8 form; it is written as the text of its escape.
 
@@ -50,7 +47,11 @@ def dump_event(event: object) -> bytes:
 
 def dump_plain(value: object) -> bytes:
     """Compact JSON of any value; parts without a JSON form become the name of their type in angle brackets."""
-    return _serialize(value, lambda part: f"<{type(part).__qualname__}>")
+    return _serialize(value, _describe_type)
+
+
+def _describe_type(part: Any) -> Any:
+    return part.reference() if type(part).__module__ == _MEDIA else f"<{type(part).__qualname__}>"
 
 
 def to_plain(value: object) -> Any:
@@ -59,8 +60,19 @@ def to_plain(value: object) -> Any:
 
 
 def to_text(value: Any) -> str:
-    """A value as prompts and reports show it: a string as it is, anything else as JSON."""
-    return value if isinstance(value, str) else dump(to_plain(value)).decode()
+    """A value as prompts and reports show it: a string as it is, anything else as JSON.
+
+    Names of images and audio are left out, because those of files may give a right answer away.
+    """
+    if isinstance(value, str):
+        return value
+    plain = to_plain(value)
+    text = dump(plain)
+    if b'"media":"sha256:' in text:
+        from scoregate.core.media import without_names
+
+        text = dump(without_names(plain))
+    return text.decode()
 
 
 def sort_sets(value: Any, depth: int = 0) -> Any:
@@ -87,9 +99,17 @@ def _serialize(value: object, fallback: Callable[[Any], Any] | None) -> bytes:
     try:
         return to_json(value, inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
     except PydanticSerializationError as error:
+        if fallback is None and _MEDIA in str(error):
+            return _serialize(value, _require_media)
         if "surrogates not allowed" not in str(error):
             raise
     return to_json(_escape_surrogates(value), inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
+
+
+def _require_media(part: Any) -> Any:
+    if type(part).__module__ == _MEDIA:
+        return part.reference()
+    raise PydanticSerializationError(f"Unable to serialize unknown type: {type(part)}")
 
 
 def _escape_surrogates(value: Any) -> Any:

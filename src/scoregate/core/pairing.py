@@ -179,11 +179,7 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
     """
     shared = [case for case in new.means if case in baseline.means]
     means, base_means = ([side.means[case] for case in shared] for side in (new, baseline))
-    # the order in which repeats finish changes the last digit of a mean; this is not a difference
-    differences = [
-        difference if abs(difference := mean - base_mean) > _ROUNDING else 0.0
-        for mean, base_mean in zip(means, base_means, strict=True)
-    ]
+    differences = list_differences(means, base_means)
     trials: tuple[Trials, ...] = ()
     has_repeats = new.counts or baseline.counts
     if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
@@ -201,6 +197,15 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         step=_single_trial_step(trials),
         trials=trials,
     )
+
+
+def list_differences(means: Iterable[float], base_means: Iterable[float]) -> list[float]:
+    """The differences of means, run − baseline."""
+    # the order in which repeats finish changes the last digit of a mean; this is not a difference
+    return [
+        difference if abs(difference := mean - base_mean) > _ROUNDING else 0.0
+        for mean, base_mean in zip(means, base_means, strict=True)
+    ]
 
 
 def pair_scores(

@@ -11,7 +11,7 @@ from typing import TypeAlias, assert_never
 
 from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
 from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -127,6 +127,11 @@ class SuiteReducer:
                 assert_never(event)
         return None
 
+    def has_trial(self, case: str, repeat: int) -> bool:
+        """Whether a trial was reported."""
+        key = _trial_key(case, repeat)
+        return key in self.open or key in self.closed
+
     def close(self) -> Iterator[CaseResult]:
         """Finish the open trials, each with an error."""
         self.closed.clear()  # no event follows
@@ -167,6 +172,7 @@ class SuiteReducer:
             sdk=started.sdk if started else None,
             setup=started.setup if started else None,
             part=started.part if started else None,
+            tools=finished.tools[:MOST_TOOLS] if finished else (),
             columns=self.columns,
             read=read,
         )

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 from scoregate.core.case_choice import CaseInput
 from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
 from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.dependencies import CarriedFrom, RunDependencies
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
+from scoregate.core.media import ReadMedia
 from scoregate.core.model_calls import ModelCalls
+from scoregate.core.past_runs import History
 from scoregate.core.records import record
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
@@ -61,85 +63,6 @@ def is_decided(tries: Sequence[bool]) -> bool:
     return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
 
 
-MOST_RUNS, MOST_SERIES, MAX_HISTORY_BYTES, MAX_TEXT_LENGTH = 20, 500, 256 * 1024, 200
-
-
-class Score(NamedTuple):
-    """The mean score of an evaluator in a run.
-
-    Attributes:
-        mean: the mean, in [0, 1].
-        n: the number of trials with a score.
-        made_by: the digest of the evaluator; empty if unknown.
-    """
-
-    mean: float
-    n: int
-    made_by: str = ""
-
-
-class SuiteMetrics(NamedTuple):
-    """The metrics of a suite or a run; None if unknown.
-
-    Attributes:
-        pass_rate: the share of trials that pass, in [0, 1].
-        cost: US dollars.
-        p50_ms: the median duration of a trial, in milliseconds.
-    """
-
-    pass_rate: float | None = None
-    cost: float | None = None
-    p50_ms: float | None = None
-
-
-@record
-class PastRun:
-    """An earlier run. `finished` is in seconds since the epoch; texts have at most MAX_TEXT_LENGTH characters."""
-
-    id: str
-    finished: float
-    took: SuiteMetrics
-    commit: str | None = None
-    branch: str | None = None
-    message: str | None = None
-    dirty: bool = False
-    complete: bool = True
-
-
-@record
-class SuiteHistory:
-    """The history of one suite: a value for each run, None if the run doesn't have the suite or evaluator.
-
-    `took` are the metrics of the suite; `scores` are by evaluator; `states` are digests of everything that the suite
-    depended on, or empty if no run recorded it.
-    """
-
-    took: tuple[SuiteMetrics | None, ...] = ()
-    scores: Mapping[str, tuple[Score | None, ...]] = field(default_factory=dict)
-    states: tuple[str | None, ...] = ()
-
-
-@record
-class History:
-    """The last runs, the oldest first, and their suites by label.
-
-    There are at most MOST_RUNS runs, MOST_SERIES columns and MAX_HISTORY_BYTES of JSON; further columns are left out.
-    """
-
-    runs: tuple[PastRun, ...] = ()
-    suites: Mapping[str, SuiteHistory] = field(default_factory=dict)
-
-    def series(self) -> Iterator[tuple[SuiteMetrics | Score | None, ...]]:
-        """Every column, of metrics and of scores."""
-        for suite in self.suites.values():
-            yield suite.took
-            yield from suite.scores.values()
-
-    def suite_history(self, suite: str) -> SuiteHistory:
-        """The history of a suite, by its label; empty if unknown."""
-        return self.suites.get(suite, SuiteHistory())
-
-
 RECORD_VERSION = 1
 
 
@@ -152,19 +75,19 @@ class SuiteResult:
         origin: where the suite is defined.
         script: the script that was launched for it.
         params: the parameters of the grid search.
-        planned: the number of trials that were planned; None if unknown.
+        planned: the number of planned trials; None if unknown.
         reviews: the requested reviews of the suite's outputs.
         complete: whether the suite finished with all trials that were planned or started.
         assertion_failed: whether its `assert_test` raised.
-        duration_s: the duration in seconds.
         usage: the usage of model calls that belong to no case, such as calls from the user's own threads.
         sdk: the SDK that the suite is written with; None if unknown.
-        skipped: whether a filter left it out.
-        unfinished: the number of trials that started and never finished.
+        skipped: whether a filter left it out. `unfinished`: the number of trials that started and never finished.
         setup: what another framework ran the suite with; None for other suites.
         variants: the runs of a grid search, one for each combination of parameters.
         part: the part of the cases that a shard ran; None for all of them.
-        carried: the base's run that its results come from, as no change can affect them; None if it ran.
+        carried: the base's run that its results come from, as no change can affect them; None if it ran. `kept`: the
+            same for the trials that are reused, if only cases with changed rows ran.
+        tools: the tools of the MCP servers that it connected to.
     """
 
     id: str
@@ -189,6 +112,8 @@ class SuiteResult:
     variants: tuple[SuiteResult, ...] = ()
     part: SuitePart | None = None
     carried: CarriedFrom | None = None
+    kept: CarriedFrom | None = None
+    tools: tuple[ListedTool, ...] = ()
 
     @property
     def cases(self) -> Iterator[CaseResult]:
@@ -201,8 +126,7 @@ class SuiteResult:
         if self.skipped or self.variants:
             return all(variant.passed for variant in self.variants)
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
-        is_empty_part = self.part is not None and self.planned == 0
-        has_results = self.evaluations + self.pending > 0 or is_empty_part
+        has_results = self.evaluations + self.pending > 0 or (self.part is not None and self.planned == 0)
         return self.complete and not bad and not self.errors and has_results
 
     @property
@@ -220,8 +144,7 @@ class SuiteResult:
     @property
     def cost(self) -> float | None:
         """The cost of all model calls, in US dollars; None if no price is known."""
-        usage = self.usage
-        return _sum_known([*self.columns.costs, *([] if usage is None or usage.cost is None else [usage.cost])])
+        return self._sum_paid(self.columns.costs, None if self.usage is None else self.usage.cost)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -232,19 +155,19 @@ class SuiteResult:
     def tokens(self) -> float | None:
         """The input and output tokens of all model calls; None if unknown."""
         usage = self.usage
-        own = [] if usage is None else [usage.input_tokens + usage.output_tokens]
-        return _sum_known([*self.columns.tokens, *own])
+        return self._sum_paid(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
+
+    def _sum_paid(self, values: Iterable[float], own: float | None) -> float | None:
+        """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
+        kept = self.columns.reused if self.kept is not None else ()
+        known = [value for row, value in enumerate(values) if row not in kept and not isnan(value)]
+        return sum(known, own or 0.0) if known or own is not None else None
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
         scores = () if evaluator in self.columns.unscaled else self.columns.scores.get(evaluator, ())
         count = len(scores) - sum(map(isnan, scores))
         return sum(score for score in scores if not isnan(score)) / count if count else None
-
-
-def _sum_known(values: Iterable[float]) -> float | None:
-    known = [value for value in values if not isnan(value)]
-    return sum(known) if known else None
 
 
 @record
@@ -319,10 +242,9 @@ class RunShard:
     """The shard that a run is of: the one with a `number`, from 1, `of` all shards.
 
     Attributes:
-        partition: the fingerprint of the partition.
-        id: the digest of what the shard runs.
-        base: the id of the baseline whose outputs and cases it used; empty if it used none.
-        contents: what each shard of the partition runs, as text.
+        partition: the fingerprint of the partition; `contents`: what each of its shards runs, as text.
+        id: the digest of what the shard runs; `base`: the id of the baseline whose outputs and cases it used, or empty.
+        no_control: why the drift control of its cases has no result; empty if it has one.
     """
 
     partition: str
@@ -331,6 +253,7 @@ class RunShard:
     id: str
     base: str = ""
     contents: tuple[str, ...] = ()
+    no_control: str = ""
 
 
 @record
@@ -341,15 +264,14 @@ class Run:
         commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes. `attempt`: from 1.
         complete: whether the run was not interrupted and its record is not damaged.
         settings: the settings of the project's file; None if they are not recorded.
-        filters: the globs that the ids of suites had to match; `file_filters`, which a file of the project sets, don't
-            excuse a missing suite.
+        filters: the globs that suites' ids had to match; `file_filters`, of a project's file, excuse no missing suite.
         skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
         extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
-        read_inputs: reads only the inputs of the trials, if possible. `estimate`: what it was expected to use.
-        shard: the shard that it is of; None for a whole run. `dependencies`: what its scripts depend on, if recorded.
+        read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
+        shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
     """
 
     id: str
@@ -388,6 +310,7 @@ class Run:
     dependencies: RunDependencies = field(default_factory=RunDependencies)
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
+    read_media: ReadMedia | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

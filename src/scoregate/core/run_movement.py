@@ -8,8 +8,9 @@ from statistics import stdev
 
 from scoregate.core.distributions import normal_quantile, t_quantile, t_two_sided
 from scoregate.core.history import evaluator_digest
+from scoregate.core.past_runs import MOST_RUNS
 from scoregate.core.records import record
-from scoregate.core.run import MOST_RUNS, Run, SuiteResult
+from scoregate.core.run import Run, SuiteResult
 
 FEWEST_RUNS = 5
 # The share of suites that are widened although only their cases vary. Half would cost a fifth of the power that the

@@ -86,20 +86,23 @@ def _enumerate_sums(values: Iterable[float]) -> list[float]:
 
 def smallest_p(differences: Iterable[float]) -> float:
     """The smallest two-sided mid-p of `sign_flip_test` for this number of nonzero values: all have the same sign."""
-    return 2.0 ** -sum(1 for value in differences if abs(value) > _CLOSE)
+    return 2.0 ** -sum(map(_CLOSE.__lt__, map(abs, differences)))
 
 
 def _lattice_steps(values: Sequence[float]) -> list[int] | None:
     """The values as integer multiples of a common unit; None without a unit, or with one that is too small."""
-    distinct = {round(abs(value), 12) for value in values}
-    if len(distinct) > _MOST_VALUES:
-        return None
+    different, distinct = set(values), set[float]()
+    for value in different:
+        distinct.add(round(abs(value), 12))
+        if len(distinct) > _MOST_VALUES:
+            return None
     fractions = [Fraction(value).limit_denominator(_MAX_DENOMINATOR) for value in distinct]
     unit = lcm(*(fraction.denominator for fraction in fractions))
     if unit > _MAX_DENOMINATOR * 10:
         return None
-    steps = [round(value * unit) for value in values]
-    return steps if all(abs(v * unit - s) < _CLOSE * unit for v, s in zip(values, steps, strict=True)) else None
+    steps = {value: round(value * unit) for value in different}
+    is_lattice = all(abs(value * unit - step) < _CLOSE * unit for value, step in steps.items())
+    return list(map(steps.__getitem__, values)) if is_lattice else None
 
 
 def _convolution_p(steps: Sequence[int]) -> float | None:

@@ -8,7 +8,10 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 from types import MappingProxyType
 
+from scoregate.core.case_table import CaseTable, make_case_table
 from scoregate.core.comparison_rows import Row, RowLabel, label_rows, with_estimate
+from scoregate.core.drift import DriftEstimate, estimate_drift
+from scoregate.core.drift_rows import ControlledSuite, label_corrected
 from scoregate.core.extra_trials import ExtraTrials
 from scoregate.core.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides, score_side
@@ -108,6 +111,7 @@ class SliceChoice:
         criteria_of: Callable[[SuiteResult], Criteria],
         baselines: Mapping[int, Sequence[SuiteResult]] = MappingProxyType({}),
         extras: Mapping[int, ExtraTrials | None] = MappingProxyType({}),
+        controls: Mapping[str, ControlledSuite] = MappingProxyType({}),
     ) -> SliceTable:
         """Compare every slice.
 
@@ -118,6 +122,7 @@ class SliceChoice:
             criteria_of: returns the criteria of one suite.
             baselines: the suites of the baseline's runs, by the index of the run's suite; the newest first.
             extras: more trials of both sides, by the index of the run's suite.
+            controls: the suites with their drift controls, by label.
         """
         suites = [
             SlicedSuite(
@@ -128,6 +133,7 @@ class SliceChoice:
                 criteria_of(suite),
                 tuple(self.limited_of(suite)),
                 extras.get(at),
+                controls.get(suite.label),
             )
             for at, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
         ]
@@ -146,6 +152,7 @@ class SlicedSuite:
         criteria: the criteria of the suite.
         limited: globs of slices that limits name.
         extras: more trials of some cases on both sides.
+        controlled: the suite with its drift control; None without one.
     """
 
     suite: SuiteResult
@@ -155,6 +162,7 @@ class SlicedSuite:
     criteria: Criteria = field(default_factory=Criteria)
     limited: tuple[str, ...] = ()
     extras: ExtraTrials | None = None
+    controlled: ControlledSuite | None = None
 
 
 def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTable:
@@ -170,20 +178,20 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
     """
     tables = sum(len(each.slices) * len(each.rows) for each in suites)
     most = max(_LEAST_SLICES, min(_MOST_SLICES, _MOST_ROWS // max(1, tables)))
-    rows, left_out = list[SliceRow](), list[LeftOut]()
+    rows, left_out = list[tuple[SliceRow, DriftEstimate | None]](), list[LeftOut]()
     for sliced in suites:
-        chosen: dict[tuple[str, str, bool], list[str]] = {}
+        chosen: dict[tuple[str, str, bool], Sequence[int]] = {}
         for name, by_value in sliced.slices.items():
             limited, others = _order_values(name, by_value, sliced.limited)
             compared = [*((each, True) for each in limited[:_MOST_LIMITED]), *((each, False) for each in others[:most])]
             for value, is_limited in compared:
-                chosen[name, value, is_limited] = list_cases(sliced.suite.columns.hashes, by_value[value])
+                chosen[name, value, is_limited] = by_value[value]
             if hidden := len(by_value) - len(compared):
                 left_out.append(LeftOut(sliced.suite.label, name, hidden, max(0, len(limited) - _MOST_LIMITED)))
         if chosen:
             rows += _compare_suite(sliced, chosen)
-    limited_suites = frozenset(each.row.suite for each in rows if each.limited)
     labelled = tuple(_label_families(rows, criteria))
+    limited_suites = frozenset(each.row.suite for each in labelled if each.limited)
     return SliceTable(labelled, tuple(left_out), limited_suites, tuple(_find_empty(suites)))
 
 
@@ -206,28 +214,37 @@ def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Itera
     return named, others
 
 
-def _label_families(rows: Sequence[SliceRow], criteria: Criteria) -> list[SliceRow]:
-    labelled = list(rows)
+def _label_families(rows: Sequence[tuple[SliceRow, DriftEstimate | None]], criteria: Criteria) -> list[SliceRow]:
+    labelled = [each for each, _ in rows]
     for is_limited in (True, False):
-        places = [at for at, each in enumerate(rows) if each.limited is is_limited]
-        for at, row in zip(places, label_rows([rows[at].row for at in places], criteria), strict=True):
-            labelled[at] = replace(rows[at], row=row)
+        places = [at for at, each in enumerate(labelled) if each.limited is is_limited]
+        family, estimates = [labelled[at].row for at in places], [rows[at][1] for at in places]
+        found = label_corrected(family, estimates, criteria) if any(estimates) else label_rows(family, criteria)
+        for at, row in zip(places, found, strict=True):
+            labelled[at] = replace(labelled[at], row=row)
     return labelled
 
 
-def _compare_suite(sliced: SlicedSuite, chosen: Mapping[tuple[str, str, bool], list[str]]) -> Iterator[SliceRow]:
+def _compare_suite(
+    sliced: SlicedSuite, chosen: Mapping[tuple[str, str, bool], Sequence[int]]
+) -> Iterator[tuple[SliceRow, DriftEstimate | None]]:
+    """The rows of the slices of a suite, each with the drift that the control shows in the cases of the slice."""
     columns, clusters = sliced.suite.columns, case_clusters(sliced.suite.columns)
     cases = CaseSets.from_columns(columns, sliced.baseline_suites[0].columns) if sliced.baseline_suites else None
     for row in sliced.rows:
         if row.label in _NOT_SLICED or row.evaluator in columns.unscaled or row.unscaled:
             continue
         sides = _Sides.read(sliced, row.evaluator)
-        for (name, value, is_limited), members in chosen.items():
-            if cases is None or row.label in _NOT_PAIRED:
-                compared = sides.describe(row, members)
+        is_paired = cases is not None and row.label not in _NOT_PAIRED
+        table = sides.make_table(clusters) if is_paired else None
+        for (name, value, is_limited), rows in chosen.items():
+            if cases is not None and is_paired:
+                pairs = None if table is None else table.pair(rows)
+                compared = sides.compare(row, rows, clusters, cases=cases, pairs=pairs)
             else:
-                compared = sides.compare(row, members, clusters, cases=cases)
-            yield SliceRow(name, value, len(members), compared, is_limited)
+                compared = sides.describe(row, list_cases(columns.hashes, rows))
+            estimate = sides.estimate_drift(compared, rows, clusters)
+            yield SliceRow(name, value, len(rows), compared, is_limited), estimate
 
 
 @record
@@ -239,6 +256,7 @@ class _Sides:
     baseline: _Scores
     test_new: _Scores | None = None
     test_baseline: _Scores | None = None
+    control: Side | None = None
 
     @classmethod
     def read(cls, sliced: SlicedSuite, evaluator: str) -> _Sides:
@@ -246,7 +264,12 @@ class _Sides:
         pairs = [(new, baseline)]
         if sliced.extras is not None:
             pairs.append(([*new, *sliced.extras.new], [*baseline, *sliced.extras.baseline]))
-        return cls(sliced, *(scores for sides in pairs for scores in _read_scores(evaluator, *sides)))
+        scores = [each for sides in pairs for each in _read_scores(evaluator, *sides)]
+        test_new, test_baseline = scores[2:] or (None, None)
+        is_battle = evaluator not in sliced.suite.evaluators or sliced.suite.evaluators[evaluator].battles
+        known = None if sliced.controlled is None or is_battle else sliced.controlled.find_control(evaluator)
+        control = None if known is None else score_side([known.columns], evaluator)
+        return cls(sliced, scores[0], scores[1], test_new, test_baseline, control)
 
     def describe(self, row: Row, members: Sequence[str]) -> Row:
         """The means of a slice whose scores can't be compared, for the reason of the whole row."""
@@ -254,26 +277,51 @@ class _Sides:
         base = None if row.base is None else _mean(self.baseline.side.means, members)
         return Row(row.suite, row.evaluator, row.label, mean, base, reason=row.reason)
 
-    def compare(self, row: Row, members: Sequence[str], clusters: Mapping[str, str], *, cases: CaseSets) -> Row:
-        """The row of a slice, whose cases are `members`."""
-        criteria, suite = self.sliced.criteria, self.sliced.suite
+    def make_table(self, clusters: Mapping[str, str]) -> CaseTable | None:
+        """The scores by row, which takes a tenth of the time for many slices; None if it can't hold them."""
+        if self.test_new is not None or self.test_baseline is not None:
+            return None
+        return make_case_table(self.sliced.suite.columns.hashes, self.new.side, self.baseline.side, clusters)
+
+    def compare(
+        self, row: Row, rows: Sequence[int], clusters: Mapping[str, str], *, cases: CaseSets, pairs: Pairs | None
+    ) -> Row:
+        """The row of a slice.
+
+        Args:
+            row: the row of the whole suite.
+            rows: the rows of the slice's cases.
+            clusters: the clusters of cases.
+            cases: the cases of both sides.
+            pairs: its pairs, if the run has each score that the baseline has; else None.
+        """
+        if pairs is not None:
+            return self._estimate(row, pairs, None)
+        members = list_cases(self.sliced.suite.columns.hashes, rows)
         new, baseline = self.new.select(members), self.baseline.select(members)
         pairs = pair_sides(new, baseline, clusters)
         lost = LostScores()
         if pairs.n < len(baseline.means):  # looking for them takes as long as the rest
             lost = find_lost_scores(
-                suite.columns,
+                self.sliced.suite.columns,
                 [each.columns for each in self.sliced.baseline_suites],
                 row.evaluator,
                 replace(cases, new=frozenset(members)),
                 new=new,
                 baseline=baseline,
             )
-        mean = pairs.mean if pairs.n else _mean(new.means, members)
-        base = pairs.base if pairs.n else _mean(baseline.means, members)
+        if not pairs.n:
+            pairs = replace(pairs, mean=_mean(new.means, members), base=_mean(baseline.means, members))
+        compared = self._estimate(replace(row, lost=lost.reasons), pairs, lambda: self._pair_tests(members, clusters))
+        if compared.label is RowLabel.NEW and baseline.means:
+            return replace(compared, label=RowLabel.UNMEASURABLE, reason="no case has a score any more")
+        return self._check_lost(compared, lost)
+
+    def _estimate(self, row: Row, pairs: Pairs, pair_tests: Callable[[], Pairs | None] | None) -> Row:
+        criteria = self.sliced.criteria
         compared = Row(
-            *(row.suite, row.evaluator, RowLabel.NOISE, mean, base),
-            lost=lost.reasons,
+            *(row.suite, row.evaluator, RowLabel.NOISE, pairs.mean, pairs.base),
+            lost=row.lost,
             higher_is_better=row.higher_is_better,
             checked=row.checked,
             accepted=row.accepted,
@@ -281,18 +329,34 @@ class _Sides:
             movement=row.movement,
         )
         is_enough = len(pairs.clusters) >= criteria.few
-        test_pairs = self._pair_tests(members, clusters) if is_enough else None
+        test_pairs = pair_tests() if pair_tests is not None and is_enough else None
         compared = with_estimate(compared, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=is_enough)
         if pairs.n and not is_enough:
             delta = (pairs.mean or 0.0) - (pairs.base or 0.0)
-            compared = replace(compared, n=pairs.n, clusters=len(pairs.clusters), delta=delta)
-        if compared.label is RowLabel.NEW and baseline.means:
-            return replace(compared, label=RowLabel.UNMEASURABLE, reason="no case has a score any more")
+            return replace(compared, n=pairs.n, clusters=len(pairs.clusters), delta=delta)
+        return compared
+
+    def _check_lost(self, compared: Row, lost: LostScores) -> Row:
+        """The row, unmeasurable if too many cases lost their score."""
+        criteria = self.sliced.criteria
         too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
-        if too_many and compared.label is not RowLabel.UNMEASURABLE and not suite.evaluators[row.evaluator].battles:
+        is_battle = self.sliced.suite.evaluators[compared.evaluator].battles
+        if too_many and compared.label is not RowLabel.UNMEASURABLE and not is_battle:
             reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score"
             return replace(compared, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
         return compared
+
+    def estimate_drift(self, row: Row, rows: Sequence[int], clusters: Mapping[str, str]) -> DriftEstimate | None:
+        """The drift of a slice, by those control cases that are in it; None if it is not compared or has no control.
+
+        The drift of the whole suite says nothing about one slice: a provider may have moved in one language only.
+        """
+        if self.control is None or row.label is not RowLabel.NOISE:
+            return None
+        members = list_cases(self.sliced.suite.columns.hashes, rows)
+        new, baseline = self.new.select(members), self.baseline.select(members)
+        max_dropped = self.sliced.criteria.max_dropped
+        return estimate_drift(new, baseline, self.control, clusters, max_dropped=max_dropped)
 
     def _pair_tests(self, members: Sequence[str], clusters: Mapping[str, str]) -> Pairs | None:
         if self.test_new is None or self.test_baseline is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
@@ -22,6 +21,8 @@ LONGEST_VALUE = 100
 # Far above real suites: values that a hostile suite makes up must not use up all memory.
 MOST_VALUES = 10_000
 _MOST_OF_CASE = 20
+_LONGEST_TEXT = 4 * LONGEST_VALUE
+_NUMBERS = (bool, int, float)
 _PARTS = ("metadata", "input")
 
 
@@ -40,7 +41,7 @@ def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
     names = tuple(islice(dict.fromkeys(fields), MOST_FIELDS))
     if not names:
         return ()
-    found: tuple[dict[str, dict[str, array[int]]], ...] = tuple({name: {} for name in names} for _ in run.suites)
+    found = tuple({name: _FieldSlices(name) for name in names} for _ in run.suites)
     waiting = []
     for suite in run.suites:
         hashes = suite.columns.hashes
@@ -49,19 +50,50 @@ def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
     for case in cases:
         row = waiting[case.suite].pop(case.hash, None)
         if row is not None:  # else a further trial of a case
-            for name, by_value in found[case.suite].items():
-                _add_case(by_value, read_values(case, name), row)
-    return found
+            for slices in found[case.suite].values():
+                slices.add(case, row)
+    return tuple({name: slices.rows for name, slices in by_name.items()} for by_name in found)
 
 
-def _add_case(by_value: dict[str, array[int]], values: Iterable[str], row: int) -> None:
-    for value in values:
-        rows = by_value.get(value)
-        if rows is None:
-            if len(by_value) >= MOST_VALUES:
-                continue
-            rows = by_value[value] = array("l")
-        rows.append(row)
+class _FieldSlices:
+    """The slices of one field of a suite.
+
+    Attributes:
+        rows: the rows of each value.
+    """
+
+    def __init__(self, field: str) -> None:
+        self._field, self._is_tag = field, field in TAG_FIELDS
+        self.rows: dict[str, array[int]] = {}
+        # Many cases have the same content: where their rows belong.
+        self._known: dict[Any, tuple[array[int], ...]] = {}
+
+    def add(self, case: CaseInput | CaseResult, row: int) -> None:
+        """Add a case to the slices of its values."""
+        content = case.tags if self._is_tag else _find_field(case.input, self._field)
+        kind: type = type(content)
+        is_text = kind is str or self._is_tag
+        key = content if is_text else (kind, content) if kind in _NUMBERS else None
+        found = self._known.get(key) if key is not None else None
+        if found is None:
+            found = tuple(self._find_slices(_content_values(content)))
+            if key is not None and len(self._known) < MOST_VALUES and (not is_text or _is_short(content)):
+                self._known[key] = found
+        for rows in found:
+            rows.append(row)
+
+    def _find_slices(self, values: Iterable[str]) -> Iterator[array[int]]:
+        for value in values:
+            if value not in self.rows:
+                if len(self.rows) >= MOST_VALUES:
+                    continue
+                self.rows[value] = array("l")
+            yield self.rows[value]
+
+
+def _is_short(content: str | Sequence[str]) -> bool:
+    texts = (content,) if isinstance(content, str) else content
+    return len(texts) <= _MOST_OF_CASE and sum(map(len, texts)) <= _LONGEST_TEXT
 
 
 def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
@@ -73,19 +105,12 @@ def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
         case: the case.
         field: the name of the field; dots lead into nested fields.
     """
-    if field in TAG_FIELDS:
-        return _texts_values(tuple(tag[: 4 * LONGEST_VALUE] for tag in case.tags[:_MOST_OF_CASE]))
-    value: Any = _find_field(case.input, field)
-    if isinstance(value, str):
-        return _texts_values((value[: 4 * LONGEST_VALUE],))
-    parts = value if isinstance(value, list | tuple) else (value,)
+    return _content_values(case.tags if field in TAG_FIELDS else _find_field(case.input, field))
+
+
+def _content_values(content: Any) -> tuple[str, ...]:
+    parts = content if isinstance(content, list | tuple) else (content,)
     return _values(parts[:_MOST_OF_CASE])
-
-
-@lru_cache(maxsize=1024)
-def _texts_values(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of texts. Many cases of a slice have the same."""
-    return _values(texts)
 
 
 def _values(parts: Iterable[Any]) -> tuple[str, ...]:
@@ -120,7 +145,7 @@ def _value_text(value: Any) -> str:
         return str(value) if abs(value) < 10**LONGEST_VALUE else ""
     if not isinstance(value, str):
         return ""
-    text = " ".join(value[: 4 * LONGEST_VALUE].split())
+    text = " ".join(value[:_LONGEST_TEXT].split())
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 

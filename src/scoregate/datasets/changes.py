@@ -11,9 +11,11 @@ from uuid import uuid4
 from scoregate.datasets.schema import Schema
 from scoregate.datasets.state import DatasetState, append_version, commit_edits, next_head, read_state
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
+from scoregate.store.candidates import CANDIDATES
 from scoregate.store.dataset_history import History, LineDigest
 from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Run, StoredDataset
 from scoregate.store.errors import check_items
+from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
 
 # The place of a row for messages, such as "rows.csv, row 3", and the row or its problem.
@@ -100,7 +102,10 @@ def add_rows(store: Store, name: str, rows: Iterable[LocatedRow]) -> DatasetStat
 
 
 def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bool:
-    """Delete the test configs of a dataset, then the dataset with all its versions; return whether it existed.
+    """Delete the test configs of a dataset, then the dataset with all its versions, and its candidates.
+
+    Returns:
+        Whether there was a dataset, or candidates of one.
 
     Raises:
         StoreError: it could not be written.
@@ -108,10 +113,11 @@ def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bo
     if dependents and (card := next(store.read(DATASETS, (name,)), None)):
         dependents.delete(card.id, name)
     with store.open_writer() as writer:
-        exists = (name,) in store.list_keys(DATASETS)
-        if exists:
-            writer.update(DATASETS, (name,), lambda _: [])
-        return exists
+        all_kinds: tuple[Kind[Any], ...] = (DATASETS, CANDIDATES)
+        kinds = [kind for kind in all_kinds if (name,) in store.list_keys(kind)]
+        for kind in kinds:
+            writer.update(kind, (name,), lambda _: [])
+        return bool(kinds)
 
 
 def _to_lines(schema: Schema, rows: Iterable[LocatedRow]) -> Iterator[bytes]:

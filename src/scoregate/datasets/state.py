@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from scoregate.datasets.schema import Schema, parse_schema
 from scoregate.errors import InvalidDataset, JudgmentValidationError, ReadOnlyStore, StoreError
+from scoregate.store.candidates import count_waiting
 from scoregate.store.dataset_history import History, LineDigest, file_digest, history_entries, read_history, read_rows
 from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Head, Run, StoredDataset, find_runs
 from scoregate.store.errors import check_items
@@ -86,8 +87,10 @@ def read_state(store: Store, name: str) -> DatasetState:
     """
     if (card := read_document(store, name)) is None:
         names = ", ".join(name for (name,) in islice(store.list_keys(DATASETS), 20))
+        waiting = count_waiting(store, name)
+        rows = f"; rows that wait for `scoregate review --dataset`: {waiting:,}" if waiting else ""
         raise JudgmentValidationError(
-            f"there is no dataset {name!r:.200}",
+            f"there is no dataset {name!r:.200}{rows}",
             advice=f"There are {names}." if names else "`scoregate dataset add` creates one.",
         )
     try:

@@ -1,4 +1,4 @@
-"""The system under test: an HTTP service, a WebSocket service or a Python function."""
+"""The system under test: an HTTP service, a WebSocket service, a Python function or an MCP server."""
 
 from scoregate.endpoints.open_target import invoke, open_target
 from scoregate.endpoints.target import EndpointTarget

@@ -182,10 +182,12 @@ class ClientPool:
                 await client.aclose()
 
 
+_LONGEST_COMMAND = 200
 _SENSITIVE_PARTS = re.compile(r"//[^/?#@]*@|[?#].*$")
 _SCHEMES = {
     "REST": {"http": "http", "https": "https"},
     "WebSocket": {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"},
+    "MCP": {"http": "http", "https": "https"},
 }
 
 
@@ -193,6 +195,8 @@ def display_address(definition: StoredEndpoint) -> str:
     """The address for messages: variables by name, without user, password and query."""
     if definition.connection_type == "SDK":
         return definition.function
+    if definition.command:
+        return " ".join(definition.command)[:_LONGEST_COMMAND]
     method = f"{definition.method} " if definition.connection_type == "REST" else ""
     return method + without_parameters(_join_url(definition.url, definition.endpoint_path))
 

@@ -37,6 +37,10 @@ def open_target(definition: StoredEndpoint, *, environment: Mapping[str, str] | 
             from scoregate.endpoints.function import FunctionTransport
 
             return EndpointTarget(definition.title, FunctionTransport(definition, endpoint))
+        if definition.connection_type == "MCP":
+            from scoregate.endpoints.mcp import McpTransport
+
+            return EndpointTarget(definition.title, McpTransport(definition, endpoint))
         from scoregate.endpoints.rest import HttpTransport
 
         return EndpointTarget(definition.title, HttpTransport(definition, endpoint))

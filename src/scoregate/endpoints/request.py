@@ -193,7 +193,7 @@ def compile_request(definition: StoredEndpoint, endpoint: EndpointContext) -> Re
     parts = (mapping, definition.request_headers, definition.query_params)
     names = frozenset(name for text in _iterate_texts(parts) if is_template(text) for name in re.findall(r"\w+", text))
     prompt = endpoint.fill(definition.system_prompt or reserved)
-    if prompt and definition.connection_type != "SDK" and not names & {"messages", _SYSTEM_PROMPT}:
+    if prompt and definition.connection_type not in ("SDK", "MCP") and not names & {"messages", _SYSTEM_PROMPT}:
         endpoint.misconfigured(
             "the system prompt would not be sent",
             'Send the messages, of which it is the first: messages = "{{ messages }}" in the request_mapping.',

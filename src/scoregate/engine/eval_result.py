@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 from scoregate.core.cases import CaseResult, Status
+from scoregate.core.media import show_references
 from scoregate.core.run import SuiteResult
 from scoregate.engine.terminal import one_line
 from scoregate.errors import MissingExtra
@@ -277,6 +278,7 @@ def _html_row(case: CaseResult, names: Sequence[str]) -> str:
 
 
 def _text(value: Any) -> str:
+    value = show_references(value)
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 

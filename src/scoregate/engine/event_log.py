@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EventType
+from pydantic_core import from_json
+
+from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EventType, ListedTool
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.core.usage import UsageMeter
 from scoregate.errors import InvalidEvent, NotRecordable
@@ -27,6 +29,8 @@ _USER_FIELDS = {
     "scored": ("the metadata", "metadata"),
     "labelled": ("the metadata", "metadata"),
 }
+# Compact JSON without any of these has no image and no audio.
+_MEDIA_MARKS = (b'"media":"sha256:', b";base64,", b'"input_audio":{')
 # Fields that change when the field above is truncated.
 _TRUNCATED_FIELDS: dict[str, dict[str, object]] = {
     "case_started": {"review_inputs": ()},
@@ -47,6 +51,7 @@ class EventLog:
 
     Attributes:
         name: the name of the file; empty for a temporary one.
+        tools: the tools of the MCP servers that the suite connected to.
     """
 
     def __init__(
@@ -60,9 +65,11 @@ class EventLog:
         self._on_case_finished = on_case_finished
         self.unattributed = UsageMeter() if unattributed is None else unattributed
         self.is_stop_reported = self.timed_out = False
+        self.tools: dict[ListedTool, None] = {}
         self._seq = 0
         self._lock = threading.Lock()
         self.name = ""
+        self._folder = folder
         if folder is None:
             import tempfile
 
@@ -83,6 +90,7 @@ class EventLog:
 
         Raises:
             NotRecordable: a field has no JSON form; nothing is written.
+            MediaError: it has too many images or recordings, or too large ones; nothing is written.
         """
         with self._lock:
             head = {"type": kind, "suite": self.suite, "seq": self._seq, "time": time.time(), "v": SCHEMA_VERSION}
@@ -92,12 +100,23 @@ class EventLog:
             except ValueError as error:
                 description, _ = _USER_FIELDS.get(kind, ("it", ""))
                 raise NotRecordable(description, error) from None
+            if any(mark in line for mark in _MEDIA_MARKS):
+                event, line = self._write_media(event, line)
             if len(line) >= MAX_EVENT_BYTES:
                 line = dump_event(_truncate_fields(event, len(line)))
             os.write(self._fd, line + b"\n")
             self._seq += 1
         if kind == "case_finished" and self._on_case_finished is not None:
             self._on_case_finished()
+
+    def _write_media(self, event: dict[str, Any], line: bytes) -> tuple[dict[str, Any], bytes]:
+        """Write the images and audio of an event into files; returns the event with references to them."""
+        from scoregate.engine.media_files import record_media
+
+        if event["type"] not in _USER_FIELDS:
+            return event, line
+        recorded = record_media(from_json(line), self._folder)
+        return recorded, dump_event(recorded)
 
     def lines(self) -> Iterator[bytes]:
         """Return the lines so far. Each reader has its own position in the file; the writer's is at the end."""

@@ -54,6 +54,9 @@ class Replay:
             return False
         if not description.digest or description.digest != stored.get("digest"):
             return False
+        # The digest leaves out tags, which tasks and scorers may use.
+        if list(description.tags) != list(stored.get("tags", ())):
+            return False
         log, key = trial.log, trial.key
         emit_case_started(log, key, description, reused=stored.get("reused", self._offer.run))
         log.emit("case_output", **{name: stored[name] for name in _OUTPUT_FIELDS if name in stored}, **key)

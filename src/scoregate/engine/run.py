@@ -14,7 +14,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from scoregate.core.cleanup import close_at_end
-from scoregate.core.event_values import ErrorInfo, SuitePart
+from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, SuitePart
 from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import TASK, Suite
 from scoregate.core.usage import UsageMeter, collect_usage
@@ -196,7 +196,7 @@ def _start_log(
         sdk=f"scoregate {__version__}",
         message=suite.message,
         **({} if part is None else {"part": part}),
-        **({} if suite.total is None else {"total": suite.total}),
+        **({} if suite.total is None else {"total": suite.total, "concurrency": suite.limits.max_case_concurrency}),
     )
     for problem in suite.problems:
         log.emit("errored", stage="suite", error=problem)
@@ -225,7 +225,8 @@ def finish_suite(log: EventLog, started: float, *, assertion_failed: bool = Fals
     """
     report_budget_stop(log, log.unattributed)
     duration_s, usage = round(perf_counter() - started, 4), log.unattributed.take()
-    log.emit("suite_finished", duration_s=duration_s, assertion_failed=assertion_failed, **make_usage_fields(usage))
+    fields = make_usage_fields(usage) | ({"tools": tuple(log.tools)[:MOST_TOOLS]} if log.tools else {})
+    log.emit("suite_finished", duration_s=duration_s, assertion_failed=assertion_failed, **fields)
 
 
 def report_failed_suite(suite: str, error: ErrorInfo) -> None:

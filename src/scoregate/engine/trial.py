@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from traceback import format_exception_only
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Label, Scores, Usage
-from scoregate.core.event_values import ErrorInfo, Pending
+from scoregate.core.event_values import ErrorInfo, ListedTool, Pending
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.usage import METER, UsageMeter, charged_usage
 from scoregate.engine.errors import make_error_info
@@ -74,6 +74,12 @@ def set_partial_output(output: Any) -> None:
     """Store the output before the function under test returns, so that its trace is kept if the function raises."""
     if (trial := CURRENT.get()) is not None:
         trial.output = output
+
+
+def record_tools(tools: Iterable[ListedTool]) -> None:
+    """Record the tools of an MCP server, so that a change of them is reported."""
+    if (trial := CURRENT.get()) is not None:
+        trial.log.tools.update(dict.fromkeys(tools))
 
 
 def report_budget_stop(log: EventLog, meter: UsageMeter) -> None:

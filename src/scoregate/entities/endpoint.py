@@ -32,6 +32,11 @@ class Endpoint(StoredEntity):
     method: str | None = None
     endpoint_path: str | None = None
     function: str | None = None
+    command: list[str] | None = None
+    env: dict[str, str] | None = None
+    tool: str | None = None
+    model: str | None = None
+    max_steps: int | None = None
     request_headers: dict[str, str] | None = None
     query_params: dict[str, str] | None = None
     request_mapping: dict[str, Any] | str | None = None

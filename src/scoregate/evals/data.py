@@ -9,6 +9,7 @@ from typing import Any
 
 from scoregate.engine.sync import run_sync
 from scoregate.errors import InvalidSuite
+from scoregate.evals.media_files import find_root, open_media
 from scoregate.evals.rows import INPUTS, Row, is_pydantic_evals_object, make_row
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
@@ -96,17 +97,22 @@ def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator
 
     if not path.is_absolute() and not path.exists() and folder is not None and (folder / path).exists():
         path = folder / path
-    for place, item in read_rows(path):
-        if isinstance(item, str):
-            problems.append(f"{place}: {item}")
+    root = find_root(path.parent)
+    for place, row in read_rows(path):
+        if isinstance(row, str):
+            problems.append(f"{place}: {row}")
             continue
         # An empty cell is no value, except that of the input.
         is_table = path.suffix.lower() in _TABLES
-        found = {name: cell for name, cell in item.items() if cell != "" or name in INPUTS} if is_table else item
+        found = {name: cell for name, cell in row.items() if cell != "" or name in INPUTS} if is_table else row
         try:
-            yield make_row(found, place)
+            yield make_row(_open_fields(found, path.parent, root), place)
         except ValueError as error:
-            problems.append(f"{place}: {error}")
+            problems.append(f"{place}: {getattr(error, 'message', error)}")
+
+
+def _open_fields(row: Mapping[str, Any], folder: Path, root: Path) -> dict[str, Any]:
+    return {name: open_media(value, folder, root) for name, value in row.items()}
 
 
 def _read_dataset(name: str) -> Iterator[Row]:
@@ -118,7 +124,8 @@ def _read_dataset(name: str) -> Iterator[Row]:
     except Exception as error:
         advice = f"For a file, give a path that ends in {', '.join(_FILES)}. `scoregate dataset list` lists datasets."
         raise InvalidSuite(f"the dataset {name!r:.100}: {getattr(error, 'message', error)}", advice=advice) from None
+    root = find_root(Path.cwd())
     for example in dataset:
         row = _stored_row(example, f"example {example.example_id}")
         if row is not None:
-            yield row
+            yield replace(row, fields=_open_fields(row.fields, root, root))

@@ -10,6 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from scoregate.core.json_io import dump, sort_sets, to_plain
+from scoregate.core.media import show_references, without_names
 from scoregate.core.suite import Case, Description
 from scoregate.core.text import LONGEST_NAME, case_name
 from scoregate.engine.fingerprint import digest
@@ -19,6 +20,9 @@ INPUT, EXPECTED, METADATA, TAGS, ID = "input", "expected", "metadata", "tags", "
 # Names of the same fields in other frameworks.
 _OTHER_NAMES = {INPUT: "inputs", EXPECTED: "expected_output"}
 INPUTS = (INPUT, _OTHER_NAMES[INPUT])
+# JSON without it has no image and no audio.
+_MEDIA = '"sha256:'
+_TOOL, _ARGUMENTS = "tool", "arguments"
 _NO_INPUT = {EXPECTED, _OTHER_NAMES[EXPECTED], METADATA, TAGS, ID}
 
 
@@ -64,7 +68,9 @@ class Row:
         """
         given = self.fields.get(ID)
         if given is None:
-            return digest(json.dumps(to_plain(sort_sets(self.input)), sort_keys=True))
+            plain = to_plain(sort_sets(self.input))
+            text = json.dumps(plain, sort_keys=True)
+            return digest(json.dumps(without_names(plain), sort_keys=True) if _MEDIA in text else text)
         if isinstance(given, bool) or not isinstance(given, str | int) or not str(given).strip():
             raise ValueError(f"its id must be a text or a whole number, not {given!r:.60}")
         return str(given)
@@ -168,8 +174,10 @@ class Cases:
             body = to_plain(sort_sets({name: value for name, value in row.fields.items() if name != TAGS}))
         except ValueError as error:
             raise NotRecordable("the case", error) from None
-        written = dump(body)
-        name = case_name(case.hash, body) or dump(body.get(INPUT, body)).decode()[:LONGEST_NAME]
+        written, shown = dump(body), body
+        if _MEDIA in written.decode():
+            written, shown = dump(without_names(body)), show_references(body)
+        name = case_name(case.hash, _choose_named(shown)) or dump(shown.get(INPUT, shown)).decode()[:LONGEST_NAME]
         tags = tuple(dict.fromkeys((*self.tags, *row.find_tags())))
         return Description(
             name, body, f"{crc32(written):08x}", tags, self._find_cluster(row), dataset_item_id=row.item_id
@@ -181,3 +189,13 @@ class Cases:
         if not isinstance(value, str | int) or isinstance(value, bool):
             raise ValueError(f"its field {self.cluster!r:.60} names a cluster and must be a text, not {value!r:.60}")
         return str(value)
+
+
+def _choose_named(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that may name a case: its input, and not what is expected. A tool is named with its arguments."""
+    if body.get(INPUT) is not None:
+        return {INPUT: body[INPUT]}
+    named = {name: value for name, value in body.items() if name not in (EXPECTED, _OTHER_NAMES[EXPECTED], METADATA)}
+    if isinstance(tool := named.get(_TOOL), str) and isinstance(arguments := named.get(_ARGUMENTS), Mapping):
+        return {_TOOL: f"{tool} {dump(arguments).decode()}"}
+    return named

@@ -123,5 +123,7 @@ def record_details(answer: Answer) -> dict[str, Any] | None:
     """What the record stores next to an output. A conversation has these details in its turns."""
     if isinstance(answer, Conversation):
         return None
+    if answer.trace is not None:
+        return answer.trace  # type: ignore[no-any-return]
     details = {"context": list(answer.context), "tool_calls": list(answer.tool_calls), "metadata": {**answer.metadata}}
     return {name: value for name, value in details.items() if value} or None

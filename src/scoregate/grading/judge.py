@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from scoregate.errors import ModelGone, RefusedRequest
 from scoregate.grading.grade import Grade
+from scoregate.grading.media import Question, make_question
 from scoregate.grading.prompts import Template, render_question, system_prompt
 
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ async def ask_choice(model: Model, prompt: str, choices: Sequence[str], *, turns
 
     Raises:
         ModelError: the model gives no answer, or none of the choices.
+        MediaError: the prompt has too many images or recordings, or unknown ones.
         MissingExtra: a package is not installed.
     """
-    return _to_grade(await ask(model, prompt, _choice_schema(tuple(choices), turns)), prompt, turns)
+    question = make_question(prompt)
+    return _to_grade(await _send(model, question, _choice_schema(tuple(choices), turns)), question.text, turns)
 
 
 async def ask_number(model: Model, prompt: str, *, low: float, high: float, turns: int = 0) -> Grade:
@@ -49,9 +53,11 @@ async def ask_number(model: Model, prompt: str, *, low: float, high: float, turn
 
     Raises:
         ModelError: the model gives no answer, or no such number.
+        MediaError: the prompt has too many images or recordings, or unknown ones.
         MissingExtra: a package is not installed.
     """
-    return _to_grade(await ask(model, prompt, _number_schema(low, high, turns)), prompt, turns)
+    question = make_question(prompt)
+    return _to_grade(await _send(model, question, _number_schema(low, high, turns)), question.text, turns)
 
 
 async def ask(model: Model, prompt: str, schema: type[BaseModel]) -> Any:
@@ -62,10 +68,23 @@ async def ask(model: Model, prompt: str, schema: type[BaseModel]) -> Any:
 
     Raises:
         ModelError: the model gives no such answer.
+        MediaError: the prompt has too many images or recordings, or unknown ones.
         MissingExtra: a package is not installed.
     """
-    messages = [{"role": "system", "content": system_prompt()}, {"role": "user", "content": prompt}]
-    return (await model.a_generate(messages, schema=schema, temperature=0.0)).parsed
+    return await _send(model, make_question(prompt), schema)
+
+
+async def _send(model: Model, question: Question, schema: type[BaseModel]) -> Any:
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": system_prompt()},
+        {"role": "user", "content": question.content()},
+    ]
+    try:
+        return (await model.a_generate(messages, schema=schema, temperature=0.0)).parsed
+    except (RefusedRequest, ModelGone) as error:
+        if not question.media:
+            raise
+        raise question.explain(error) from None
 
 
 def _to_grade(answer: Any, prompt: str, turns: int) -> Grade:

@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from scoregate.core.json_io import to_text
+from scoregate.core.media import Media
 from scoregate.core.text import replace_surrogates
 from scoregate.errors import MissingExtra
 
@@ -121,12 +123,13 @@ def render_question(
     return render_template(FOLDER, template, {"blocks": shown, "examples": cases, "fence": fence, **(values or {})})
 
 
-def _check_blocks(blocks: Mapping[str, str | None]) -> dict[str, str]:
-    for name, text in blocks.items():
+def _check_blocks(blocks: Mapping[str, str | Media | None]) -> dict[str, str]:
+    texts = {name: to_text(text) if isinstance(text, Media) else text for name, text in blocks.items()}
+    for name, text in texts.items():
         if not isinstance(text, str | None):
             kind = type(text).__name__
             raise TypeError(f"the text to grade must be a string, but the mapper of {name!r} returned a {kind}")
-    return {name: replace_surrogates(text) for name, text in blocks.items() if text is not None}
+    return {name: replace_surrogates(text) for name, text in texts.items() if text is not None}
 
 
 def render_messages(folder: Path, question: str, values: Mapping[str, object]) -> list[dict[str, str]]:

@@ -26,6 +26,7 @@ class Generation:
         model: the name of the model that the server reported.
         cached: whether the answer was read from the cache and cost nothing.
         finish_reason: why the model stopped, as the server reported it.
+        message: the message as the server sent it, with its tool calls.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Generation:
     model: str = ""
     cached: bool = False
     finish_reason: str | None = None
+    message: Mapping[str, Any] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -17,7 +17,9 @@ from scoregate.core.backoff import backoff_s, parse_number
 _FIRST_FACTOR, _SMALL_FACTOR = 8.0, 1.03
 # Limits are round numbers per minute. A little below one of them, calls that arrive early are rarely refused.
 _ROUND_NUMBERS = (10, 12, 15, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120)
-_CAUTION, _MAX_ROUND_RATE = 1.02, 20.0
+_CAUTION, _MAX_ROUND_RATE = 1.005, 20.0
+# Calls that arrive late by more of an interval differ in their answers, not on their way.
+_MOST_LATE, _LATE_WEIGHT, _FORGETTING = 0.1, 0.1, 1.0001
 _PAUSES_BETWEEN_RARE_REFUSALS, _RARE_FACTOR = 10, 1.005
 _CALLS_PER_RATE, _MAX_FALLBACKS = 3, 5
 # A small increase of the rate can cause another pause. After this many times the pause, it is worth a try.
@@ -31,6 +33,9 @@ class RateSearch:
     the next round number per minute until the next refusal, then in small steps from the last rate that was accepted.
     Consecutive refusals lower the rate more each time, because a token bucket that fills during a pause can hide that
     the rate is too high. Rare ones lower it little, because a call that arrives early causes them.
+
+    A call that took longer than the fastest ones may have arrived late, so that the next one would arrive too early.
+    That one starts later by this time, if calls usually take about as long as each other.
     """
 
     def __init__(self) -> None:
@@ -41,6 +46,7 @@ class RateSearch:
         self._measured_since: float | None = None
         self._changed_at_call = 0
         self._pause_s = self._next_start = 0.0
+        self._shortest_s, self._usually_late_s = inf, 0.0
 
     def delay_s(self, now: float) -> float:
         """Seconds until the next call may start."""
@@ -50,13 +56,16 @@ class RateSearch:
         """Record that a call starts."""
         self._next_start = now + 1 / self._rate  # lost time can't be made up if the server's bucket holds one call
 
-    def record_answer(self, now: float, number: int) -> None:
+    def record_answer(self, now: float, number: int, duration_s: float | None = None) -> None:
         """Record that a call was answered, and raise the rate after enough answers.
 
         Args:
             now: the time in seconds.
             number: the number of the call.
+            duration_s: how long the call took; None if another one started after it.
         """
+        if duration_s is not None:
+            self._delay_next_start(now - duration_s, duration_s)
         self._answers += 1
         self._measured_since = now if self._measured_since is None else self._measured_since
         if self._rate == inf or number <= self._changed_at_call:
@@ -73,6 +82,15 @@ class RateSearch:
             self._rate = _next_round_rate(self._rate)
         else:
             self._rate *= max(_SMALL_FACTOR, (self._refused_rate / self._accepted_rate) ** 0.25)
+
+    def _delay_next_start(self, started_at: float, duration_s: float) -> None:
+        """Start the next call later if this one may have arrived late."""
+        self._shortest_s = min(self._shortest_s * _FORGETTING, duration_s)
+        late_s, interval_s = duration_s - self._shortest_s, 1 / self._rate
+        self._usually_late_s += (late_s - self._usually_late_s) * _LATE_WEIGHT
+        most_s = _MOST_LATE * interval_s
+        if self._usually_late_s < most_s:
+            self._next_start = max(self._next_start, started_at + min(late_s, most_s) + interval_s)
 
     def _has_found_rate(self) -> bool:
         """Whether the accepted rate is two small steps, or one round number, below the refused one.
@@ -279,7 +297,9 @@ class Limiter:
             if is_answered:
                 self._refusals = 0
                 self._allowance.record_answer()
-                self._rate_search.record_answer(self._clock(), permit.number)
+                now = self._clock()
+                duration_s = now - permit.started_at if permit.number == self._started else None
+                self._rate_search.record_answer(now, permit.number, duration_s)
                 self._allowed_running = min(self._max_running, self._allowed_running + 1 / self._allowed_running)
             if headers:
                 self._allowance.update(headers, number=permit.number, started_at=permit.started_at)

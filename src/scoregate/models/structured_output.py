@@ -153,7 +153,8 @@ def build_generation(answer: Answer, schema: type[BaseModel] | None) -> Generati
     choice = parse_valid_choice(data, schema)
     parsed = None if schema is None else parse_instance(choice.text, schema)
     name = str(data.get("model") or usage.model or "")
-    return Generation(choice.text, parsed, usage, name, usage.cached, choice.finish_reason)
+    message = data["choices"][0]["message"]
+    return Generation(choice.text, parsed, usage, name, usage.cached, choice.finish_reason, message)
 
 
 def parse_valid_choice(data: Mapping[str, Any], schema: type[BaseModel] | None) -> Choice:

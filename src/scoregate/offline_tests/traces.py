@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.core.trace import Span, Trace
-from scoregate.errors import JudgmentValidationError
+from scoregate.core.trajectories.otlp import read_otlp
+from scoregate.errors import JudgmentValidationError, OtlpError
 from scoregate.store import Store, load_trace, save_trace
 
 _ERROR_CODE = 2
@@ -32,48 +33,17 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
     Raises:
         JudgmentValidationError: it is no OTLP JSON.
     """
-    traces: dict[str, list[Span]] = {}
     try:
-        try:
-            requests = [json.loads(text)]
-        except ValueError:
-            requests = [json.loads(line) for line in text.splitlines() if line.strip()]
-            if not requests:
-                raise
-        for request in requests:
-            scopes = [scope for resource in request["resourceSpans"] for scope in resource.get("scopeSpans", ())]
-            for span in (span for scope in scopes for span in scope.get("spans", ())):
-                traces.setdefault(_check_id(span["traceId"], 32), []).append(_parse_span(span))
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        found = read_otlp(text)
+    except OtlpError as error:
         raise JudgmentValidationError(
-            f"{origin} is no OTLP JSON: {type(error).__name__}: {error!s:.200}",
+            f"{origin} {error.message.removeprefix('it ')}",
             advice="Export traces as OTLP JSON: an object with resourceSpans, or one such a line.",
         ) from None
+    traces: dict[str, list[Span]] = {}
+    for each in found:
+        traces.setdefault(each.trace_id, []).append(each.span)
     return [Trace(trace, tuple(sorted(spans, key=lambda span: span.start_ns))) for trace, spans in traces.items()]
-
-
-def _parse_span(span: Mapping[str, Any]) -> Span:
-    status = span.get("status") or {}
-    failed = status.get("code") in (_ERROR_CODE, "STATUS_CODE_ERROR")
-    kind = span.get("kind", 1)
-    return Span(
-        _check_id(span["spanId"], 16),
-        str(span.get("name", "")),
-        _check_id(span["parentSpanId"], 16) if span.get("parentSpanId") else "",
-        int(span.get("startTimeUnixNano", 0)),
-        int(span.get("endTimeUnixNano", 0)),
-        kind if isinstance(kind, int) else 1,
-        _parse_attributes(span.get("attributes", ())),
-        tuple(
-            {
-                "name": str(event.get("name", "")),
-                "time_ns": int(event.get("timeUnixNano", 0)),
-                "attributes": _parse_attributes(event.get("attributes", ())),
-            }
-            for event in span.get("events", ())
-        ),
-        (str(status.get("message") or "error")) if failed else None,
-    )
 
 
 def _format_span(trace_id: str, span: Span) -> dict[str, Any]:
@@ -94,12 +64,6 @@ def _format_span(trace_id: str, span: Span) -> dict[str, Any]:
     }
 
 
-def _check_id(value: Any, digits: int) -> str:
-    if not isinstance(value, str) or len(value) != digits or not int(value, 16):
-        raise ValueError(f"{value!r:.60} is no id of {digits} hexadecimal digits")
-    return value.lower()
-
-
 def _format_attributes(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"key": name, "value": _format_value(value)} for name, value in attributes.items()]
 
@@ -116,22 +80,6 @@ def _format_value(value: Any) -> dict[str, Any]:
     if isinstance(value, list | tuple):
         return {"arrayValue": {"values": [_format_value(each) for each in value]}}
     return {"stringValue": str(value)} if value is not None else {}
-
-
-def _parse_attributes(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {pair["key"]: _parse_value(pair.get("value") or {}) for pair in pairs}
-
-
-def _parse_value(value: Mapping[str, Any]) -> Any:
-    for key, content in value.items():
-        if key == "intValue":
-            return int(content)
-        if key == "arrayValue":
-            return [_parse_value(each) for each in content.get("values", ())]
-        if key == "kvlistValue":
-            return _parse_attributes(content.get("values", ()))
-        return content
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,15 @@ _MARK = (
     "scoregate(suite=None, repeats=None, tags=(), cluster=None): "
     "a case of a suite, which scoregate records, compares and gates"
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Record what tests log with LangSmith's plug-in, before a file imports its functions."""
+    if os.environ.get("SCOREGATE_EVENTS") and "langsmith.testing" in sys.modules:
+        from scoregate.pytest_plugin.langsmith_feedback import record_logged
+
+        record_logged()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,6 +16,7 @@ from scoregate.core.suite import Case, Description
 from scoregate.core.text import LONGEST_NAME, is_whole_number, replace_surrogates
 from scoregate.engine.environment import Selection, select_cases
 from scoregate.engine.imports import relative_path
+from scoregate.pytest_plugin.langsmith_feedback import is_recorded, read_marks
 
 MARK = FIXTURE = "scoregate"
 TRIAL = "_scoregate_trial"
@@ -49,18 +50,21 @@ class Options(NamedTuple):
 def read_options(item: pytest.Item) -> Options | None:
     """The arguments of the marks of a test, the nearest first; None if the test has neither mark nor fixture.
 
+    A test with LangSmith's mark is a case, too.
+
     Raises:
         UsageError: a mark has other arguments.
     """
     marks = list(item.iter_markers(MARK))
-    if not marks and not _uses_fixture(item):
+    has_feedback = is_recorded(item)
+    if not marks and not has_feedback and not _uses_fixture(item):
         return None
     found: dict[str, Any] = {}
     for mark in marks:
         _check_mark(mark, item)
         tags = (*found.get("tags", ()), *_read_tags(mark))
         found = {**mark.kwargs, **found, "tags": tuple(dict.fromkeys(tags))}
-    return Options(**found)
+    return Options(**({**read_marks(item), **found} if has_feedback else found))
 
 
 def _read_tags(mark: pytest.Mark) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from scoregate.pytest_plugin.collected import (
     repeat_test,
     select_tests,
 )
+from scoregate.pytest_plugin.langsmith_feedback import start_case
 from scoregate.pytest_plugin.session_logs import SessionLogs, dump_plan
 from scoregate.pytest_plugin.trials import Trial
 
@@ -86,6 +87,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
         """Start a trial; a plug-in that runs tests again starts one for each attempt."""
+        start_case(item)
         if (place := item.stash.get(PLACE, None)) is not None:
             item.stash[_TRIAL] = Trial(item, place, UsageMeter(place.repeat, place.case, suite=place.suite))
         return (yield)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
@@ -16,12 +16,15 @@ from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, t
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.text import LONGEST_NAME
 from scoregate.core.usage import UsageMeter
+from scoregate.engine.environment import events_folder
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import relative_path
+from scoregate.engine.media_files import record_media
 from scoregate.engine.trial import make_usage_fields
 from scoregate.errors import NotRecordable
 from scoregate.pytest_plugin.collected import Options, Place, describe_parameters, find_name, find_origin, read_options
 from scoregate.pytest_plugin.eval_case import CASE, PASSED, BelowThreshold, EvalCase
+from scoregate.pytest_plugin.langsmith_feedback import LOGGED, Feedback, LoggedCase, find_output_keys
 
 _MET = Threshold(gte=1)
 _MOST_FRAMES = -20
@@ -79,7 +82,8 @@ class Trial:
         errors = list(self.errors)
         body = _to_json("the input", self._find_input(case), errors)
         yield "case_started", {**key, **self._describe_case(body)}
-        output = _to_json("the output", case.outcome, errors)
+        logged = self.item.stash.get(LOGGED, None) or LoggedCase()
+        output = _to_json("the output", logged.outputs if case.outcome is None else case.outcome, errors)
         usage = make_usage_fields(self.meter.usage)
         yield "case_output", {**key, "output": output, "duration_ms": self.duration_ms, **usage}
         unscored = []
@@ -88,12 +92,28 @@ class Trial:
                 unscored.append(name)
             else:
                 yield "scored", {**key, "evaluator": name, **self._describe_score(evaluation, errors)}
+        for feedback in logged.feedback:
+            yield from self._report_feedback(feedback, key, errors)
         for error in errors:
             yield "errored", {**key, "stage": "task", "error": error}
+        unscored += [each.key for each in logged.feedback if each.is_empty]
         yield "case_finished", {**key, "unscored": unscored}
+
+    def _report_feedback(
+        self, feedback: Feedback, key: Mapping[str, Any], errors: list[ErrorInfo]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        named = {**key, "evaluator": feedback.key}
+        if feedback.problem:
+            yield "errored", {**named, "stage": "evaluator", "error": ErrorInfo("NoScore", feedback.problem)}
+        elif not feedback.is_empty:
+            kind, value = ("labelled", feedback.label) if feedback.score is None else ("scored", feedback.score)
+            metadata = _to_json("the metadata of a feedback", feedback.metadata, errors)
+            yield kind, {**named, "label" if kind == "labelled" else "score": value, "metadata": metadata}
 
     def _find_input(self, case: EvalCase) -> Any:
         parameters = describe_parameters(self.item)
+        if (logged := self.item.stash.get(LOGGED, None)) is not None:
+            return {**logged.describe(parameters or {}, find_output_keys(self.item)), **case.body} or None
         if "input" in case.body or parameters is None:
             return case.body or None
         return {"input": parameters, **case.body} if case.body else parameters
@@ -125,9 +145,12 @@ class Trial:
 
 
 def _to_json(what: str, value: Any, errors: list[ErrorInfo]) -> Any:
-    """The value as JSON types; None with an error if it is nested too deeply."""
+    """The value as JSON types; None with an error if it is nested too deeply, or has media that can't be kept.
+
+    The process that writes events may be another one, so this one writes the files of images and audio.
+    """
     try:
-        return None if value is None else to_plain(sort_sets(value))
+        return None if value is None else record_media(to_plain(sort_sets(value)), events_folder())
     except (ValueError, RecursionError) as error:
         errors.append(make_error_info(NotRecordable(what, ValueError(str(error)))))
         return None

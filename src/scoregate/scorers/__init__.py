@@ -17,6 +17,7 @@ from scoregate.scorers.texts import (
 )
 
 if TYPE_CHECKING:
+    from scoregate.scorers.assertions import CaseRubric, assertion, rubric, weighted_assertions
     from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
     from scoregate.scorers.judges import ModelJudge, TrajectoryJudge, choice_judge, goal_reached, judge, plan_followed
     from scoregate.scorers.overlap import bleu, rouge_l
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "CaseRubric",
     "Check",
     "EmbeddingSimilarity",
     "ModelJudge",
@@ -42,6 +44,7 @@ __all__ = [
     "TrajectoryCheck",
     "TrajectoryJudge",
     "WrappedScorer",
+    "assertion",
     "bleu",
     "called",
     "choice_judge",
@@ -70,15 +73,18 @@ __all__ = [
     "recovered_from_errors",
     "regex",
     "rouge_l",
+    "rubric",
     "scorer",
     "similarity",
     "tool_calls",
+    "weighted_assertions",
 ]
 
 # Many suites use none of these scorers.
 __getattr__ = make_getattr(
     __name__,
     {
+        ".assertions": ("CaseRubric", "assertion", "rubric", "weighted_assertions"),
         ".embeddings": ("EmbeddingSimilarity", "embedding_similarity"),
         ".judges": ("ModelJudge", "TrajectoryJudge", "choice_judge", "goal_reached", "judge", "plan_followed"),
         ".overlap": ("bleu", "rouge_l"),

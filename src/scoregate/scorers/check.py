@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Scale, Threshold
+from scoregate.core.json_io import to_plain, to_text
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
 
@@ -72,6 +73,27 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
     if found is None:
         raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
     return found
+
+
+def read_text(value: Any, check: str, what: str = "the output") -> str:
+    """A value as a text: a text as it is, anything else as JSON.
+
+    Args:
+        value: the value.
+        check: the name of the check.
+        what: what the value is, for the error.
+
+    Raises:
+        ValueError: it has an image or a recording. Their JSON has a digest, which any text may be found in by chance.
+    """
+    text = to_text(value)
+    if '"media":"sha256:' in text and not isinstance(value, str):
+        from scoregate.core.media import find_references
+
+        for reference in find_references(to_plain(value)):
+            kind = "an image" if reference.type.startswith("image/") else "a recording"
+            raise ValueError(f"{what} has {kind}, and {check} compares texts; equals() or a judge can compare it")
+    return text
 
 
 def check_length(text: str, most: int, check: str) -> None:

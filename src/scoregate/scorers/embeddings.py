@@ -7,9 +7,8 @@ from math import fsum, sqrt
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_text
 from scoregate.grading.prompts import digest_texts
-from scoregate.scorers.check import Values, check_length, find_expected
+from scoregate.scorers.check import Values, check_length, find_expected, read_text
 
 _MOST_CHARACTERS = 200_000
 
@@ -51,10 +50,13 @@ class EmbeddingSimilarity:
             ModelError: the model gives no vectors.
             MissingExtra: a package is not installed.
         """
-        wanted = to_text(find_expected(Values(output, expected, 0.0), self.expected, "embedding_similarity"))
-        found = to_text(output)
+        name = "embedding_similarity"
+        found = read_text(output, name)
+        wanted = read_text(
+            find_expected(Values(output, expected, 0.0), self.expected, name), name, "the expected output"
+        )
         for text in (found, wanted):
-            check_length(text, _MOST_CHARACTERS, "embedding_similarity")
+            check_length(text, _MOST_CHARACTERS, name)
         if found.strip() == wanted.strip():
             return Evaluation(1.0, metadata={"reason": "the texts are the same"})
         if not found.strip() or not wanted.strip():

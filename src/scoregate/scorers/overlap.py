@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra
+from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, read_text
 
 _MOST_CHARACTERS = 200_000
 # The time for a comparison is a product of the lengths: 0.1 s for two texts of this many words.
@@ -73,7 +72,8 @@ def bleu(
 
 def _find_texts(values: Values, expected: str | None, check: str) -> tuple[str, str]:
     """The output and the expected output as texts."""
-    texts = to_text(values.output), to_text(find_expected(values, expected, check))
+    wanted = read_text(find_expected(values, expected, check), check, "the expected output")
+    texts = read_text(values.output, check), wanted
     for text in texts:
         check_length(text, _MOST_CHARACTERS, check)
     return texts

@@ -12,9 +12,8 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.scorers.check import Check, Values, check_length, import_extra
+from scoregate.scorers.check import Check, Values, check_length, import_extra, read_text
 
 _MOST_CHARACTERS = 1_000_000
 _MOST_SHOWN, _LONGEST_EXCERPT = 5, 40
@@ -119,7 +118,7 @@ def pii_free(
 
 
 def _check_personal_data(values: Values, *, kinds: list[str], countries: list[str], allow: list[str]) -> Evaluation:
-    text = to_text(values.output)
+    text = read_text(values.output, "pii_free")
     check_length(text, _MOST_CHARACTERS, "pii_free")
     found = [
         each
@@ -132,6 +131,22 @@ def _check_personal_data(values: Values, *, kinds: list[str], countries: list[st
     more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
     counts = dict(Counter(each.kind for each in found))
     return Evaluation(0.0, PASS_AT_ONE, {"reason": f"{', '.join(shown)}{more}", "found": counts})
+
+
+def mask_personal_data(text: str, kinds: Iterable[str] = KINDS) -> str:
+    """The text with personal data of these kinds replaced by their kinds, such as "[email]".
+
+    A text with personal data is returned with plain digits, letters and dashes, as `pii_free` reads it.
+
+    Raises:
+        MissingExtra: python-stdnum is not installed.
+    """
+    plain = _normalize(text)
+    parts, at = list[str](), 0
+    for each in _find_personal_data(plain, tuple(kinds), COUNTRIES):
+        parts += (plain[at : each.start], f"[{each.kind}]")
+        at = each.end
+    return "".join((*parts, plain[at:])) if parts else text
 
 
 def _normalize(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
+from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail, read_text
 
 _LONGEST = 100
 # The time for a comparison is a product of the lengths.
@@ -177,7 +177,7 @@ def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: 
         raise TypeError(f"{check} needs texts in `expected`, not {found!r:.60}")
     if any(isinstance(each, bool) or not isinstance(each, str | int | float) or each == "" for each in wanted):
         raise TypeError(f"{check} needs texts that are not empty, not {found!r:.60}")
-    text = to_text(values.output)
+    text = read_text(values.output, check)
     text = text.casefold() if ignore_case else text
     missing = [str(each) for each in wanted if (str(each).casefold() if ignore_case else str(each)) not in text]
     passed = len(missing) < len(wanted) if needs == "any" else not missing
@@ -186,12 +186,15 @@ def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: 
 
 def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool) -> Evaluation:
     expression = re.compile(find_expected(values, pattern, "regex"), flags)
+    if not expression.pattern and not full:
+        raise ValueError("regex needs an expression that is not empty: every output matches an empty one")
     match = expression.fullmatch if full else expression.search
-    return pass_or_fail(match(to_text(values.output)) is not None, f"no match of {expression.pattern:.{_LONGEST}}")
+    found = match(read_text(values.output, "regex"))
+    return pass_or_fail(found is not None, f"no match of {expression.pattern:.{_LONGEST}}")
 
 
 def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:
-    text = to_text(values.output)
+    text = read_text(values.output, "length")
     count = len(text.split()) if unit == "words" else len(text)
     passed = (least is None or count >= least) and (most is None or count <= most)
     return pass_or_fail(passed, f"{count} {unit}")
@@ -199,7 +202,8 @@ def _check_length(values: Values, *, least: int | None, most: int | None, unit: 
 
 def _measure_similarity(values: Values, *, expected: str | None, measure: str) -> Evaluation:
     rapidfuzz = _import_rapidfuzz()
-    wanted, output = to_text(find_expected(values, expected, measure)), to_text(values.output)
+    output = read_text(values.output, measure)
+    wanted = read_text(find_expected(values, expected, measure), measure, "the expected output")
     for text in (wanted, output):
         check_length(text, _MOST_CHARACTERS, measure)
     if measure == "levenshtein":

@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import dump, to_plain
+from scoregate.core.shell_operators import find_shell_operator
 from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import ToolCall
@@ -56,6 +57,8 @@ class TrajectoryCheck(Check):
         """
         if trajectory is None:
             raise ValueError(NO_TRAJECTORY.format(name=self.name))
+        if trajectory.incomplete and self.check not in (_check_files, _check_command):
+            raise ValueError(f"{self.name} needs all tool calls, and some may be missing: {trajectory.incomplete}")
         wanted = expected if expected_tool_calls is None else expected_tool_calls
         return self.check(trajectory, wanted, **self.parameters)
 
@@ -193,22 +196,30 @@ def files_changed(
     return TrajectoryCheck(name or "files_changed", _check_files, parameters, PASS_AT_ONE)
 
 
-def command_passes(command: str, *, timeout: float = 60.0, name: str | None = None) -> TrajectoryCheck:
+def command_passes(command: str | Sequence[str], *, timeout: float = 60.0, name: str | None = None) -> TrajectoryCheck:
     """Passes if a command exits with 0 in the workspace of the agent, as in `command_passes("pytest -q")`.
 
     Args:
-        command: the program and its arguments; there is no shell.
+        command: the program and its arguments, as a text or a list. There is no shell: write `["sh", "-c", "a && b"]`.
         timeout: seconds until the command and everything that it started are killed; then the check fails.
         name: the scorer's name; default: the command.
 
     Raises:
-        ValueError: the command is empty or has an open quote, or the timeout is no positive number.
+        ValueError: the command is empty, has an open quote or an operator of a shell, or the timeout is no positive
+            number.
     """
-    arguments = shlex.split(command)
-    if not arguments or not is_positive_number(timeout):
+    if isinstance(command, str) and (found := find_shell_operator(command)):
+        operator, position = found
+        raise ValueError(
+            f"command_passes: the command has the shell operator {operator!r} at position {position}, and there is no "
+            f'shell; write it as ["sh", "-c", "…"], or quote it: {command!r:.200}'
+        )
+    arguments = shlex.split(command) if isinstance(command, str) else list(command)
+    if not all(isinstance(each, str) for each in arguments) or not arguments or not is_positive_number(timeout):
         raise ValueError(f"command_passes needs a command and a timeout over 0, not {command!r:.60}, {timeout!r:.60}")
     parameters = {"arguments": arguments, "timeout": float(timeout)}
-    return TrajectoryCheck(name or command, _check_command, parameters)
+    shown = command if isinstance(command, str) else shlex.join(arguments)
+    return TrajectoryCheck(name or shown, _check_command, parameters)
 
 
 def _list_globs(globs: Iterable[str], name: str) -> list[str]:

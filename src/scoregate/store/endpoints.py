@@ -15,7 +15,8 @@ from scoregate.store.toml import TOML, Document, Text
 Secret = Annotated[str, AfterValidator(check_secret)]
 Address = Annotated[str, AfterValidator(check_url_secrets)]
 Values = Annotated[dict[str, str], AfterValidator(check_secrets)]
-_REQUIRED_FIELD = {"REST": "url", "WebSocket": "url", "SDK": "function"}
+_MCP_FIELDS = ("command", "env", "tool", "model")
+_REQUIRED_FIELDS = {"REST": ("url",), "WebSocket": ("url",), "SDK": ("function",), "MCP": ("command", "url")}
 
 
 def _to_toml_body(value: Any) -> Any:
@@ -72,6 +73,10 @@ class StoredEndpoint(Document):
 
     Attributes:
         function: the function as "module:function", for connection type SDK.
+        command: the program of an MCP server and its arguments; the URL of a running one is in `url`.
+        env: the variables of the command, besides those that programs need.
+        tool: the tool of an MCP server that gets the message; `model`: the model that answers with its tools instead.
+        max_steps: the most tool calls of the model.
         request_mapping: the request body; its texts are Jinja templates. A text is the whole body. None: the input and
             the conversation.
         response_mapping: a JSONPath or Jinja template for each field. None: fields named `output`, `conversation_id` …
@@ -87,11 +92,16 @@ class StoredEndpoint(Document):
     name: Text = ""
     id: str = Field(default="", max_length=200)
     description: Text = ""
-    connection_type: Literal["REST", "WebSocket", "SDK"] = "REST"
+    connection_type: Literal["REST", "WebSocket", "SDK", "MCP"] = "REST"
     url: Address = ""
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     endpoint_path: str = ""
     function: str = ""
+    command: tuple[Text, ...] = ()
+    env: Values = Field(default_factory=dict)
+    tool: str = ""
+    model: str = ""
+    max_steps: int = Field(default=20, ge=1, le=1000)
     request_headers: Values = Field(default_factory=dict)
     query_params: Values = Field(default_factory=dict)
     request_mapping: Annotated[dict[str, Any] | Text, AfterValidator(_to_toml_body)] | None = None
@@ -109,13 +119,17 @@ class StoredEndpoint(Document):
     @property
     def title(self) -> str:
         """The name of the endpoint in records and messages."""
-        return self.name or self.id or self.url or self.function
+        return self.name or self.id or self.url or self.function or " ".join(self.command)
 
     @model_validator(mode="after")
     def _check_fields(self) -> StoredEndpoint:
-        needed = _REQUIRED_FIELD[self.connection_type]
-        if not getattr(self, needed):
-            raise ValueError(f"an endpoint of type {self.connection_type} needs {needed}")
+        if self.connection_type != "MCP" and (given := [name for name in _MCP_FIELDS if getattr(self, name)]):
+            raise ValueError(f'{given[0]} is a field of endpoints with connection_type = "MCP"')
+        needed = _REQUIRED_FIELDS[self.connection_type]
+        if sum(bool(getattr(self, name)) for name in needed) != 1:
+            raise ValueError(f"an endpoint of type {self.connection_type} needs {' or '.join(needed)}")
+        if self.tool and self.model:
+            raise ValueError("tool and model exclude each other: a model chooses its tools itself")
         if self.auth is not None and self.auth_token:
             raise ValueError("auth and auth_token exclude each other")
         return self

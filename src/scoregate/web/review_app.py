@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -69,27 +69,32 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def build_review_app(session: ReviewSession, keys: AccessKeys) -> Starlette:
     """Build the app."""
+    routes = [
+        Route("/state", get_state(session.state)),
+        Route("/battles/{key}", get_route(session.battles.details)),
+        Route("/battles/{key}", post_route(session.battles.judge, BattleJudgement), methods=["POST"]),
+        Route("/battles/{key}", get_route(session.battles.remove_verdict), methods=["DELETE"]),
+        Route("/judges/{key}", get_route(session.score_details)),
+        Route("/judges/{key}", post_route(session.correct, ScoreCorrection), methods=["POST"]),
+        Route("/judges/{key}", get_route(session.remove_correction), methods=["DELETE"]),
+    ]
+    return build_app(routes, keys)
+
+
+def build_app(routes: Iterable[Route], keys: AccessKeys) -> Starlette:
+    """Build an app with the page, its files, and these routes."""
 
     async def answer_unknown_key(request: Request, error: Exception) -> Response:  # noqa: ARG001
-        return _error_response("The run has no item with this key.", HTTPStatus.NOT_FOUND)
+        return _error_response("There is no item with this key.", HTTPStatus.NOT_FOUND)
 
     return Starlette(
-        routes=[
-            *page_routes(_STATIC),
-            Route("/state", _get_state(session)),
-            Route("/battles/{key}", _get(session.battles.details)),
-            Route("/battles/{key}", _post(session.battles.judge, BattleJudgement), methods=["POST"]),
-            Route("/battles/{key}", _get(session.battles.remove_verdict), methods=["DELETE"]),
-            Route("/judges/{key}", _get(session.score_details)),
-            Route("/judges/{key}", _post(session.correct, ScoreCorrection), methods=["POST"]),
-            Route("/judges/{key}", _get(session.remove_correction), methods=["DELETE"]),
-        ],
+        routes=[*page_routes(_STATIC), *routes],
         middleware=[Middleware(Guard, keys=keys)],
         exception_handlers={**error_handlers(_error_response), KeyError: answer_unknown_key},
     )
 
 
-def _get(method: Callable[..., Any]) -> Endpoint:
+def get_route(method: Callable[..., Any]) -> Endpoint:
     """Call a method of the session with the key in the address, in a thread, since it blocks."""
 
     async def answer(request: Request) -> Response:
@@ -98,11 +103,11 @@ def _get(method: Callable[..., Any]) -> Endpoint:
     return answer
 
 
-def _get_state(session: ReviewSession) -> Endpoint:
+def get_state(read: Callable[[str], bytes | None]) -> Endpoint:
     """The state of the session, or no content if the page has it already."""
 
     async def answer(request: Request) -> Response:
-        state = await to_thread.run_sync(session.state, request.query_params.get("mark", ""))
+        state = await to_thread.run_sync(read, request.query_params.get("mark", ""))
         if state is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         return Response(state, media_type="application/json")
@@ -110,7 +115,7 @@ def _get_state(session: ReviewSession) -> Endpoint:
     return answer
 
 
-def _post(method: Callable[..., Any], body: type[BaseModel]) -> Endpoint:
+def post_route(method: Callable[..., Any], body: type[BaseModel]) -> Endpoint:
     """Store a review of the key in the address."""
 
     async def answer(request: Request) -> Response:

@@ -13,6 +13,7 @@ from scoregate.core.agreement import digest_fingerprint
 from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField
+from scoregate.core.media import show_references
 from scoregate.core.run import SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import Override, Verdict, Winner
@@ -108,6 +109,7 @@ def format_value(value: object) -> str:
     """Format a value for people: text as it is, a single field without its name, else JSON."""
     if isinstance(value, Mapping) and len(value) == 1:
         value = next(iter(value.values()))
+    value = show_references(value)
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False, indent=2)

@@ -27,6 +27,7 @@ _PAGE_HEADERS = {"Content-Security-Policy": "; ".join((*POLICY, "frame-src 'self
 _FRAME_POLICY = (
     "; ".join(each for each in POLICY if not each.startswith("frame-ancestors")) + "; frame-ancestors 'self'"
 )
+_MEDIA_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'"
 _ERROR_PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -57,11 +58,16 @@ def build_view_app(runs: RunList, keys: AccessKeys) -> Starlette:
                 return Response(status_code=HTTPStatus.NO_CONTENT)
             return _report_response(await to_thread.run_sync(partial(runs.render, **request.path_params)))
 
+    async def media(request: Request) -> Response:
+        file = await to_thread.run_sync(partial(runs.read_media, **request.path_params))
+        return Response(file.data, media_type=file.type, headers={"Content-Security-Policy": _MEDIA_POLICY})
+
     return Starlette(
         routes=[
             *page_routes(_STATIC, _PAGE_HEADERS),
             Route("/state", state),
             Route("/report/{key}/{against}", report),
+            Route("/media/{digest}", media),
         ],
         middleware=[Middleware(Guard, keys=keys)],
         exception_handlers=error_handlers(_error_page),

@@ -32,10 +32,12 @@ from scoregate.ci.archive import (
 )
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.archive.marker import is_being_written
+from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.progress import LiveRun, read_live
 from scoregate.ci.report.html import assets
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import Status
+from scoregate.core.media import MediaFile
 from scoregate.errors import RecordError
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
@@ -299,6 +301,17 @@ class RunList:
             ScoregateError: the report can't be rendered.
         """
         return self.renderer.page(*self._pair(key, against))
+
+    def read_media(self, digest: str) -> MediaFile:
+        """An image or audio of a run, by its digest. Its type is found by its content.
+
+        Raises:
+            HTTPException: no run has such a file.
+        """
+        read = (MediaFolder(run.folder / MEDIA_FOLDER).read(digest) for run in self._runs())
+        if (file := next(filter(None, read), None)) is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "No run has this image or recording.")
+        return file
 
     def _pair(self, key: str, against: str) -> tuple[StoredRun, StoredRun | None]:
         runs = {run.key: run for run in self._runs()}

@@ -17,7 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
-from tests.e2e.container.image import ROOT, TOOLS, built, wanting
+from tests.e2e.container.image import ROOT, TOOLS, Image, built, wanting
 from tests.fakes.github import GitHub
 from tests.integration.host.conftest import Project
 
@@ -39,10 +39,16 @@ GITHUB = {
 
 
 class Action:
-    """The action with its image; `run` does with it what a step of a workflow does."""
+    """The action with its image; `run` does with it what a step of a workflow does.
 
-    def __init__(self, image: str, runner: ModuleType, github: Mapping[str, str]) -> None:
-        self.image = image
+    Attributes:
+        image: the tag of the image.
+        settings: the variable that names podman's settings.
+    """
+
+    def __init__(self, image: Image, runner: ModuleType, github: Mapping[str, str]) -> None:
+        self.image = image.tag
+        self.settings = image.variable
         self._runner = runner
         self._github = github
 
@@ -109,7 +115,7 @@ def action(runner: ModuleType) -> Iterator[Action]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(image.variable, image.value)
         with GitHub.start() as hub:
-            yield Action(image.tag, runner, {**GITHUB, **context(hub)})
+            yield Action(image, runner, {**GITHUB, **context(hub)})
 
 
 def context(hub: GitHub) -> dict[str, str]:

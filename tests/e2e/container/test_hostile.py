@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,6 +32,17 @@ def hostile(project: Project) -> Project:
     return project
 
 
+@pytest.fixture
+def few_processes(action: Action, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container with 600 processes at most, which a suite uses up sooner than the 2048 of the default."""
+    settings = Path(os.environ[action.settings]).read_text(encoding="utf-8")
+    assert settings.count("[containers]\n") == 1
+    path = tmp_path / "containers.conf"
+    path.write_text(settings.replace("[containers]\n", "[containers]\npids_limit = 600\n"), encoding="utf-8")
+    monkeypatch.setenv(action.settings, str(path))
+
+
+@pytest.mark.usefixtures("few_processes")
 def test_nothing_that_a_hostile_suite_tries_succeeds(action: Action, hostile: Project, github_runner: Runner) -> None:
     root = hostile.root
     result = action.run(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.e2e.container.conftest import OWNER, Action, given_to, podman
+from tests.e2e.container.image import ROOT
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.kept import UV
 
@@ -37,21 +40,22 @@ def declared(project: Project) -> None:
 def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> None:
     project.write("evals/demo.py", "import sys, time\nprint('began', time.time())\n" + suite("print(sys.prefix)"))
     given_to(project.root, OWNER)
-    waits = []
-    for _ in range(3):
+    wait = math.inf
+    for _ in range(3):  # a busy machine gets another try
         started = time.time()
         result = action.run(project.root)
         assert result.exit_code == 0, result.log
         began = next(line for line in result.log.splitlines() if "| began" in line)
-        waits.append(float(began.split()[-1]) - started)
-    assert min(waits) <= 8, "0.5 s on a machine at rest; an installation would take longer than this anywhere"
+        if (wait := float(began.split()[-1]) - started) <= 8:
+            break
+    assert wait <= 8, "0.5 s on a machine at rest; an installation would take longer than this anywhere"
     assert "| /opt/scoregate" in result.log
     assert ran(project).statuses == {"passed": 3}
     assert result.unexpected_inputs == result.undeclared_outputs == []
     assert {path.lstat().st_uid for path in ran(project).out.rglob("*")} == {OWNER}
 
 
-def test_the_image_is_small(action: Action) -> None:
+def test_the_image_is_small_and_compiled(action: Action) -> None:
     sizes = {
         name: int(podman("image", "inspect", name, "--format", "{{.Size}}"))
         for name in (action.image, "docker.io/library/python:3.13-slim")
@@ -59,14 +63,14 @@ def test_the_image_is_small(action: Action) -> None:
     assert sizes[action.image] - sizes["docker.io/library/python:3.13-slim"] <= 215_000_000, (
         "git, the gateway and a client of PostgreSQL are in it"
     )
+    find = ("/opt/scoregate/lib", "-path", "*/scoregate/ci/report/*", "-name", "*.template")
+    compiled = podman("run", "--rm", "--entrypoint", "find", action.image, *find)
+    assert len(compiled.split()) == len(list((ROOT / "src/scoregate/ci/report").rglob("*.j2")))
 
 
-@pytest.mark.parametrize("prepare", [locked, required, declared])
-def test_dependencies_are_installed_outside_the_workspace(action: Action, project: Project, prepare: object) -> None:
-    assert callable(prepare)
-    prepare(project)
+def install(action: Action, project: Project, **environment: str) -> None:
+    """Run a suite that needs a package; the step before has left variables, and a Python that the container lacks."""
     project.write("evals/demo.py", NEEDS)
-    # What an earlier step left: an environment whose Python the container does not have.
     (project.root / ".venv" / "bin").mkdir(parents=True)
     (project.root / ".venv" / "bin" / "python").symlink_to("/opt/hostedtoolcache/Python/3.12/bin/python")
     leaks = {
@@ -77,7 +81,7 @@ def test_dependencies_are_installed_outside_the_workspace(action: Action, projec
         "UV_PROJECT_ENVIRONMENT": ".venv",
     }
     given_to(project.root, OWNER)
-    result = action.run(project.root, env=leaks)
+    result = action.run(project.root, env={**leaks, **environment})
     assert result.exit_code == 0, result.log
     prefix = next(line.split()[-1] for line in result.log.splitlines() if "| prefix" in line)
     assert prefix.endswith("/venv")
@@ -85,13 +89,21 @@ def test_dependencies_are_installed_outside_the_workspace(action: Action, projec
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
+@pytest.mark.parametrize("prepare", [locked, declared])
+def test_dependencies_are_installed_outside_the_workspace(
+    action: Action, project: Project, prepare: Callable[[Project], None]
+) -> None:
+    prepare(project)
+    install(action, project)
+
+
 def test_downloads_are_kept_where_the_workflow_says(action: Action, project: Project) -> None:
     required(project)
-    project.write("evals/demo.py", NEEDS)
-    given_to(project.root, OWNER)
     cache = {"UV_CACHE_DIR": f"{project.root}/.uv-cache"}
-    assert action.run(project.root, env=cache).exit_code == 0
-    again = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, network="none")
+    install(action, project, **cache)
+    # Without a token, it does not wait for GitHub to answer.
+    no_token = {"token": ""}
+    again = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, github=no_token, network="none")
     assert again.exit_code == 0, again.log
 
 
@@ -136,9 +148,8 @@ def test_the_base_can_be_run_in_the_container(action: Action, project: Project) 
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
-@pytest.mark.parametrize("command", ["delete", "run --help"])
-def test_a_command_that_does_not_exist_is_wrong_usage(action: Action, project: Project, command: str) -> None:
-    assert action.run(project.root, {"command": command}).exit_code == 2
+def test_a_command_that_does_not_exist_is_wrong_usage(action: Action, project: Project) -> None:
+    assert action.run(project.root, {"command": "run --help"}).exit_code == 2
 
 
 def test_our_files_are_written_for_the_owner_only_by_root(action: Action, project: Project, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ FEATURES = {
     "temperature": lambda body: body.get("temperature") not in (None, 1),
     "max_tokens": lambda body: "max_tokens" in body,
     "n": lambda body: (body.get("n") or 1) > 1,
+    "images": lambda body: '"type": "image_url"' in json.dumps(body.get("messages")),
 }
 _MESSAGES = {
     "json_schema": ("response_format", "This model does not support response_format of type 'json_schema'."),
@@ -29,6 +31,7 @@ _MESSAGES = {
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ),
     "n": ("n", "This model does not support n greater than 1."),
+    "images": ("messages.[1].content.[1].type", "Invalid content type. image_url is only supported by certain models."),
 }
 
 

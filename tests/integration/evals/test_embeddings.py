@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.media import RED
 from tests.fakes.openai import OpenAIServer
 from tests.fakes.openai.embeddings import vector
 
-from scoregate import evaluate
+from scoregate import Media, evaluate
 from scoregate.scorers import embedding_similarity
 from scoregate.scorers.embeddings import compute_cosine
 
@@ -73,6 +74,8 @@ def test_what_can_not_be_compared_is_an_error_and_never_a_score(server: OpenAISe
     for output, expected, message in (
         ("a", None, "embedding_similarity compares with `expected`, which this case lacks"),
         ("a" * 10_000_000, "b", "takes texts of up to 200,000 characters, and this one has 10,000,000"),
+        ({"a": Media.from_bytes(RED)}, "b", "the output has an image, and embedding_similarity compares texts"),
+        ("a", Media.from_bytes(RED), "the expected output has an image, and embedding_similarity compares texts"),
     ):
         (error,) = run(output, expected).cases[0].errors
         assert message in error.error.message

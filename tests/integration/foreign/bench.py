@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 from tests.integration.foreign import spies
@@ -52,8 +54,9 @@ class Bench:
         return self.scoregate("exec", *words, **environ)
 
     def scoregate(self, *words: str | Path, **environ: str) -> Ran:
-        """Any command of ours."""
-        return self.project.scoregate(*map(str, words), **{**self.environ, **environ})
+        """Any command of ours, in this process: the spy of Python's start is for suites."""
+        with patch.dict(os.environ, PYTHONPATH=self.environ["PYTHONPATH"]):
+            return self.project.scoregate(*map(str, words), **{**self.environ, **environ})
 
     @property
     def posted(self) -> dict[tuple[str, str], float]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from importlib.resources import files
 
 from tests.docs.project import Project
-from tests.integration.frameworks.runs import Rows, check_inserted_row
+from tests.integration.frameworks.runs import Rows, check_inserted_row, execute, read_json
 from tests.integration.migrate.environments import use_node
+from tests.integration.migrate.test_braintrust import NODE as BRAINTRUST_NODE
+from tests.integration.migrate.test_braintrust import PACKAGES as BRAINTRUST
 from tests.integration.migrate.test_evalite import NODE as EVALITE_NODE
 from tests.integration.migrate.test_evalite import PACKAGES as EVALITE
 from tests.integration.migrate.test_promptfoo import NODE as PROMPTFOO_NODE
 from tests.integration.migrate.test_promptfoo import PACKAGES as PROMPTFOO
+
+
+def read_starter(name: str) -> str:
+    """A file that `scoregate init` writes."""
+    return (files("scoregate.cli") / f"starter/{name}.txt").read_text("utf-8")
 
 
 def write_promptfoo(project: Project, rows: Rows) -> list[str]:
@@ -61,7 +69,6 @@ def write_evalite(project: Project, rows: Rows) -> list[str]:
         'import { createInMemoryStorage } from "evalite/in-memory-storage";\n'
         "export default defineConfig({ storage: () => createInMemoryStorage() });\n",
     )
-    project.write("evalite_events.mjs", (files("scoregate.cli") / "starter/evalite_events.mjs.txt").read_text("utf-8"))
     data = json.dumps([{"input": question, "expected": "yes"} for question, _ in rows])
     wrong = json.dumps([question for question, passes in rows if not passes])
     project.write(
@@ -70,11 +77,72 @@ def write_evalite(project: Project, rows: Rows) -> list[str]:
         f"evalite('capitals', {{ data: () => {data}, task: async (input) => ({wrong}.includes(input) ? 'no' : 'yes'),\n"
         "  scorers: [{ name: 'same', scorer: ({ output, expected }) => (output === expected ? 1 : 0) }] });\n",
     )
-    command = "evalite run --outputPath results.json && node evalite_events.mjs results.json"
-    return ["--", "sh", "-c", command]
+    return ["--import", "evalite:results.json", "--", "evalite", "run", "--outputPath", "results.json"]
 
 
 def test_evalite(project: Project) -> None:
     modules = use_node(project, "evalite", EVALITE, version=EVALITE_NODE)
     (project.folder / "node_modules").symlink_to(modules)
     check_inserted_row(project, write_evalite, evaluator="same", fails=False)
+
+
+def write_braintrust(project: Project, rows: Rows) -> list[str]:
+    project.write("scoregate_reporter.mjs", read_starter("scoregate_reporter.mjs"))
+    data = json.dumps([{"input": question, "expected": "yes"} for question, _ in rows])
+    wrong = json.dumps([question for question, passes in rows if not passes])
+    project.write(
+        "bot.eval.ts",
+        "import { Eval } from 'braintrust';\n"
+        "const same = ({ output, expected }: any) => (output === expected ? 1 : 0);\n"
+        f"const task = async (input: string) => ({wrong}.includes(input) ? 'no' : 'yes');\n"
+        f"Eval('team/capitals', {{ data: () => {data}, task, scores: [same] }});\n",
+    )
+    return ["--", "npx", "braintrust", "eval", "--no-send-logs", "bot.eval.ts", "scoregate_reporter.mjs"]
+
+
+def use_braintrust(project: Project) -> None:
+    modules = use_node(project, "braintrust", BRAINTRUST, version=BRAINTRUST_NODE)
+    (project.folder / "node_modules").symlink_to(modules)
+
+
+def test_braintrust(project: Project) -> None:
+    use_braintrust(project)
+    check_inserted_row(project, write_braintrust, evaluator="same", fails=False)
+
+
+def test_braintrust_reports_errors_labels_and_each_eval_of_a_project(project: Project) -> None:
+    use_braintrust(project)
+    project.write("scoregate_reporter.mjs", read_starter("scoregate_reporter.mjs"))
+    project.write(
+        "bot.mjs",
+        "import { Eval } from 'braintrust';\nimport { reporter } from './scoregate_reporter.mjs';\n"
+        "const task = (input) => { if (input === 'c') throw new Error('no answer'); return 'yes'; };\n"
+        "const good = () => 1;\n"
+        "const broken = ({ input }) => { if (input === 'b') throw new Error('no score'); return null; };\n"
+        "const tone = () => ({ id: 'nice' });\n"
+        "const data = () => ['a', 'b', 'c', 'a'].map((input) => ({ input, tags: ['x'] }));\n"
+        "const evaluator = { data, task, scores: [good, broken], classifiers: [tone],\n"
+        "  errorScoreHandler: ({ unhandledScores: names }) => Object.fromEntries(names.map((name) => [name, 1])) };\n"
+        "for (const experimentName of ['one', 'two'])\n"
+        "  await Eval('capitals', { ...evaluator, experimentName }, { noSendLogs: true, reporter });\n"
+        "await Eval('none', evaluator, { noSendLogs: true, reporter, returnResults: false });\n",
+    )
+    done = execute(project, ["--", "node", "bot.mjs"], baseline="none", out="out")
+    assert done.returncode == 3, done.stdout
+    suites = {each["id"]: each for each in read_json(project.folder / "out" / "run" / "run.json")["suites"]}
+    assert {name: each["cases"] for name, each in suites.items()} == {"capitals": 4, "capitals / two": 4, "none": 0}
+    assert "No case ran in none" in done.stdout
+    assert "no answer" in done.stdout
+    assert "no score" in done.stdout
+    number = list(suites).index("capitals")
+    with gzip.open(project.folder / "out" / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
+        trials = {
+            (each["hash"], each.get("repeat", 0)): each for each in map(json.loads, lines) if each["suite"] == number
+        }
+    assert {place: sorted(each.get("evaluations", {})) for place, each in trials.items()} == {
+        ("a", 0): ["good"],
+        ("a", 1): ["good"],
+        ("b", 0): ["good"],
+        ("c", 0): ["broken", "good"],
+    }
+    assert trials["a", 0]["labels"]["tone"]["label"] == "nice"

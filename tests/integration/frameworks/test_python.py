@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from importlib.resources import files
 
@@ -13,6 +14,7 @@ from tests.integration.migrate.test_deepeval import REQUIREMENTS as DEEPEVAL
 from tests.integration.migrate.test_pydantic_evals import REQUIREMENTS as PYDANTIC_EVALS
 
 INSPECT = ("inspect-ai==0.3.285",)
+LANGSMITH = ("langsmith==0.15.0", "pytest==9.2.0", "rapidfuzz==3.*")
 EXIT_ONE_IS_A_FAILED_TEST = "test $? -le 1"
 
 
@@ -127,3 +129,89 @@ def write_braintrust(project: Project, rows: Rows) -> list[str]:
 def test_braintrust(project: Project) -> None:
     use_python(project, "braintrust", BRAINTRUST)
     check_inserted_row(project, write_braintrust, evaluator="same", fails=False)
+
+
+def write_langsmith(project: Project, rows: Rows) -> list[str]:
+    data = [{"question": question} for question, _ in rows]
+    wrong = [question for question, passes in rows if not passes]
+    project.write(
+        "test_bot.py",
+        "import pytest\n"
+        "from langsmith import testing as t\n"
+        "@pytest.mark.langsmith(test_suite_name='capitals')\n"
+        f"@pytest.mark.parametrize('row', {data!r})\n"
+        "def test_answer(row):\n"
+        f"    answer = 'no' if row['question'] in {wrong!r} else 'yes'\n"
+        "    t.log_inputs({'question': row['question']})\n"
+        "    t.log_outputs({'answer': answer})\n"
+        "    t.log_feedback(key='yes', score=float(answer == 'yes'))\n"
+        "    assert answer == 'yes'\n",
+    )
+    return ["--", "pytest", "-q", "-p", "no:cacheprovider", "test_bot.py"]
+
+
+def use_langsmith(project: Project) -> None:
+    use_python(project, "langsmith", LANGSMITH)
+    # Without an account, and without a network.
+    offline = {"LANGSMITH_TEST_TRACKING": "false", "LANGSMITH_ENDPOINT": "http://127.0.0.1:9"}
+    project.environment |= {"PYTEST_PLUGINS": "scoregate.pytest_plugin", **offline}
+
+
+def test_langsmith(project: Project) -> None:
+    use_langsmith(project)
+    check_inserted_row(project, write_langsmith, evaluator="passed")
+
+
+def test_everything_that_a_test_logs_with_langsmith_is_recorded(project: Project) -> None:
+    use_langsmith(project)
+    project.write("evals/conftest.py", "from langsmith.testing import log_outputs\n")
+    project.write(
+        "evals/test_bot.py",
+        "import pytest\n"
+        "from langsmith import expect, testing as t\n"
+        "from langsmith.testing import log_feedback\n"
+        "from conftest import log_outputs\n"
+        "@pytest.mark.langsmith(output_keys=['expected'], repetitions=2)\n"
+        "@pytest.mark.parametrize('question, expected', [('When?', 'nine')])\n"
+        "def test_hours(question, expected):\n"
+        "    t.log_inputs({'user': 'a'})\n"
+        "    log_outputs({'answer': 'at nine'})\n"
+        "    t.log_reference_outputs({'tone': 'warm'})\n"
+        "    with t.trace_feedback():\n"
+        "        t.log_feedback(key='judge', score=0.75, comment='polite')\n"
+        "    log_feedback(key='stars', score=4)\n"
+        "    log_feedback(key='brief', score=False)\n"
+        "    log_feedback(key='brief', score=True)\n"
+        "    log_feedback(key='passed', score=1)\n"
+        "    log_feedback(key='tone', value='cold')\n"
+        "    log_feedback(key='odd', score='high')\n"
+        "    log_feedback(key='nothing')\n"
+        "    expect.score(0.5, key='similar').to_be_greater_than(0.1)\n"
+        "    expect.edit_distance('a', 'b')\n"
+        "    assert expected in 'at nine'\n"
+        "def test_plain(): ...\n",
+    )
+    project.write("scoregate.toml", "[evaluators.stars]\nscale = [1, 5]\n")
+    done = project.run(["scoregate", "run", "--baseline", "none", "--out", "out"])
+    with gzip.open(project.folder / "out" / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
+        first, second = map(json.loads, lines)
+    assert (first["name"], second["repeat"]) == ("test_hours[When?-nine]", 1)
+    assert first["input"] == {
+        "input": {"question": "When?", "user": "a"},
+        "expected": {"expected": "nine", "tone": "warm"},
+    }
+    assert first["output"] == {"answer": "at nine"}
+    scores = {name: each.get("score") for name, each in first["evaluations"].items()}
+    assert scores == {
+        "passed": 1.0,
+        "judge": 0.75,
+        "stars": 0.75,
+        "brief": 0.0,
+        "brief #2": 1.0,
+        "passed #2": 1.0,
+        "similar": 0.5,
+        "edit_distance": 1.0,
+    }
+    assert first["labels"]["tone"]["label"] == "cold"
+    assert "'high', no number" in json.dumps(first)
+    assert done.returncode == 3, done.stdout  # `odd` is an error

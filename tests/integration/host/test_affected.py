@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
+import pytest
 from tests.integration.host.conftest import Project, Ran
 
 SUITE = """
@@ -38,6 +40,8 @@ def carried(ran: Ran) -> list[str]:
 
 def test_only_what_a_change_affects_runs(project: Project) -> None:
     prepare(project)
+    planned = " ".join(project.scoregate("plan").output.split())
+    assert "2 suites will not run, because nothing that they depend on changed" in planned
     again = project.scoregate("run")
     assert (again.exit_code, sorted(carried(again))) == (0, ["one", "two"]), again.output
     assert "2 suites did not run, because nothing that they depend on changed" in again.output
@@ -54,6 +58,8 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     assert 'value="results of main@' in (changed.out / "junit.xml").read_text(encoding="utf-8")
     assert "not affected (results of main@" in (changed.out / "comment.md").read_text(encoding="utf-8")
     assert carried(project.scoregate("run", "--all")) == []
+    # A run of all suites is a base, too.
+    assert sorted(carried(project.scoregate("run"))) == ["one", "two"]
 
 
 def test_list_says_why_each_suite_runs(project: Project) -> None:
@@ -170,3 +176,50 @@ def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
     changed = project.scoregate("run")
     assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
     assert {suite["carried"]["id"] for suite in changed.result["suites"] if suite["carried"]} == {base["id"]}
+
+
+NODE_SUITE = """
+import fs from "node:fs";
+import { answer } from "./lib.mjs";
+const prompt = await fs.promises.readFile("prompts/chat.md", "utf8");
+const log = `${process.env.SCOREGATE_EVENTS}/chat.jsonl`;
+const say = (event) => fs.appendFileSync(log, JSON.stringify({ suite: "chat", ...event }) + "\\n");
+say({ type: "suite_started" });
+for (const input of ["a", "b"]) {
+  say({ type: "case_started", case: input, input });
+  say({ type: "case_output", case: input, output: answer(input) });
+  say({ type: "scored", case: input, evaluator: "same", score: Number(answer(input) === input) });
+  say({ type: "case_finished", case: input });
+}
+say({ type: "suite_finished" });
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_a_node_command_needs_no_inputs(project: Project) -> None:
+    settings = 'affected = true\n[[commands]]\nname = "chat"\nrun = "node evals/chat.mjs"\n'
+    project.write(".gitignore", "scoregate-out/\n.scoregate-cache/\n")
+    project.write("scoregate.toml", settings)
+    project.write("evals/chat.mjs", NODE_SUITE)
+    project.write("evals/lib.mjs", "export const answer = (input) => input;")
+    for name in ("prompts/chat.md", "prompts/other.md", "package.json"):
+        project.write(name, "{}")
+    project.commit()
+    assert project.scoregate("run").exit_code == 0
+    project.write("prompts/other.md", "other")
+    again = project.scoregate("run")
+    assert (again.exit_code, carried(again)) == (0, ["chat"]), again.output
+    for name, text, why in (
+        ("prompts/chat.md", "other", "prompts/chat.md changed"),
+        ("evals/lib.mjs", "export const answer = () => '';", "evals/lib.mjs changed"),
+        ("package.json", "{ }", "package.json changed, which all suites depend on"),
+    ):
+        before = (project.root / name).read_text(encoding="utf-8")
+        project.write(name, text)
+        listed = " ".join(project.scoregate("list", "--affected").output.split())
+        assert f"runs: {why}" in listed, listed
+        project.write(name, before)
+    project.write("scoregate.toml", settings + 'inputs = ["prompts/none.md"]\n')
+    assert project.scoregate("run").exit_code == 0
+    project.write("prompts/chat.md", "other")
+    assert carried(project.scoregate("run")) == ["chat"]  # `inputs` replaces the record

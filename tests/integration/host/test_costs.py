@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,23 @@ def test_plan_run_and_comment_show_the_estimate(priced: Project, openai_server: 
     assert again.result["estimate"]["calls"] == 6
 
 
+def test_plan_refuses_what_run_refuses(priced: Project) -> None:
+    half = str(spent(priced) / 2)
+    for options in ((), ("--format", "json")):
+        refused = priced.scoregate("plan", "--max-cost", half, *options)
+        assert refused.exit_code == 3, refused.output
+        assert "one" in refused.output  # the estimate is shown first
+        assert f"this run would exceed the budget: it costs ${spent(priced):.2f}" in refused.output
+    assert priced.scoregate("plan", "--max-cost", "1000").exit_code == 0
+
+
+def test_plan_explains_affected_only_if_it_is_set(priced: Project) -> None:
+    assert "All suites" not in priced.scoregate("plan").output
+    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
+    planned = " ".join(priced.scoregate("plan").output.split())
+    assert "All suites will run: the base's run did not record what its suites depend on" in planned
+
+
 def test_a_budget_that_cannot_suffice_refuses_before_the_run(priced: Project, openai_server: OpenAIServer) -> None:
     before, number = spent(priced), len(openai_server.requests)
     for _ in range(2):  # a refusal must not hide the base, else the second run would start
@@ -94,6 +112,62 @@ def test_a_budget_that_cannot_suffice_refuses_before_the_run(priced: Project, op
     # Within the interval it is in doubt, so the run starts.
     assert "nothing was run" not in priced.scoregate("run", "--max-cost", str(before * 0.99)).output
     assert len(openai_server.requests) > number
+
+
+# A server on this machine may run code of the repository, and then every case would run. This client has none.
+ROWS = """
+import json
+from pathlib import Path
+import httpx
+from openai import OpenAI
+from scoregate import evaluate
+from scoregate.models import wrap
+
+def answer(request):
+    with Path({calls!r}).open("a") as file:
+        file.write("call\\n")
+    message = {{"role": "assistant", "content": "yes"}}
+    usage = {{"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}}
+    choice = {{"index": 0, "message": message, "finish_reason": "stop"}}
+    return httpx.Response(200, json={{
+        "id": "1", "object": "chat.completion", "created": 1, "model": "our-model", "choices": [choice], "usage": usage
+    }})
+
+client = wrap(OpenAI(api_key="none", http_client=httpx.Client(transport=httpx.MockTransport(answer))))
+
+def task(input):
+    return client.chat.completions.create(model="our-model", messages=[{{"role": "user", "content": input}}])\\
+        .choices[0].message.content
+
+evaluate("a", data="rows.jsonl", task=task, scorers=[lambda output: True])
+"""
+
+
+def test_a_limit_counts_kept_cases_and_does_not_refuse_to_run_the_others(priced: Project, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    rows = [f'{{"input": "question {number}"}}\n' for number in range(8)]
+    priced.write("rows.jsonl", "".join(rows))
+    priced.write("evals/one.py", ROWS.format(calls=str(calls)))
+    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
+    priced.commit()
+    assert priced.scoregate("run").exit_code == 0
+    assert calls.read_text().count("call") == 8
+    little, enough = str(spent(priced) * 1.05), str(spent(priced) * 1.2)
+    priced.write("rows.jsonl", "".join([*rows, '{"input": "one more"}\n']))
+    found = plan(priced, "--max-cost", little)
+    assert found["total"]["cost"]["low"] == 0
+    assert found["total"]["cost"]["expected"] > 0
+    assert [each["note"] for each in found["suites"]] == [
+        "all its cases; only those whose rows in rows.jsonl changed will run"
+    ]
+    # The gate counts the kept cases, as a run of all cases would: nine of them cost more than little.
+    ran = priced.scoregate("run", "--max-cost", little)
+    assert (ran.exit_code, calls.read_text().count("call")) == (1, 9), ran.output
+    assert priced.scoregate("run", "--max-cost", enough).exit_code == 0
+    priced.write("rows.jsonl", "".join(rows[:7]))
+    ran = priced.scoregate("run", "--max-cost", enough)
+    assert (ran.exit_code, calls.read_text().count("call")) == (0, 9), ran.output
+    assert "0 of 7 cases ran" in " ".join(ran.output.split())
 
 
 def test_stored_answers_are_free(priced: Project) -> None:
@@ -215,3 +289,29 @@ def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> No
     assert "Named by .scoregate/judges/tone/judge.toml" in claude
     assert "Named by evals/two.py:" in gpt4o
     assert "Model gpt-4 was retired" in priced.scoregate("list").output
+
+
+def test_shards_are_estimated_together_and_refused_together(priced: Project, openai_server: OpenAIServer) -> None:
+    before, number = spent(priced), len(openai_server.requests)
+    priced.scoregate("run", "--out", "base", "--baseline", "none")
+    number = len(openai_server.requests)
+    options = ("--baseline", "base", "--output", "scoregate-out/partition.json", "--shards", "2")
+    planned = priced.scoregate("plan", *options)
+    assert re.search(rf"estimate \${before:.2f} \[.*\], 6 calls, .* tokens, for all shards", planned.output)
+    refused = priced.scoregate("plan", *options, "--max-cost", str(before / 2))
+    assert refused.exit_code == 3
+    assert "nothing was run" in refused.output
+    # Without the job of a plan, each shard refuses.
+    shard = ("run", "--baseline", "base", "--shard")
+    refused = priced.scoregate(*shard, "1/2", "--out", "shards/1", "--max-cost", str(before / 2))
+    assert refused.exit_code == 3
+    assert "nothing was run" in refused.output
+    assert len(openai_server.requests) == number
+    for at in ("1", "2"):
+        ran = priced.scoregate(
+            *shard, f"{at}/2", "--partition", "scoregate-out/partition.json", "--out", f"shards/{at}"
+        )
+        assert ran.exit_code == 0, ran.output
+    merged = priced.scoregate("merge", "shards/*", "--baseline", "base")
+    assert f"Cost: estimate ${before:.2f} [" in merged.output
+    assert merged.run["estimate"]["cost"]["expected"] == pytest.approx(before)

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.integration.host.conftest import Project, clean_environment, suite
+from tests.integration.host.conftest import Project, Ran, clean_environment, suite
 
 from scoregate.ci.reports import REPORTS
 
@@ -41,6 +41,11 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+def run(project: Project, *arguments: str, **environment: str) -> Ran:
+    """Run in a process of its own, which leaves no file open on the disk."""
+    return project.finish(project.start_page(*RUN, *arguments, **environment))
+
+
 def check_reports(out: Path, output: str, title: str) -> set[str]:
     """Every file is whole and of the run of that title, and exactly what is there is named."""
     there = {path.name for path in out.iterdir() if path.name in FILES}
@@ -66,11 +71,11 @@ def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
 ) -> None:
     out = small_disk(kilobytes)
     project.write("evals/demo.py", suite(LONG.format(size=2_000), fn="says", good=3))
-    first = project.run_process(*RUN, "--out", str(out), "-m", "the first run")
+    first = run(project, "--out", str(out), "-m", "the first run")
     assert first.exit_code == 1, first.output
     assert check_reports(out, first.output, "the first run") == FILES
     project.write("evals/demo.py", suite(LONG.format(size=6_000), fn="says", good=40))
-    second = project.run_process(*RUN, "--out", str(out), "-m", "the second run")
+    second = run(project, "--out", str(out), "-m", "the second run")
     assert second.exit_code == 1, second.output
     there = check_reports(out, second.output, "the second run")
     if there != FILES:
@@ -103,9 +108,9 @@ def test_reports_of_an_earlier_run_are_gone_when_a_run_cannot_be_recorded(
 ) -> None:
     out = small_disk(600)
     project.write("evals/demo.py", suite(good=3))
-    assert project.run_process(*RUN, "--out", str(out)).exit_code == 0
+    assert run(project, "--out", str(out)).exit_code == 0
     project.write("evals/demo.py", suite(LONG.format(size=20_000), fn="says", good=40))
-    ran = project.run_process(*RUN, "--out", str(out), CI=ci)
+    ran = run(project, "--out", str(out), CI=ci)
     assert ran.exit_code in (2, 3), ran.output
     assert "No space left on device" in " ".join(ran.output.split())
     # On one's own machine the page stays with its run, which is still there.

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.own_wheel import installed_from_wheel
 from tests.integration.kept import UV
 
+__all__ = ["installed_from_wheel"]
+pytestmark = pytest.mark.usefixtures("installed_from_wheel")
 WHEEL = "wheels/demo_dep-1.0-py3-none-any.whl"
 TOKEN = "ghs_0123456789abcdef"
 

@@ -13,12 +13,14 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.integration.host.conftest import Project, suite
+from tests.integration.host.own_wheel import installed_from_wheel
 from tests.integration.kept import UV
 
 from scoregate.ci.environment import VenvSpec, prepare_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import load_settings
 
+__all__ = ["installed_from_wheel"]
 LAYOUTS = Path(__file__).parents[2] / "data" / "layouts"
 INSTALLED = {"iniconfig": "2.0.0", "tomli-w": "1.0.0", "roman": "4.1"}
 # Versions of what is installed, and the folder that the project is imported from.
@@ -102,6 +104,7 @@ async def check_layout(layout: Layout, folder: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.usefixtures("installed_from_wheel")
 async def test_each_layout_gets_what_its_files_pin(tmp_path: Path) -> None:
     limit = anyio.CapacityLimiter(3)
 
@@ -118,6 +121,7 @@ async def test_each_layout_gets_what_its_files_pin(tmp_path: Path) -> None:
 BROKEN = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
+@pytest.mark.usefixtures("installed_from_wheel")
 def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("backend.py", "raise SystemExit('no compiler was found')\n")
@@ -136,6 +140,7 @@ def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
 
 
 def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
+    """Here scoregate is installed from where it was installed from itself."""
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
     project.write("pyproject.toml", '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\n')

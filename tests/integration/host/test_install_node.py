@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from tests.integration.host.conftest import Project
 from tests.integration.host.javascript import COMMAND, path_without_node, write_package, write_suite
+from tests.integration.host.own_wheel import installed_from_wheel
 
+__all__ = ["installed_from_wheel"]
 TOKEN = "ghs_0123456789abcdef"
 
 
@@ -148,6 +150,7 @@ def test_pnpm_and_yarn_come_in_the_version_of_their_lock_file(tmp_path: Path) ->
         assert f"| found {VERSIONS[name]}" in ran.output, ran.output
 
 
+@pytest.mark.usefixtures("installed_from_wheel")
 def test_a_shell_command_can_use_node(project: Project, tmp_path: Path) -> None:
     write_suite(project)
     write_package(project)

@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.ci.importers import Reader
+from scoregate.ci.plan import RowColumns
 from scoregate.core.cases import CaseResult
 from scoregate.core.reducer import RunReducer
 from scoregate.core.run import SuiteResult
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {
+    "ctrf-jest.json": "ctrf",
+    "ctrf-pytest.json": "ctrf",
     "deepeval-conversation.json": "deepeval",
     "deepeval-repeat.json": "deepeval",
     "deepeval.json": "deepeval",
+    "evalite.json": "evalite",
     "inspect.eval": "inspect",
     "inspect.json": "inspect",
     "junit-gotestsum.xml": "junit",
@@ -31,9 +35,27 @@ FORMATS = {
     "junit-pytest.xml": "junit",
     "junit-surefire.xml": "junit",
     "junit-vitest.xml": "junit",
+    "lm-eval.jsonl": "lm-eval",
     "promptfoo.json": "promptfoo",
     "pydantic-evals-once.json": "pydantic-evals",
     "pydantic-evals.json": "pydantic-evals",
+    "rows-mlflow.json": "rows",
+    "rows-ragas.csv": "rows",
+    "skill-benchmark.json": "skill-benchmark",
+    "skill-grading.json": "skill-benchmark",
+    "vitest-evals.json": "vitest",
+}
+COLUMNS = {
+    "rows-mlflow.json": RowColumns(
+        scores=("*/value",),
+        input=("request",),
+        output="response",
+        expected="expected_response/value",
+        reason="{score}/rationale",
+    ),
+    "rows-ragas.csv": RowColumns(
+        scores=("exact_match", "*_similarity"), input=("user_input",), output="response", expected="reference"
+    ),
 }
 
 
@@ -58,19 +80,25 @@ def imported(
     alone: bool = True,
     more: tuple[bytes, ...] = (),
     scores: tuple[str, ...] = (),
+    columns: RowColumns | None = None,
 ) -> Imported:
     fold = RunReducer()
     cases: list[CaseResult] = []
     file = io.BytesIO(data.encode() if isinstance(data, str) else data)
     others = tuple(partial(io.BytesIO, each) for each in more)
-    events = Reader(lambda line: line)(format_name, file, name=name, alone=alone, more=others, scores=scores)
+    read = Reader(lambda line: line)
+    events = read(format_name, file, name=name, alone=alone, more=others, scores=scores, columns=columns)
     cases += [case for event in events if (case := fold.apply(name, None, event)) is not None]
     cases += fold.close()
     return Imported({suite.id: suite for suite in fold.results()}, cases)
 
 
-def imported_file(name: str, *, alone: bool = True, scores: tuple[str, ...] = ()) -> Imported:
-    return imported(FORMATS[name], (DATA / name).read_bytes(), name=name, alone=alone, scores=scores)
+def imported_file(
+    name: str, data: bytes | None = None, *, alone: bool = True, scores: tuple[str, ...] = ()
+) -> Imported:
+    """The file of this name, or other data in its place."""
+    data = (DATA / name).read_bytes() if data is None else data
+    return imported(FORMATS[name], data, name=name, alone=alone, scores=scores, columns=COLUMNS.get(name))
 
 
 def raw(name: str) -> Any:

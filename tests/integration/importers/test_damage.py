@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.importers.files import DATA, FORMATS, imported, raw
+from tests.integration.importers.files import DATA, FORMATS, imported, imported_file, raw
 
 from scoregate.ci.importers import IMPORTERS
 from scoregate.errors import ImportFailed
@@ -27,17 +27,17 @@ JSON = st.recursive(
 TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def borne(format_name: str, data: bytes) -> None:
+def borne(name: str, data: bytes) -> None:
     """It is read, or refused in words; anything else raises here."""
     with suppress(ImportFailed):
-        imported(format_name, data)
+        imported_file(name, data)
 
 
 @TRIES
 @given(FILES, st.data())
 def test_a_file_that_ends_too_early(name: str, data: st.DataObject) -> None:
     whole = (DATA / name).read_bytes()
-    borne(FORMATS[name], whole[: data.draw(st.integers(0, len(whole)))])
+    borne(name, whole[: data.draw(st.integers(0, len(whole)))])
 
 
 @TRIES
@@ -48,7 +48,7 @@ def test_a_file_with_other_bytes_in_it(name: str, data: st.DataObject) -> None:
         start = data.draw(st.integers(0, len(whole)))
         end = start + data.draw(st.integers(0, 20))
         whole = whole[:start] + data.draw(PIECES) + whole[end:]
-    borne(FORMATS[name], whole)
+    borne(name, whole)
 
 
 @TRIES
@@ -60,7 +60,7 @@ def test_a_file_with_other_values_in_it(name: str, data: st.DataObject) -> None:
         member = data.draw(st.sampled_from(members))
         whole = whole[: member.start()] + json.dumps(data.draw(JSON)) + whole[member.end() :]
         members = members[: members.index(member)] or members[:1]
-    borne(FORMATS[name], whole.encode())
+    borne(name, whole.encode())
 
 
 @TRIES
@@ -80,7 +80,7 @@ def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -
         above[last] = data.draw(JSON)
     else:
         at[key] = data.draw(JSON)
-    borne(FORMATS[name], json.dumps(whole).encode())
+    borne(name, json.dumps(whole).encode())
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

@@ -36,12 +36,38 @@ def means(ran: Ran) -> dict[tuple[str, str], float]:
     return {(row["suite"], row["evaluator"]): row["mean"] for row in ran.result["rows"]}
 
 
-@pytest.mark.parametrize("name", sorted(name for name in FORMATS if not name.startswith("junit")))
+@pytest.mark.parametrize("name", sorted(name for name in FORMATS if not name.startswith(("junit", "rows"))))
 def test_what_a_command_of_the_settings_writes_is_recorded(project: Project, name: str) -> None:
     command(project, copying(name, "out"), imports=f"{FORMATS[name]}:out")
     ran = project.scoregate("run")
     assert ran.result["totals"]["cases"] > 0, ran.output
     assert all(suite["complete"] for suite in ran.run["suites"])
+
+
+def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_line(project: Project) -> None:
+    columns = 'scores = ["exact_match", "*_similarity"]\ninput = "user_input"\nexpected = "reference"\n'
+    command(project, copying("rows-ragas.csv", "r.csv"), imports="rows:r.csv")
+    settings = (project.root / "pyproject.toml").read_text("utf-8")
+    project.write("pyproject.toml", f"{settings}[tool.scoregate.commands.rows]\n{columns}")
+    expected = {
+        ("r", "exact_match"): pytest.approx(1 / 3),
+        ("r", "non_llm_string_similarity"): pytest.approx(0.41 / 0.9),
+    }
+    ran = project.scoregate("run")
+    assert means(ran) == expected, ran.output
+    options = ["--rows", "scores=exact_match", "--rows", "scores=*_similarity", "--rows", "input=user_input"]
+    copy = copying("rows-ragas.csv", "r.csv").split()
+    again = project.scoregate("exec", "--import", "rows:r.csv", *options, "--", *copy)
+    assert means(again) == expected, again.output
+    for option, message in {"score=x": "must be KEY=COLUMN", "scores=": "must be KEY=COLUMN"}.items():
+        refused = project.scoregate("exec", "--import", "rows:r.csv", "--rows", option, "--", "true")
+        assert (refused.exit_code, message in refused.output) == (2, True), refused.output
+    unnamed = project.scoregate("exec", "--import", "rows:r.csv", "--", *copy)
+    assert unnamed.exit_code == 3
+    assert "columns of numbers or verdicts: reference, exact_match, non_llm_string_similarity" in " ".join(
+        unnamed.output.split()
+    ), unnamed.output
+    assert "--rows scores=NAME" in " ".join(unnamed.output.split())
 
 
 def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -> None:
@@ -138,7 +164,7 @@ def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
 
 def test_a_file_that_is_not_there_is_looked_for_in_a_folder_that_is_named(project: Project) -> None:
     command(project, "true", junit="report.xml")
-    assert f"relative to the folder '{project.root.name}'" in project.scoregate("run").output
+    assert "relative to the folder in which the command runs: " in " ".join(project.scoregate("run").output.split())
 
 
 def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
@@ -282,7 +308,7 @@ async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
     (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
-    failures = (await results.emit(told.append, Reader(lambda line: line), nobody)).failures
+    failures = (await results.emit(told.append, lambda: Reader(lambda line: line), nobody)).failures
     assert [failure.message for failure in failures] == [
         "'ours.json' was not written by the command, or is not a regular file"
     ]

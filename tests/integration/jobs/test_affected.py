@@ -170,3 +170,42 @@ def test_without_an_answer_of_github_there_is_a_warning(world: World) -> None:
     assert unread(job) == []
     assert "annotate_unread: the changed files are unknown" in job.output
     assert job.exit_code == 0
+
+
+ROWS = """
+from scoregate import evaluate
+from scoregate.scorers import equals
+
+evaluate("rows", data="data/rows.jsonl", task=lambda input: input, scorers=[equals()])
+"""
+
+
+def write_rows(world: World, expected: list[str]) -> None:
+    rows = [json.dumps({"input": str(at), "expected": each}) for at, each in enumerate(expected)]
+    world.project.write("data/rows.jsonl", "\n".join(rows) + "\n")
+
+
+def test_a_pull_request_runs_the_cases_of_changed_rows(world: World) -> None:
+    write_suites(world, "affected = true\naffected_push = true\nmin_pass_rate = 0.9\n")
+    world.project.write("evals/rows.py", ROWS)
+    write_rows(world, [str(at) for at in range(20)])
+    world.commit()
+    world.push()
+    world.branch()
+    write_rows(world, ["wrong", *(str(at) for at in range(1, 20))])
+    world.commit()
+    pull = world.open_pull_request()
+    job = world.job(events.pull_request(pull))
+    assert (job.exit_code, sorted(carried(job))) == (0, ["one", "two"]), job.output
+    suite = next(each for each in job.result["suites"] if each["id"] == "rows")
+    assert (suite["trials"], suite["reused"], suite["failed"], suite["carried"]) == (20, 19, 1, None)
+    assert suite["kept"]["name"].startswith("main@")
+    assert "rows: 1 of 20 cases ran, because only rows of data/rows.jsonl changed" in job.comment
+    text = (job.out / "junit.xml").read_text(encoding="utf-8")
+    assert 'value="19 of 20 results are those of main@' in text
+    # The results are no point of a history, and no base: a push runs all cases.
+    world.project.git("checkout", "-q", "main")
+    write_rows(world, ["other", *(str(at) for at in range(1, 20))])
+    world.commit()
+    pushed = next(each for each in world.push().result["suites"] if each["id"] == "rows")
+    assert (pushed["reused"], pushed["kept"]) == (0, None)

@@ -25,7 +25,7 @@ class Provider:
     """A model that fails some of its questions: more once it has drifted, or if it is asked badly."""
 
     def __init__(self, server: OpenAIServer) -> None:
-        self.server, self.drifted, self.last = server, False, 0
+        self.server, self.drifted, self.last = server, 0, 0
         server.answers(r"question \d+", self._answer)
 
     def _answer(self, question: Question) -> str:
@@ -71,7 +71,7 @@ def edit_notes(world: World) -> None:
 
 def test_drift_is_not_blamed_on_a_pull_request(world: World, provider: Provider) -> None:
     assert start(world, provider).exit_code == 0
-    provider.drifted = True
+    provider.drifted = 1
     asked = len(provider.server.asked())
     job = change(world, provider, edit_notes)
     assert job.exit_code == 0, job.output
@@ -86,9 +86,12 @@ def test_drift_is_not_blamed_on_a_pull_request(world: World, provider: Provider)
     assert drift["power"] < 0.8
     for text in (job.comment, job.output, (job.out / "report.html").read_text(encoding="utf-8")):
         assert "explained by the provider's drift" in " ".join(unescape(text).split())
-    assert re.search(r"Drift control: 60 cases of main@\w{7} ran again \(seed \d+\)", str(job.result["notices"]))
+    sample = r"Drift control: 60 cases ran again \(0.5 of the cases of main@\w{7}, seed \d+\)"
+    assert re.search(sample, str(job.result["notices"]))
     (finding,) = [each for each in job.result["findings"] if each["rule"] == "regression"]
     assert "with the drift of the provider, which explains it" in finding["value"]
+    (finding,) = [each for each in job.result["findings"] if each["rule"] == "pass rate"]
+    assert re.search(r"with a provider drift of −0\.\d+ in it", finding["value"])
     # The stored run keeps its control.
     assert read_run(job.out / "run").control is not None
 
@@ -103,7 +106,7 @@ def test_a_regression_is_still_found(world: World, provider: Provider) -> None:
 
 def test_a_regression_is_found_next_to_drift(world: World, provider: Provider) -> None:
     start(world, provider, "drift_control = 1\n")
-    provider.drifted = True
+    provider.drifted = 1
     job = change(world, provider, lambda world: write_suite(world, "Badly: "))
     assert job.exit_code == 1, job.output
     (row,) = job.result["rows"]
@@ -115,7 +118,7 @@ def test_a_regression_is_found_next_to_drift(world: World, provider: Provider) -
 
 def test_a_small_control_corrects_nothing(world: World, provider: Provider) -> None:
     start(world, provider, "drift_control = 0.1\n")
-    provider.drifted = True
+    provider.drifted = 1
     job = change(world, provider, edit_notes)
     assert job.exit_code == 1, job.output
     (row,) = job.result["rows"]
@@ -125,7 +128,7 @@ def test_a_small_control_corrects_nothing(world: World, provider: Provider) -> N
 
 def test_a_control_that_fails_corrects_nothing(world: World, provider: Provider) -> None:
     start(world, provider)
-    provider.drifted, provider.last = True, len(provider.server.asked()) + CASES
+    provider.drifted, provider.last = 1, len(provider.server.asked()) + CASES
     job = change(world, provider, edit_notes)
     assert job.exit_code == 1, job.output
     (row,) = job.result["rows"]
@@ -135,7 +138,7 @@ def test_a_control_that_fails_corrects_nothing(world: World, provider: Provider)
 
 def test_what_a_control_can_not_separate_from_the_change_is_not_corrected(world: World, provider: Provider) -> None:
     start(world, provider)
-    provider.drifted = True
+    provider.drifted = 1
     world.branch("packages")
     world.project.write("requirements.txt", "openai==9\n")
     world.commit()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.fakes.github import events
+from tests.integration.jobs.test_affected import write_suites
 from tests.integration.jobs.test_story import WORSE
 from tests.integration.jobs.world import WRITE, World
 
@@ -123,3 +125,61 @@ def test_where_nothing_is_run_a_rerun_is_not_looked_for(world: World) -> None:
     gated = world.job(event, *arguments, "--fail-on-regression")
     assert gated.exit_code == 3, gated.output
     assert "fail_on_regression can't be applied without it" in gated.output
+
+
+def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
+    write_suites(world, "affected = true\nmin_pass_rate = 0\n")
+    for at in range(3):
+        world.project.write("README.md", f"text {at}")
+        world.commit()
+        if at == 2:  # a leg without a record has none in the merged run
+            event = events.push(world.repo)
+            folder = legs(world, event)
+            head = json.loads((folder / LEGS[1] / "run.json").read_text(encoding="utf-8"))
+            (folder / LEGS[1] / "run.json").write_text(json.dumps(head | {"dependencies": None}), encoding="utf-8")
+            part = world.job(event, "merge", *(str(folder / name) for name in LEGS))
+            assert {each["script"] for each in part.run["dependencies"]["scripts"]} == {
+                f"py311: evals/{name}.py" for name in ("one", "two")
+            }
+        base_of_legs(world)
+    world.branch()
+    world.project.write("app/one.py", "def answer(input): return input + ''\n")
+    world.commit()
+    event = events.pull_request(world.open_pull_request())
+    folder = legs(world, event)
+    job = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
+    assert job.exit_code == 0, job.output
+    names = [f"{leg}: evals/{name}.py" for leg in LEGS for name in ("one", "two")]
+    assert [each["script"] for each in job.run["dependencies"]["scripts"]] == names
+    assert {row["suite"]: row["base_runs"] for row in job.result["rows"]} == {
+        f"{name} ({leg})": 3 for leg in LEGS for name in ("one", "two")
+    }
+
+
+def test_a_merged_run_keeps_results_that_a_leg_carries(world: World) -> None:
+    write_suites(world, "affected = true\n")
+    base_of_legs(world)
+    world.branch()
+    world.project.write("app/one.py", "def answer(input): return input + ''\n")
+    world.commit()
+    event = events.pull_request(world.open_pull_request())
+    base = world.folder / "base"
+    for name in LEGS:
+        # Each leg has a base of its own in a real matrix, by its key; here it is named.
+        world.project.git("checkout", "-q", "main")
+        job = world.job(events.push(world.repo), "run", "--comment", "off")
+        shutil.copytree(job.out / "run", base / name)
+        world.project.git("checkout", "-q", "change")
+    folder = world.folder / "carried"
+    for name in LEGS:
+        job = world.job(event, "run", "--comment", "off", "--baseline", str(base / name))
+        assert [each["label"] for each in job.result["suites"] if each["carried"]] == ["two"], job.output
+        shutil.copytree(job.out / "run", folder / name)
+    merged = world.job(event, "merge", *(str(folder / name) for name in LEGS))
+    assert merged.exit_code == 0, merged.output
+    rows = {row["suite"]: row["label"] for row in merged.result["rows"]}
+    assert rows == {
+        **{f"one ({leg})": "unchanged" for leg in LEGS},
+        **{f"two ({leg})": "not affected" for leg in LEGS},
+    }
+    assert "2 suites did not run" not in merged.comment

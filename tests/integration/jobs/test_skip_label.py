@@ -86,3 +86,29 @@ def test_in_a_forks_pull_request_it_lets_no_job_pass(world: World) -> None:
     assert job.exit_code == 3, job.output
     assert "In a pull request of a fork" in job.output
     assert pull.comments == []
+
+
+def test_merge_passes_if_every_shard_was_skipped(world: World) -> None:
+    pull = open_change(world, settings=ALLOWED)
+
+    def merge(**options: str) -> Job:
+        return world.job(events.pull_request(pull), "merge", "shards/*", **options)
+
+    missing = merge()
+    assert missing.exit_code == 2, missing.output
+    pull.label(LABEL, "ana", at=world.repo.activities[-1].timestamp + timedelta(minutes=1))
+    for number in (1, 2):
+        shard = world.job(events.pull_request(pull), "run", "--shard", f"{number}/2", "--out", f"shards/{number}")
+        assert (shard.exit_code, shard.outputs["conclusion"]) == (0, "skipped"), shard.output
+    merged = merge()
+    assert (merged.exit_code, merged.outputs["conclusion"]) == (0, "skipped"), merged.output
+    assert merge(**{"INPUT_ALLOW-SKIP": "false"}).exit_code == 3
+    # A run that is there is judged, and one that can't be read is no skipped one.
+    world.project.write("shards/1/run/run.json", "{")
+    assert merge().exit_code == 2
+    (world.project.root / "shards/1/run/run.json").unlink()
+    pull.unlabel(LABEL, "ana")
+    assert world.job(events.pull_request(pull), "run", "--out", "shards/1").exit_code == 1
+    pull.label(LABEL, "ana")
+    judged = merge()
+    assert judged.exit_code == 1, judged.output

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import stat
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.docs.project import ROOT, Project
 from tests.integration.kept import UV, install, kept, make_python
+from tests.warm_program import program_folder
 
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 
@@ -21,7 +21,8 @@ _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 def use_python(project: Project, name: str, requirements: Sequence[str], *, alone: Sequence[str] = ()) -> None:
     """Give the project a `python` with these packages and with scoregate, as if all were installed together.
 
-    The environment is made once and kept; the test is skipped where no package index can be reached.
+    The environment is made once and kept; the test is skipped where no package index can be reached. The command line
+    runs in this process' environment, and starts suites with that `python`.
 
     Args:
         project: the reader's.
@@ -39,13 +40,7 @@ def use_python(project: Project, name: str, requirements: Sequence[str], *, alon
             install(command, what=f"the example of {name}")
 
     environment = kept(f"migrate-{name}", (sys.version, *wanted, *alone), make)
-    # Outside of the project, so that the environment is no part of the reader's repository.
-    programs = project.folder.parent / f"{project.folder.name}-bin"
-    programs.mkdir()
-    program = programs / "scoregate"
-    program.write_text(f'#!/bin/sh\nexec "{environment}/bin/python" -m scoregate "$@"\n', encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    put_first(project, programs, environment / "bin")
+    put_first(project, environment / "bin")
     project.environment |= {"PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(environment)}
 
 
@@ -91,5 +86,6 @@ def _own_requirements(*extras: str) -> list[str]:
 
 def put_first(project: Project, *folders: Path) -> None:
     """Let programs of these folders be found before all others."""
-    path = project.environment.get("PATH") or os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    own = str(program_folder()), str(Path(sys.executable).parent), os.environ["PATH"]
+    path = project.environment.get("PATH") or os.pathsep.join(own)
     project.environment["PATH"] = os.pathsep.join([*map(str, folders), path])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli import run_cli
 from tests.fakes.openai import OpenAIServer
 
 SUITE = """
@@ -41,9 +40,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def ran(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
-    command = [sys.executable, "-m", "scoregate", "run", "--baseline", "none", *flags]
     kept = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
-    done = subprocess.run(command, cwd=project, env=kept, capture_output=True, text=True, timeout=120, check=False)
+    done = run_cli("run", "--baseline", "none", *flags, cwd=project, environ=kept)
     return done.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
 
 

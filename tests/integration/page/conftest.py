@@ -11,7 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.integration.host.conftest import Project
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+# The shell has the same engine, and needs a third of the processor time for a page.
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -24,7 +26,9 @@ Opener = Callable[..., Page]
 def browser() -> Iterator[Browser]:
     """Closed with the module: while it is open, nothing async can run beside it."""
     if CHROMIUM is None:
-        pytest.skip("NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium)")
+        pytest.skip(
+            "NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium-headless-shell)"
+        )
     expect.set_options(timeout=20_000)  # other tests run beside these
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))

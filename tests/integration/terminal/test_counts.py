@@ -54,4 +54,4 @@ def test_help_texts_of_subcommands_are_complete(monkeypatch: pytest.MonkeyPatch)
             lines = group.get_help(click.Context(group, info_name=name)).partition("Commands:")[2]
             assert "..." not in lines, name
             assert " ".join(lines.split()).count(".") >= len(group.commands), name
-    assert groups == 7
+    assert groups == 8

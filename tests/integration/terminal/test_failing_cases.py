@@ -36,7 +36,8 @@ def test_a_failing_case_and_an_error_lead_to_their_lines(project: Project) -> No
     ]
     assert lines[at + 3].startswith("    is-equals  0  needs ≥ 1  ")
     error = next(at for at, line in enumerate(lines) if line.startswith("! demo: JSONDecodeError: "))
-    assert lines[error].endswith("(in 3 trials)")
+    assert '(in 3 trials, first in "bad ' in " ".join(line.strip() for line in lines[error : error + 2])
+    error += next(at for at, line in enumerate(lines[error:]) if line.startswith("    at ")) - 1
     number = suite(ANSWER).splitlines().index('    return json.loads("{" * 3)') + 1
     assert lines[error + 2] == f'    at evals/eval_demo.py:{number}: return json.loads("{{" * 3)'
     assert "look_up(case)" in lines[error + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoregate.ci.importers import IMPORTERS
-from scoregate.ci.settings.fields import IMPORT_FORMATS
+from scoregate.ci.settings.command_fields import IMPORT_FORMATS
 
 
 def test_settings_take_every_format_that_is_read_and_no_other() -> None:

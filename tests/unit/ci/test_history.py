@@ -17,7 +17,8 @@ from scoregate.ci.archive.run_json import read_history
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.pipeline import with_history
 from scoregate.core.history import history_after, with_history_of
-from scoregate.core.run import History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.run import Run
 
 HISTORY = History(
     (

@@ -92,8 +92,12 @@ async def test_each_framework_has_its_command(tmp_path: Path) -> None:
         ),
         "evalite": (
             {"package.json": package(devDependencies={"evalite": "1"}), "src/a.eval.ts": EVALITE},
-            "sh -c npx evalite run --hideTable --outputPath evalite-results.json"
-            " && node evalite_events.mjs evalite-results.json",
+            "npx evalite run --hideTable --outputPath evalite-results.json",
+            "evalite:evalite-results.json",
+        ),
+        "braintrust in web": (
+            {"web/package.json": package(), "web/src/a.eval.ts": "import { Eval } from 'braintrust';\n"},
+            "npx braintrust eval --no-send-logs src/a.eval.ts scoregate_reporter.mjs",
             "",
         ),
         "vitest-evals": (
@@ -123,10 +127,9 @@ async def test_each_framework_has_its_command(tmp_path: Path) -> None:
 async def test_evals_without_a_command_are_named(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         "data.py": "from pydantic_evals import Dataset\nDataset([]).evaluate_sync(print)\n",
-        "a.eval.ts": "import { Eval } from 'braintrust';\n",
     }
     found = await find(tmp_path, files)
-    assert {each.name: each.command for each in found} == {"Braintrust": None, "pydantic-evals": None}
+    assert {each.name: each.command for each in found} == {"pydantic-evals": None}
     assert list(format_settings(found)) == []
 
 

@@ -38,6 +38,9 @@ def test_marks_and_fixtures_are_found() -> None:
         "@pytest.mark.scoregate(repeats=2)\ndef test_a(): ...": ["s"],
         "import pytest\nhours = pytest.mark.scoregate(suite='hours')\n@hours\ndef test_a(): ...": ["hours"],
         "if True:\n    def test_it(scoregate): ...": [DEFAULT],
+        "import pytest\n@pytest.mark.langsmith\ndef test_it(): ...": [DEFAULT],
+        "import pytest\n@pytest.mark.langsmith(test_suite_name='s')\ndef test_it(): ...": ["s"],
+        "import pytest\n@pytest.mark.langsmith(suite='s')\ndef test_it(): ...": [DEFAULT],
     }
     for source, expected in found.items():
         assert suites(source) == expected, source

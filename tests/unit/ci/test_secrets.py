@@ -135,17 +135,18 @@ WRITTEN: dict[str, Callable[[str], str]] = {
 SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\0*"), min_size=8, max_size=60)
 
 
-@pytest.mark.parametrize("way", WRITTEN)
 @settings(max_examples=100, deadline=None)
 @given(SECRETS, st.text(max_size=9), st.text(max_size=9))
 @example("P@ss w0rd/'\"\\é日\n+x%$&<>~😀 end", "x", "y")
 @example("''''''''", "'", "'")
 @example("\\\\\\\\\\\\\\\\", "\\", "")
-def test_no_way_of_writing_hides_a_secret(way: str, secret: str, before: str, after: str) -> None:
-    written = WRITTEN[way](secret)
-    clean = Redactor({secret}).text(before + written + after)
-    assert "***" in clean
-    assert written not in clean
+def test_no_way_of_writing_hides_a_secret(secret: str, before: str, after: str) -> None:
+    redact = Redactor({secret})
+    for way, write in WRITTEN.items():
+        written = write(secret)
+        clean = redact.text(before + written + after)
+        assert "***" in clean, way
+        assert written not in clean, way
 
 
 @settings(max_examples=300, deadline=None)

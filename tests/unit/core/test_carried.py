@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.unit.core.builders import Told, run_of, scored
 
+from scoregate.ci.kept_cases import describe_source
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.dependencies import CarriedFrom
@@ -55,3 +56,26 @@ def test_without_a_base_it_is_new() -> None:
 def test_histories_have_no_point_for_it() -> None:
     run = carry(run_of(Told(scored(*GOOD), id="a"), Told(scored(*GOOD), id="b")), "b")
     assert history_after(run).suites.keys() == {"a"}
+
+
+def keep(run: Run, *rows: int) -> Run:
+    """The run, of which some rows keep the base's results."""
+    (suite,) = run.suites
+    columns = replace(suite.columns, reused=set(rows))
+    return replace(run, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main@1234567")),))
+
+
+def test_means_are_those_of_all_cases_and_only_measured_ones_are_compared() -> None:
+    base, run = run_of(Told(scored(1.0, 1.0, 1.0, 1.0))), keep(run_of(Told(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3)
+    (row,) = compare(run, base).rows
+    assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
+    # A later run that carries this suite over has the mean of all cases, too.
+    (row,) = compare(carry(run, "demo"), run).rows
+    assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
+
+
+def test_sources_of_results_are_named_with_their_changes() -> None:
+    run = replace(run_of(), id="fb2f0fe9" * 4, commit="1234567890", branch="main")
+    assert describe_source(run).name == "main@1234567"
+    assert describe_source(replace(run, dirty=True)).name == "main@1234567 with uncommitted changes"
+    assert describe_source(replace(run, commit=None)).name == "run fb2f0fe9"

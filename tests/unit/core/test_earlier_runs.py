@@ -22,7 +22,8 @@ from scoregate.core.dependencies import (
 )
 from scoregate.core.earlier_runs import leave_out_cases, select_unchanged
 from scoregate.core.history import history_after, merge_histories
-from scoregate.core.run import Conditions, History, PastRun, Run, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.run import Conditions, Run
 from scoregate.core.run_movement import collect_run_means, measure_movement
 from scoregate.core.suite_states import digest_states
 

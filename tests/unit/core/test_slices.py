@@ -76,6 +76,18 @@ def test_each_case_counts_once_in_the_row_of_its_first_trial() -> None:
     }
 
 
+def test_equal_contents_of_different_types_are_different_values() -> None:
+    contents = [1, True, 1.5, "1", "true", " true ", ["1", "true"], ["1", []], {"a": 1}, None, float("nan"), "x" * 500]
+    run = run_of(*({"f": each} for each in (*contents, *contents)))
+    [found] = collect_slices(run, ["f"])
+    expected: dict[str, list[int]] = {}
+    for row, content in enumerate((*contents, *contents)):
+        for value in read_values(CaseResult(0, "c", input={"f": content}), "f"):
+            expected.setdefault(value, []).append(row)
+    assert {value: list(rows) for value, rows in found["f"].items()} == expected
+    assert expected["1"] == [0, 3, 6, 7, 12, 15, 18, 19]
+
+
 def test_without_fields_no_case_is_read() -> None:
     def read() -> Any:
         raise AssertionError

@@ -129,3 +129,12 @@ def test_sums_are_narrower_than_their_parts() -> None:
     total = sum_intervals([Interval(90, 100, 110)] * 4)
     assert total == Interval(380, 400, 420)
     assert sum_intervals([]) == Interval()
+
+
+def test_the_duration_after_sample_cases_counts_what_runs_at_once() -> None:
+    # Three cases ran at once in two seconds, so ten take as long, and a hundred take ten times as long.
+    trials = [trial(f"c{n}", used(1)) for n in range(3)]
+    for total, concurrency, seconds in ((10, 10, 2), (100, 10, 20), (100, 1, 2 * 100 / 3), (100, None, 2 * 100 / 3)):
+        found = estimate(trials, SuiteChoice(total=total, concurrency=concurrency)).seconds
+        assert found is not None
+        assert found.expected == pytest.approx(seconds)

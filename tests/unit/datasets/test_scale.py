@@ -13,7 +13,7 @@ import pytest
 
 from scoregate.datasets import Datasets, open_version
 
-DATASETS, VERSIONS, ROWS = 1000, 100, 20_000
+DATASETS, VERSIONS, ROWS = 1000, 100, 5_000
 opened: Counter[str] = Counter()
 counting = False
 
@@ -61,11 +61,11 @@ def test_of_a_long_history_only_the_end_is_read(datasets: Datasets, folder: Path
 def test_rows_are_streamed_in_and_out(datasets: Datasets, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     with path.open("w") as file:
-        file.writelines(json.dumps({"input": f"{n} {'x' * 500}", "n": n}) + "\n" for n in range(ROWS))
+        file.writelines(json.dumps({"input": f"{n} {'x' * 2000}", "n": n}) + "\n" for n in range(ROWS))
     table = tmp_path / "rows.csv"
     with table.open("w") as file:
         file.write("input,n\n")
-        file.writelines(f"{n} {'x' * 500},{n}\n" for n in range(ROWS))
+        file.writelines(f"{n} {'x' * 2000},{n}\n" for n in range(ROWS))
     tracemalloc.start()
     datasets.create_from("golden", path)
     datasets.get("golden").add_from_csv(table)

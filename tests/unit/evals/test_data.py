@@ -110,3 +110,16 @@ class Dataset:
         result = evaluate("demo", data=data, task=lambda inputs: inputs)
         assert message in result.errors[0].message
         assert not result.passed
+
+
+def test_cases_are_named_by_their_input_and_never_by_what_is_expected() -> None:
+    rows = {
+        "When?": {"expected": "Yes", "input": "When?"},
+        '{"q":"When?"}': {"expected": "Yes", "input": {"q": "When?"}},
+        "question": {"expected": "Yes", "topic": "question"},
+        'find_hours {"day":"Monday"}': {"tool": "find_hours", "arguments": {"day": "Monday"}, "expected": "9"},
+        "a": {"id": "a", "input": "When?"},
+    }
+    for name, row in rows.items():
+        (case,) = evaluate("demo", data=[row], task=lambda **fields: str(fields)).cases
+        assert case.name == name

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 import pytest
+from tests.fakes.media import BEEP, GREEN, RED
 
-from scoregate import evaluate
+from scoregate import Media, evaluate
 from scoregate.core.evaluation import Threshold
 from scoregate.errors import MissingExtra
 from scoregate.scorers import (
@@ -24,7 +25,9 @@ from scoregate.scorers import (
     length,
     levenshtein,
     numeric_close,
+    pii_free,
     regex,
+    rouge_l,
     scorer,
     similarity,
 )
@@ -115,6 +118,50 @@ def test_a_case_without_an_expected_output_is_an_error() -> None:
             check("x", expected)
     with pytest.raises(ValueError, match="needs a number"):
         numeric_close()(1, "one")
+    for check in (regex(), regex("")):
+        with pytest.raises(ValueError, match="regex needs an expression that is not empty"):
+            check("x", "")
+    assert regex("", full=True)("").score == 1
+
+
+def test_scorers_of_texts_refuse_images_and_recordings() -> None:
+    red, green, beep = map(Media.from_bytes, (RED, GREEN, BEEP))
+    checks = (contains(), contains_all(["9"]), contains_any(["9"]), regex(r"\d+"), length(max=1000), pii_free())
+    for check in (*checks, levenshtein(), similarity(), rouge_l()):
+        for output in (red, {"answer": [red]}, red.reference()):
+            with pytest.raises(
+                ValueError, match=f"the output has an image, and {check.name.split()[0]} compares texts"
+            ):
+                check(output, "9")
+        with pytest.raises(ValueError, match="the output has a recording"):
+            check([beep], "9")
+    for check in (levenshtein(), similarity(), rouge_l()):
+        with pytest.raises(ValueError, match=f"the expected output has an image, and {check.name} compares texts"):
+            check("9", {"a": green})
+    assert not equals()(red, green).passed
+    # A text about media is a text.
+    assert contains("sha256")(f'{{"media":"sha256:{"0" * 64}"}}').passed
+    assert contains("sha256")({"media": "sha256:x"}).passed
+    result = evaluate("demo", data=[{"input": "q", "expected": "9"}], task=lambda input: red, scorers=[contains()])  # noqa: A006, ARG005
+    (error,) = result.cases[0].errors
+    assert error.error.message.startswith("the output has an image, and contains compares texts")
+    assert not result.passed
+
+
+def test_json_equality_compares_images_by_their_bytes() -> None:
+    red, renamed, green = (
+        Media.from_bytes(RED, name="a.png"),
+        Media.from_bytes(RED, name="b.png"),
+        Media.from_bytes(GREEN),
+    )
+    for output, expected in (({"a": red}, {"a": renamed}), (red, Media.from_bytes(RED)), ([1, renamed], [1, red])):
+        assert json_equals()(output, expected).passed
+        assert equals()(output, expected).passed
+    assert not json_equals()({"a": red}, {"a": green}).passed
+    assert not json_equals()({"a": red}, {"a": {"media": "a.png"}}).passed
+    assert not json_equals()({"media": "a"}, {"media": "b"}).passed
+    found = json_equals()(red, {**renamed.reference(), "name": 1})
+    assert found.metadata == {"reason": "name is a.png, expected 1"}
 
 
 def test_wrong_arguments_are_refused_at_once() -> None:

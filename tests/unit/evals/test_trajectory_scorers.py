@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from scoregate import evaluate
 from scoregate.core.evaluation import Evaluation
+from scoregate.core.shell_operators import find_shell_operator
 from scoregate.evals import Message, ToolCall, Trajectory
 from scoregate.offline_tests import observe
 from scoregate.scorers import (
@@ -182,6 +183,27 @@ def test_a_command_in_the_workspace(tmp_path: Path) -> None:
         passes(Trajectory())
 
 
+def test_operators_of_a_shell_are_found_outside_of_quotes(tmp_path: Path) -> None:
+    for command, found in (
+        ("echo x | grep -q y", ("|", 8)),
+        ("echo x|grep y", ("|", 7)),
+        ('echo "$(false)"; exit 1', ("$(", 7)),
+        ("echo `false`", ("`", 6)),
+        ("false; true", (";", 6)),
+        ("a || b", ("||", 3)),
+        ("a >> b", (">>", 3)),
+        (" ! a", ("!", 2)),
+        ("false\ntrue", ("\n", 6)),
+        ("grep -q 'a && b; `c` $(d)' f", None),
+        ('grep -q "a && b | c" f', None),
+        ("grep -q a\\;b 'it'\\''s' ! x=1 $HOME", None),
+        (" test -s a.txt \n", None),
+    ):
+        assert find_shell_operator(command) == found, command
+    for words, expected in ((["sh", "-c", "true && false"], 0.0), (["sh", "-c", "! false"], 1.0)):
+        assert score(command_passes(words), workspace=str(tmp_path))[0] == expected
+
+
 def test_wrong_arguments_are_refused_when_the_scorer_is_made() -> None:
     for make, message in (
         (lambda: tool_calls(mode="sorted"), "mode must be one of exact, in_order"),  # type: ignore[arg-type]
@@ -194,6 +216,9 @@ def test_wrong_arguments_are_refused_when_the_scorer_is_made() -> None:
         (lambda: max_steps(True), "needs a whole number"),
         (lambda: command_passes(""), "needs a command"),
         (lambda: command_passes("x", timeout=0), "a timeout over 0"),
+        (lambda: command_passes([]), "needs a command"),
+        (lambda: command_passes("python -c 'print(1)' && false"), "shell operator '&&' at position 22"),
+        (lambda: command_passes("! grep x a.txt"), "shell operator '!' at position 1"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             make()

@@ -23,9 +23,10 @@ from scoregate.ci.history.folders import import_folders, list_run_folders
 from scoregate.ci.history.location import embedded_path
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
-from scoregate.ci.history.rows import RunSource, make_id, read_rows
+from scoregate.ci.history.rows import CaseCollector, RunSource, make_id, read_rows
 from scoregate.ci.history.tables import TABLES, clean_text
-from scoregate.core.evaluation import Usage
+from scoregate.core.cases import CaseResult
+from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.intervals import wilson_interval
 from scoregate.core.run import Script
@@ -356,6 +357,18 @@ def test_queries_are_fast_enough_for_a_year_of_runs(tmp_path: Path) -> None:
     assert len(load_flaky(store, RunFilter(runs=100))) > 100
     assert len(load_trend(store, "bot", "exact", ALL)) == 60
     assert time.perf_counter() - began < 2
+
+
+def test_scores_of_other_suites_keep_their_trials() -> None:
+    collector = CaseCollector()
+    for number in range(6):
+        score = Evaluation(number / 10, Threshold(gte=0.3))
+        collector.add(CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score}))
+    collector.leave_out({0})
+    scores = [(collector.trials[at][1], name, score, passed) for at, name, score, passed, _ in collector.scores]
+    assert scores == [
+        (f"case {number}", name, number / 10, number >= 3) for number in (1, 3, 5) for name in ("exact", "short")
+    ]
 
 
 def test_suites_that_did_not_run_are_no_measurement(tmp_path: Path) -> None:

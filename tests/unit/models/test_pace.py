@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from random import Random
 
 import pytest
 
@@ -52,3 +53,37 @@ def test_a_limit_of_a_round_number_is_found_with_few_refusals() -> None:
     answered, refused = starts(search, 10, 1)
     assert answered[599] <= 1.06 * 60, "without the call that is early by chance; benchmarks/ measures a real server"
     assert refused <= 4
+
+
+def test_calls_that_arrive_late_do_not_make_the_next_ones_early() -> None:
+    """The server holds one call, and wants a whole second after each refusal."""
+    search, source = RateSearch(), Random(1)
+    now, free, refused, answered = 0.0, 0.0, 0, 0
+    while answered < 600:
+        started_at = now = now + max(0.0, search.delay_s(now))
+        search.record_start(now)
+        now += source.expovariate(1000)
+        if now >= free:
+            free, answered = now + 0.1, answered + 1
+            now += 0.02 + source.expovariate(1000)
+            search.record_answer(now, answered + refused, now - started_at)
+        else:
+            refused += 1
+            search.record_refusal(now, 1.0, started=answered + refused)
+    assert now <= 1.06 * 60, "1.2 if the next call ignores how late the last one was"
+    assert refused <= 3
+
+
+def test_answers_that_differ_in_length_do_not_make_calls_slower() -> None:
+    search, source, now = RateSearch(), Random(1), 0.0
+    search.record_answer(0.0, 1)
+    search.record_refusal(1.0, 1.0, started=1)
+    for number in range(2, 200):
+        now += max(0.0, search.delay_s(now))
+        search.record_start(now)
+        interval_s = search.delay_s(now)
+        duration_s = interval_s * source.random()
+        now += duration_s
+        search.record_answer(now, number, duration_s)
+        if number > 100:
+            assert search.delay_s(now) <= interval_s - duration_s + 1e-6

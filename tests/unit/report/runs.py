@@ -12,7 +12,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 from scoregate.core.events import (
     CaseFinished,
     CaseOutput,
@@ -86,10 +86,13 @@ class Told:
     origin: Origin | None = field(default_factory=lambda: Origin("evals/support_bot.py", 41))
     finished: bool = True
     errors: tuple[ErrorInfo, ...] = ()
+    setup: Setup | None = None
 
     def events(self) -> Iterable[Event]:
         """Everything it says."""
-        yield SuiteStarted(suite=self.id, origin=self.origin, evaluators=self.evaluators, cases=len(self.trials))
+        yield SuiteStarted(
+            suite=self.id, origin=self.origin, evaluators=self.evaluators, cases=len(self.trials), setup=self.setup
+        )
         for trial in self.trials:
             yield from self._trial(trial)
         for error in self.errors:

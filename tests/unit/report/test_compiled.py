@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, FileSystemLoader
 
+from scoregate.ci.report import markdown
+from scoregate.ci.report.html import compiled_templates, document
 from scoregate.ci.report.templating import TemplateCache
 
 
@@ -42,3 +44,18 @@ def test_nothing_is_kept_where_python_keeps_nothing_or_nothing_can_be(
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "__pycache__").write_text("a file stands in the way")
     assert rendered(tmp_path) == "1"
+
+
+def test_all_templates_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for module in (markdown, document):
+        module.load_environment.cache_clear()  # what is in memory is not compiled again
+    compiled_templates.compile_templates()
+    monkeypatch.setattr(Environment, "_generate", lambda *_: pytest.fail("compiled again"))
+    for module, first in ((markdown, "comment.md.j2"), (document, "top.html.j2")):
+        module.load_environment.cache_clear()
+        names = module.load_environment().list_templates()
+        assert first in names
+        for name in names:
+            assert module.load_environment().get_template(name)
+    monkeypatch.undo()

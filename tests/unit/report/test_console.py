@@ -14,7 +14,7 @@ from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
-from scoregate.cli.output import SafeLog
+from scoregate.cli.console import SafeLog
 from scoregate.core.event_values import ErrorInfo
 
 
@@ -115,7 +115,7 @@ def test_without_a_base_nothing_is_called_new() -> None:
 
 def test_errors_are_counted_and_come_with_advice() -> None:
     lines = printed(SCENES["unmeasurable"]()).splitlines()
-    error = lines.index("! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials)")
+    error = lines.index('! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials, first in "case 1")')
     assert lines[error + 1] == "    Lower the concurrency."
     assert "! scoregate: could not be measured: 4 problems" in " ".join(lines)
 

@@ -142,7 +142,7 @@ def test_the_last_level_is_small_whatever_the_texts() -> None:
 
 
 def test_the_template_has_no_way_around_the_escaping() -> None:
-    environment: Environment = markdown._template().environment
+    environment: Environment = markdown.load_environment()
     own = {"code", "fence", "first_lines", "icon", "link"}
     assert set(environment.filters) == {*own, "commas", "count", "length", "short"}
     folder = Path(markdown.__file__).with_name("templates")

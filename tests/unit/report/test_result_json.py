@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.result_json import render
 from scoregate.ci.report.view import ReportView
+from scoregate.core.policy import Limits
 from scoregate.core.run import Confirmation, Run
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
@@ -81,3 +83,18 @@ def test_any_text_can_be_said(text: str) -> None:
     )
     result = result_of(view_of(make_run(Told(text or "demo", [trial]))))
     Draft202012Validator(closed(SCHEMA)).validate(result)
+
+
+def test_every_failed_gate_names_the_command_that_measures_it_again() -> None:
+    new, old = (Told("bot [de]", [Trial(f"c{at}", (Score("right", score),)) for at in range(30)]) for score in (0.2, 1))
+    limits = Limits(min_score={"*": 0.5}, max_drop={"*": 0.1})
+    findings = result_of(view_of(make_run(new), make_base(old), limits=limits))["findings"]
+    commands = {each["rule"]: each["next"] for each in findings if each["conclusion"] != "passed"}
+    own = "scoregate run --suite 'bot [[]de]'"
+    assert commands == {
+        "pass rate": own,
+        "mean score": own,
+        "drop": f"{own} --baseline rerun:a1b2c3d{'0' * 33}",
+    }
+    assert {each["next"] for each in findings if each["conclusion"] == "passed"} == {None}
+    assert fnmatchcase("bot [de]", "bot [[]de]")

@@ -10,14 +10,15 @@ from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, 
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown, number_format, result_json
+from scoregate.ci.report.answers import describe_case, list_regressions
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.cases import MAX_FAILING
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
-from scoregate.core.evaluation import Assertion, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.evaluation import Assertion, Threshold, Usage
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Setup
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Limits, Policy
@@ -69,6 +70,35 @@ def test_what_could_not_be_measured_shows_no_difference() -> None:
     [row] = view_of(make_run(broken), make_base(told([0.5] * 20))).rows
     assert (row.delta, row.low, row.high, row.counts) == ("–", "", "", "–")
     assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error")
+
+
+def test_equal_drops_have_one_order_in_whatever_order_cases_finish() -> None:
+    names = [f"case {at}" for at in range(30)]
+    for threshold in (None, Threshold(gte=0.9)):
+        shown = []
+        for order in (names, names[::-1], names[7:] + names[:7]):
+            run = make_run(Told("demo", [Trial(name, [Score("e", 0.2, threshold)], name) for name in order]))
+            base = make_base(Told("demo", [Trial(name, [Score("e", 1.0, threshold)], name) for name in names]))
+            view = view_of(run, base)
+            shown.append([each.name for each in (view.failing if threshold else view.drops)])
+        assert len(shown[0]) == (30 if threshold else 10)
+        assert shown[0] == shown[1] == shown[2], threshold
+    assert shown[0] == names
+
+
+def test_imported_results_cause_no_notice_about_unchecked_evaluators() -> None:
+    for setup, is_noted in ((None, True), (Setup("demo", "scores.csv"), False)):
+        told_of = [replace(told([0.5] * 20), setup=setup) for _ in range(2)]
+        view = view_of(make_run(told_of[0]), make_base(told_of[1]))
+        assert any("Could not check whether" in each for each in view.notices) is is_noted, setup
+
+
+def test_answers_for_agents_have_reasons_without_their_field() -> None:
+    trial = Trial("a", [Score("polite", 0.0, metadata={"reason": "it is rude", "words": 3})])
+    view = view_of(make_run(Told("demo", [trial])))
+    (missed,) = list_regressions(view)["failing"][0]["missed"]
+    assert missed["why"] == "it is rude; words: 3"
+    assert describe_case(view, "demo", "a")["now"]["scores"]["polite"]["reasons"] == ["it is rude", "words: 3"]
 
 
 def test_a_gate_marks_the_row_that_it_names() -> None:

@@ -15,6 +15,7 @@ from scoregate.core.drift import DriftState
 from scoregate.core.drift_rows import has_drifted
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.run import Run
+from scoregate.core.slice_rows import SliceChoice
 
 Table = dict[int, float | None]
 
@@ -129,3 +130,31 @@ def test_shifts_of_many_evaluators_are_corrected_for_their_number() -> None:
     ]
     together = [row.drift.p for row in rows if row.drift and row.drift.p is not None]
     assert min(together) > min(row.drift.p for row in alone if row.drift and row.drift.p is not None)
+
+
+def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
+    # The provider got worse in one language only; the other has too few control cases.
+    cases = range(600)
+    base = dict.fromkeys(cases, 1.0)
+    moved: Table = {case: float(case % 7 != 0 or case >= 400) for case in cases}
+    control = {case: score for case, score in moved.items() if case % 2 == 0 and (case < 400 or case > 580)}
+    languages = {"fr": list(range(400)), "de": list(range(400, 600))}
+    choice = SliceChoice(({"language": languages},))
+    run = replace(make_run(moved, commit="head"), control=make_run(control))
+    found = {each.value: each.row for each in compare(run, make_run(base), slices=choice).slices.rows}
+    drift = found["fr"].drift
+    assert drift is not None
+    assert (found["fr"].label, drift.state, drift.cases, drift.label) == (
+        RowLabel.DRIFT,
+        DriftState.CORRECTED,
+        200,
+        "worse",
+    )
+    assert drift.shift == pytest.approx(-29 / 200)
+    assert found["de"].drift is not None
+    assert (found["de"].drift.state, found["de"].label) == (DriftState.TOO_SMALL, RowLabel.UNCHANGED)
+    # Without a control, the slice is worse.
+    plain = {
+        each.value: each.row for each in compare(replace(run, control=None), make_run(base), slices=choice).slices.rows
+    }
+    assert (plain["fr"].label, plain["fr"].drift) == (RowLabel.WORSE, None)

@@ -137,14 +137,21 @@ def _case(data: Mapping[str, Any]) -> CaseResult:
             fields[name] = value
         elif (parse := _FIELDS.get(name)) is not None:
             fields[name] = parse(value)
-    suite, case_hash = fields.pop("suite"), fields.pop("hash")
-    evaluations, invalid = fields.pop("evaluations", None) or ({}, ())
-    case = CaseResult(suite, case_hash, evaluations=evaluations, **fields)
+    if (found := fields.get("evaluations")) is None:
+        return CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
+    fields["evaluations"], invalid = found
+    case = CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
     case.errors.extend(invalid)
     return case
 
 
 _threshold = lru_cache(maxsize=1024, typed=True)(Threshold)  # they are frozen, and many are equal
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _make_bounded_evaluation(score: float, name: str, bound: float) -> Evaluation:
+    """An evaluation that is only a score and one bound, which are hashed in less time than a threshold."""
+    return Evaluation(score, _threshold(**{name: bound}))
 
 
 def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
@@ -162,8 +169,11 @@ def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[C
 
 
 def _evaluation(data: Mapping[str, Any]) -> Evaluation:
-    threshold, assertions = data.get("threshold"), data.get("assertions")
-    score, limit = data["score"], None if threshold is None else _threshold(**threshold)
+    score, threshold, assertions = data["score"], data.get("threshold"), data.get("assertions")
+    if type(threshold) is dict and len(threshold) == 1 and len(data) == 2 and type(score) is float:
+        ((name, bound),) = threshold.items()
+        return _make_bounded_evaluation(score, name, bound)
+    limit = None if threshold is None else _threshold(**threshold)
     if type(score) is float and len(data) == 1 + (limit is not None):
         return make_plain_evaluation(score, limit)
     return Evaluation(

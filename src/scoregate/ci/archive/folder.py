@@ -41,15 +41,15 @@ def run_folder(path: Path) -> Path:
     raise RecordError(problem, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")
 
 
-def open_nofollow(path: str, flags: int) -> int:
-    """Open a regular file only.
+def open_nofollow(path: str, flags: int, folder: int | None = None) -> int:
+    """Open a regular file only; `folder` is the handle of the folder that its path starts at.
 
     A link could point to a file that only this process may read; a pipe would block.
 
     Raises:
         OSError: it is not a regular file, or does not exist.
     """
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "not a regular file")

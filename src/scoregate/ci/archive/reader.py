@@ -11,6 +11,7 @@ from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Lines, parse_cases
 from scoregate.ci.archive.columns_file import read_columns
 from scoregate.ci.archive.folder import CASES_FILE, CONTROL, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
+from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
 from scoregate.core.cases import STATUSES, CaseKey, CaseResult, Columns
 from scoregate.core.reducer import add_undeclared
@@ -111,7 +112,9 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
     extra_folders = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
     extras = tuple(read_run(extra, strictly=strictly) for extra in extra_folders)
     control = read_run(folder / CONTROL, strictly=strictly) if (folder / CONTROL / RUN_FILE).is_file() else None
-    run = replace(with_cases(_make_run(head, reading), cases), extras=extras, control=control)
+    media = MediaFolder(folder / MEDIA_FOLDER)
+    run = with_cases(_make_run(head, reading), cases)
+    run = replace(run, extras=extras, control=control, read_media=media.read)
     if folder.name.startswith(IN_PROGRESS):
         return replace(run, complete=False, notices=(*run.notices, KILLED))
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EARLIER, EXTRA, RUN_FILE
+from scoregate.ci.archive.media import MEDIA_FOLDER
 from scoregate.ci.archive.run_json import RunHead, read_head
 from scoregate.errors import RecordError
 
@@ -87,7 +88,7 @@ def _move(folder: Path, earlier_fd: int, name: str) -> None:
                 os.link(path, path.name, dst_dir_fd=partial_fd, follow_symlinks=False)
             except OSError:  # some disks have no hard links
                 os.rename(path, path.name, dst_dir_fd=partial_fd)
-        for extra in sorted((*folder.glob(f"{EXTRA}*"), *folder.glob(CONTROL))):
+        for extra in sorted((*folder.glob(f"{EXTRA}*"), *folder.glob(CONTROL), *folder.glob(MEDIA_FOLDER))):
             os.rename(extra, extra.name, dst_dir_fd=partial_fd)
     finally:
         os.close(partial_fd)

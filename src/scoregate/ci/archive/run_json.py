@@ -18,25 +18,19 @@ from scoregate.core.cases import STATUSES
 from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup, SuitePart
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.core.model_calls import ModelCalls
+from scoregate.core.past_runs import MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, PastRun, Score, SuiteMetrics
 from scoregate.core.records import record
 from scoregate.core.run import (
-    MAX_TEXT_LENGTH,
-    MOST_RUNS,
-    MOST_SERIES,
     RECORD_VERSION,
     BaseReference,
     Conditions,
     Confirmation,
-    History,
-    PastRun,
     ReusedRun,
     Run,
     RunShard,
-    Score,
     Script,
-    SuiteMetrics,
     SuiteResult,
 )
 from scoregate.core.suite_states import LONGEST_STATE
@@ -72,6 +66,8 @@ class SuiteHead:
     setup: Setup | None = None
     part: SuitePart | None = None
     carried: CarriedFrom | None = None
+    kept: CarriedFrom | None = None
+    tools: tuple[ListedTool, ...] = ()
     cases: int = 0
     statuses: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[str, float | None] = field(default_factory=dict)

@@ -122,6 +122,7 @@ def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
     if run.suites:
         shutil.rmtree(target, ignore_errors=True)  # from a recovery that was killed itself
         with RunWriter(target) as writer:
+            writer.add_media_of(run)
             for case in run.cases:
                 writer.add(case)
             writer.finish(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)))

@@ -14,15 +14,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
+
+from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.cases import MAX_LINE_BYTES, CasesFile, dump_case, with_cases
 from scoregate.ci.archive.columns_file import remove_columns, write_columns
 from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EXTRA, RUN_FILE
 from scoregate.ci.archive.marker import IN_PROGRESS
+from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder, MediaWriter
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.archive.run_json import dump_head, make_head, make_unfinished_head
 from scoregate.core.cases import CaseResult
+from scoregate.core.media import MediaFile
 from scoregate.core.run import Run
 from scoregate.errors import RecordError
 
@@ -45,11 +49,13 @@ class RunWriter:
         self._folder, self._keep = folder, keep
         self._crc32 = self._added = self._flushed = 0
         self._is_readable = True
+        self._traces: dict[tuple[int, str, int], bytes] = {}
         with _report_disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._partial = folder / f"{IN_PROGRESS}{secrets.token_hex(4)}"
             self._partial.mkdir()
             self._file = _open_locked(self._partial / CASES_FILE)
+        self._media = MediaWriter(self._partial)
         self._packed = gzip.GzipFile("", "wb", compresslevel=1, fileobj=self._file, mtime=0)
         self._lines = io.BufferedWriter(self._packed, 1 << 18)
 
@@ -73,12 +79,37 @@ class RunWriter:
             RecordError: the disk is full, or can't be written to.
         """
         self._crc32 = zlib.crc32(line, self._crc32)
+        self._media.note_line(line)
         self._is_readable = self._is_readable and len(line) <= MAX_LINE_BYTES
         try:
             self._lines.write(line)
         except OSError as error:
             raise _make_disk_error(self._folder, error) from error
         self._added += 1
+
+    def add_media(self, file: MediaFile) -> None:
+        """Write an image or audio. At the end it is kept if a case refers to it.
+
+        Raises:
+            RecordError: the disk is full, or can't be written to.
+        """
+        with _report_disk_errors(self._folder):
+            self._media.add(file)
+
+    def add_media_of(self, run: Run) -> None:
+        """Copy images and audio that cases refer to from another run, if they are missing at the end."""
+        self._media.add_source(run.read_media)
+
+    def add_trace(self, suite: int, case: str, repeat: int, trace: Any) -> None:
+        """Add the trajectory of a trial, which may be written already: it is added when the run is finished.
+
+        Args:
+            suite: the index of the suite.
+            case: the hash of the case.
+            repeat: the number of the trial.
+            trace: the trajectory as plain data. One that the trial has itself counts.
+        """
+        self._traces[suite, case, repeat] = zlib.compress(to_json(trace), 1)
 
     def flush(self, run: Run | None = None) -> None:
         """Write the cases so far to disk, so that a kill of this process can't lose them.
@@ -119,8 +150,13 @@ class RunWriter:
         with _report_disk_errors(self._folder):
             self._lines.close()
             self._packed.close()
+            if self._traces:
+                self._write_traces()
             self._file.flush()
             os.fsync(self._file.fileno())
+            self._media.add_source(MediaFolder(self._folder / MEDIA_FOLDER).read)  # of the run that is replaced
+            if notice := self._media.finish():
+                run = replace(run, notices=(*run.notices, notice))
             try:
                 rotate(self._folder, self._keep)
             except OSError as error:
@@ -134,11 +170,36 @@ class RunWriter:
             for name in (CASES_FILE, COLUMNS_FILE, RUN_FILE):
                 if (self._partial / name).exists():
                     (self._partial / name).replace(self._folder / name)
+            media = self._media.replace_folder(self._folder)
             for extra in (*self._folder.glob(f"{EXTRA}*"), self._folder / CONTROL):
                 shutil.rmtree(extra, ignore_errors=True)
             self._file.close()
             self._partial.rmdir()
-        return with_cases(run, cases)
+        return replace(with_cases(run, cases), read_media=media.read)
+
+    def _write_traces(self) -> None:
+        """Write the cases again, with their trajectories."""
+        path, partial = self._partial / CASES_FILE, self._partial / f".{CASES_FILE}.partial"
+        self._file.flush()
+        crc32 = 0
+        with gzip.open(path) as lines, _open_locked(partial) as file:
+            with gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed:
+                for line in lines:
+                    written = self._add_trace_to(line)
+                    crc32 = zlib.crc32(written, crc32)
+                    packed.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        self._crc32 = crc32
+
+    def _add_trace_to(self, line: bytes) -> bytes:
+        case = from_json(line)
+        packed = self._traces.get((case["suite"], case["hash"], case.get("repeat", 0)))
+        if packed is None or case.get("trace") is not None:
+            return line
+        longer = to_json({**case, "trace": from_json(zlib.decompress(packed))}, inf_nan_mode="null") + b"\n"
+        return longer if len(longer) <= MAX_LINE_BYTES else line
 
     def close(self) -> None:
         """Stop writing. A run that is not finished can be recovered from what was flushed."""

@@ -19,6 +19,7 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Plan, SourceKind, list_import_folders
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.user_ids import Identity, process_rights
+from scoregate.core.arms import Arm
 from scoregate.core.records import record
 from scoregate.errors import GitError
 
@@ -147,7 +148,10 @@ def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -
     launches, notices = [], []
     for launch in plan.launches:
         is_command, source = launch.kind is SourceKind.COMMAND, launch.source
-        if not ((tree / source.cwd).is_dir() if is_command else (tree / source.path).is_file()):
+        if source.arm is Arm.WITHOUT:
+            continue  # it does not depend on the change
+        is_there = (tree / source.path).exists if launch.kind is SourceKind.AGENT else (tree / source.path).is_file
+        if not ((tree / source.cwd).is_dir() if is_command else is_there()):
             notices.append(f"{launch.name} is new: the base does not have it")
             continue
         cwd = _move_path(launch.cwd, plan.root, tree)
@@ -163,7 +167,7 @@ def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -
 
 
 def add_base_suites(plan: Plan, base: Plan) -> Plan:
-    """The plan with the launches that only the base has. Scripts are run in the way in which the base runs them.
+    """The plan with the launches that only the base has. Scripts and agents run in the way in which the base runs them.
 
     Args:
         plan: the plan of the change.
@@ -172,7 +176,8 @@ def add_base_suites(plan: Plan, base: Plan) -> Plan:
     launches = {launch.name: launch for launch in plan.launches}
     for other in base.launches:
         launch = launches.setdefault(other.name, other)
-        if launch.kind in _SCRIPTS and other.kind in _SCRIPTS:
+        is_script = launch.kind in _SCRIPTS and other.kind in _SCRIPTS
+        if is_script or launch.kind is other.kind is SourceKind.AGENT:
             launches[other.name] = replace(launch, argv=other.argv, kind=other.kind, source=other.source)
     return replace(plan, launches=tuple(launches.values()), broken=base.broken)
 

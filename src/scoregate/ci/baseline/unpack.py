@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import gzip
 import re
+import shutil
 import tempfile
+import weakref
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from scoregate.ci.archive import CASES_FILE, IN_PROGRESS, RUN_FILE, latest_run, read_run
 from scoregate.ci.archive.marker import MARKER_FILE
+from scoregate.ci.archive.media import FILE_NAME, MEDIA_FOLDER, MOST_ALL_BYTES, MOST_FILES, MediaFolder
+from scoregate.core.media import MOST_BYTES
 from scoregate.core.records import record
 from scoregate.core.run import Run
 from scoregate.errors import RecordError
@@ -22,6 +27,7 @@ _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
 )
 _CASSETTE = re.compile(r"(?:(?:.*/)?run/)?cassettes/(?P<name>[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}\.jsonl\.gz)")
+_MEDIA = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{MEDIA_FOLDER}/{FILE_NAME.pattern})")
 _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
@@ -40,6 +46,7 @@ class ArchiveBounds:
         inflated: bytes of the cases, decompressed.
         cases: the number of cases.
         extras: whether the folders with extra trials of some cases are unpacked, too.
+        media: bytes of images and audio; those over it are skipped.
     """
 
     packed: int
@@ -48,11 +55,19 @@ class ArchiveBounds:
     inflated: int
     cases: int
     extras: bool = True
+    media: int = MOST_ALL_BYTES
 
 
-OWN_BOUNDS = ArchiveBounds(packed=512 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
+OWN_BOUNDS = ArchiveBounds(packed=768 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
 UNTRUSTED_BOUNDS = ArchiveBounds(
-    packed=64 << 20, files=128 << 20, head=4 << 20, inflated=512 << 20, cases=100_000, extras=False
+    # The zip may have the images and audio of a run, which are not unpacked.
+    packed=(64 << 20) + MOST_ALL_BYTES,
+    files=128 << 20,
+    head=4 << 20,
+    inflated=512 << 20,
+    cases=100_000,
+    extras=False,
+    media=0,
 )
 
 
@@ -79,6 +94,7 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
                 match = pattern.fullmatch(member.filename)
                 if match is not None and (bounds.extras or not match["extra"]):
                     left -= _copy(source, member, folder / match["path"], left=left)
+            _unpack_media(source, folder, bounds.media)
     except _ZIP_ERRORS as error:
         raise _unpack_error(str(error) or type(error).__name__) from None
     if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
@@ -88,6 +104,16 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
             raise _unpack_error(f"its {RUN_FILE} is too large")
         if path.name == CASES_FILE:
             _check_cases(path, bounds)
+
+
+def _unpack_media(source: zipfile.ZipFile, folder: Path, most: int) -> None:
+    """Write images and audio up to a limit. They are checked against their digests when they are read."""
+    left, number = most, 0
+    for member in source.infolist():
+        match = _MEDIA.fullmatch(member.filename) if left and number < MOST_FILES else None
+        if match is not None and member.file_size <= min(left, MOST_BYTES):
+            left -= _copy(source, member, folder / match["path"], left=left)
+            number += 1
 
 
 def unpack_cassettes(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS) -> int:
@@ -116,7 +142,7 @@ def unpack_cassettes(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = O
 
 
 def unpack_run(archive: IO[bytes], bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False) -> Run:
-    """The run in a zip. Its cases stay readable although its temporary folder is deleted.
+    """The run in a zip. Its cases, images and audio stay readable although its temporary folder is deleted.
 
     Args:
         archive: the zip file.
@@ -129,9 +155,22 @@ def unpack_run(archive: IO[bytes], bounds: ArchiveBounds = OWN_BOUNDS, *, unfini
     with tempfile.TemporaryDirectory(prefix="scoregate-stored-") as folder:
         unpack(archive, Path(folder), bounds, unfinished=unfinished)
         try:
-            return read_run(latest_run(Path(folder)) if unfinished else Path(folder))
+            place = latest_run(Path(folder)) if unfinished else Path(folder)
+            run = read_run(place)
         except RecordError as error:
             raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None
+        return _keep_media(run, place / MEDIA_FOLDER)
+
+
+def _keep_media(run: Run, media: Path) -> Run:
+    """The run, whose images and audio are in another temporary folder that is deleted with the run."""
+    if not media.is_dir():
+        return run
+    kept = Path(tempfile.mkdtemp(prefix="scoregate-media-"))
+    shutil.move(media, kept / MEDIA_FOLDER)
+    folder = MediaFolder(kept / MEDIA_FOLDER)
+    weakref.finalize(folder, shutil.rmtree, kept, ignore_errors=True)
+    return replace(run, read_media=folder.read)
 
 
 def _check_directory(archive: IO[bytes]) -> None:

@@ -34,10 +34,12 @@ class Probe:
     Attributes:
         run: the run of the sample cases; None if nothing was sampled.
         totals: the number of trials of each suite of a script, by script and id, as far as the suites report it.
+        concurrency: how many cases of each suite run at once, likewise.
     """
 
     run: Run | None = None
     totals: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    concurrency: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @record
@@ -85,6 +87,7 @@ def estimate_plan(
         for launch in plan.launches
         for estimate in _estimate_launch(launch, settings, known, sampled, probe or Probe(), base, same_code=same_code)
     ]
+    suites = [_bound_kept_cases(each, plan) for each in suites]
     suites += _list_carried(plan)
     notes = tuple(_describe_extras(settings, base))
     called = tuple(
@@ -130,6 +133,7 @@ def _estimate_launch(
             repeats=None if is_probed else _find_repeats(settings, base, trials),
             total=probe.totals.get((launch.name, suite)),
             same_code=same_code or is_probed,
+            concurrency=probe.concurrency.get((launch.name, suite)) if is_probed else None,
         )
         state = SuiteState.PROBE if is_probed else SuiteState.BASE
         estimate = estimate_suite(trials, launch.name, choice, state=state)
@@ -206,6 +210,17 @@ def _read_repeats(file_values: Mapping[str, object] | None, suite: str) -> int |
     return numbers[-1] if numbers else None
 
 
+def _bound_kept_cases(estimate: SuiteEstimate, plan: Plan) -> SuiteEstimate:
+    """The estimate of all cases as an upper bound, if only those whose rows changed run: the suite finds out which."""
+    files = () if plan.kept is None else plan.kept.scripts.get(estimate.script, ())
+    if not files:
+        return estimate
+    note = f"all its cases; only those whose rows in {', '.join(files)} changed will run"
+    cost = None if estimate.cost is None else replace(estimate.cost, low=0.0)
+    seconds = None if estimate.seconds is None else replace(estimate.seconds, low=0.0)
+    return replace(estimate, cost=cost, seconds=seconds, note="; ".join(filter(None, (note, estimate.note))))
+
+
 def _list_carried(plan: Plan) -> Iterator[SuiteEstimate]:
     if plan.carried is None:
         return
@@ -228,6 +243,9 @@ def _sum_suites(plan: Plan, settings: Settings, suites: Sequence[SuiteEstimate],
     costs = [each.cost for each in suites if each.cost is not None and each.state is not SuiteState.NOT_AFFECTED]
     amounts = sum_amounts(each.amounts for each in suites)
     cost = sum_intervals(costs) if costs else None
+    if cost is not None and plan.kept is not None:  # in doubt, no case of these suites runs
+        certain = (each.cost for each in suites if each.cost is not None and each.script not in plan.kept.scripts)
+        cost = replace(cost, low=sum_intervals(certain).low)
     if cost is not None and base is not None:
         cost = _add_repeats(cost, suites, settings, base)
     return RunEstimate(

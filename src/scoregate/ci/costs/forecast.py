@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import isnan
 from typing import TYPE_CHECKING
@@ -47,6 +48,11 @@ class Forecast:
         """The sums; None if no suite has a known cost or an unknown price."""
         total = None if self.estimate is None else self.estimate.total
         return None if total is None or (total.cost is None and not total.unpriced) else total
+
+    @property
+    def shards_total(self) -> RunEstimate | None:
+        """The sums for a run in shards, whose duration is that of the longest one: the partition has it."""
+        return None if self.total is None else replace(self.total, seconds=None)
 
 
 async def make_forecast(

@@ -97,4 +97,4 @@ def _strip_provider(name: str) -> str:
 
 def name_model(usage: Usage) -> str:
     """The model of a usage, as messages name it."""
-    return (usage.model or "a model without a name")[:_LONGEST_NAME]
+    return (usage.model or "(without a name)")[:_LONGEST_NAME]

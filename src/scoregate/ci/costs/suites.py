@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import StrEnum
-from math import isnan, sqrt
+from math import ceil, isnan, sqrt
 from statistics import fmean, variance
 
 from scoregate.ci.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
@@ -75,6 +75,7 @@ class SuiteChoice:
         repeats: how often a case runs now and in the base's run, if the settings of either say so.
         total: the number of trials of the whole suite, if it is known.
         same_code: whether nothing has changed since the base's run, so that its answers are those that are asked for.
+        concurrency: how many cases run at once, if only sample cases are known; they are too few to show it.
     """
 
     takes: Callable[[CaseLabels], bool] | None = None
@@ -83,6 +84,7 @@ class SuiteChoice:
     repeats: tuple[int, int] | None = None
     total: int | None = None
     same_code: bool = False
+    concurrency: int | None = None
 
 
 def estimate_suite(
@@ -124,7 +126,7 @@ def estimate_suite(
         cost if _is_counted(base) else None,
         _measure_cases(base.trials),
         full.cost if _is_counted(base) else None,
-        _estimate_seconds(base, trials, now, full),
+        _estimate_seconds(base, trials, now, full, concurrency=choice.concurrency),
         tuple(sorted(base.unpriced)),
         "; ".join(filter(None, (_describe_gaps(base), _ONLY_SAMPLE if is_only_sample else ""))),
     )
@@ -209,14 +211,20 @@ def _measure_cases(trials: Sequence[Trial]) -> Interval | None:
     return Interval(low, middle, high)
 
 
-def _estimate_seconds(base: SuiteTrials, trials: float, now: Amounts, full: Amounts) -> Interval | None:
+def _estimate_seconds(
+    base: SuiteTrials, trials: float, now: Amounts, full: Amounts, *, concurrency: int | None
+) -> Interval | None:
+    """The duration of a suite, in proportion to its trials, or to the rounds of as many as run at once."""
     columns = base.suite.columns
     known = [each / 1000 for each in columns.durations_ms if not isnan(each)]
     seconds = base.suite.duration_s if base.suite.duration_s is not None else sum(known)
     if not len(columns):
         return None
     asked = now.calls / full.calls if full.calls else 1.0
-    expected = seconds * trials / len(columns) * asked
+    rounds = trials / len(columns)
+    if concurrency is not None:
+        rounds = max(1.0, trials / concurrency) / ceil(len(columns) / concurrency)
+    expected = seconds * rounds * asked
     relative = sqrt(variance(known)) / fmean(known) if len(known) > 1 and fmean(known) else 0.0
     return _make_interval(expected, min(1.0, relative * sqrt(2 / max(1, len(known))) * 1.645) * expected)
 

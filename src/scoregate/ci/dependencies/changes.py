@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from scoregate.ci.dependencies.recording import STDLIB, as_texts
 from scoregate.ci.dependencies.tree import Tree
-from scoregate.core.dependencies import UNKNOWN, Dependency, RunDependencies, ScriptDependencies
+from scoregate.core.dependencies import ROWS, UNKNOWN, Dependency, RunDependencies, ScriptDependencies
 
 
 class Changes:
@@ -38,41 +38,58 @@ class Changes:
             return f"{self._shared}, which all suites depend on"
         if script.native and self._data:
             return f"files of the kind {self._data}, which {script.native} may read unseen"
-        return next(self._list_changes(script), "")
+        found = sorted(self._list_changes(script), key=lambda change: change[0].kind == ROWS)
+        return next((_describe_change(then, now) for then, now in found), "")
 
-    def _list_changes(self, script: ScriptDependencies) -> Iterator[str]:
+    def find_changed_rows(self, script: ScriptDependencies, launch: str) -> tuple[str, ...]:
+        """The files of rows that changed, if nothing else did that a script depends on; else none.
+
+        Args:
+            script: what it used.
+            launch: the digest of how it is started now.
+        """
+        if script.unknown or script.launch != launch or self._shared or (script.native and self._data):
+            return ()
+        found = list(self._list_changes(script))
+        is_certain = all(then.kind == ROWS and now and UNKNOWN not in (then.digest, now) for then, now in found)
+        return tuple(then.path for then, _ in found) if is_certain else ()
+
+    def _list_changes(self, script: ScriptDependencies) -> Iterator[tuple[Dependency, str]]:
+        """What differs or may differ, with its digest now."""
         for place in script.uses:
             then = self._before.table[place]
             now = self._digest(then, script)
-            if UNKNOWN in (then.digest, now):
-                yield f"it is unknown whether {then.path or 'the top folder'} is the same"
-            elif then.digest != now:
-                yield _describe_change(then, now)
+            if then.digest != now or UNKNOWN in (then.digest, now):
+                yield then, now
 
     def _digest(self, dependency: Dependency, script: ScriptDependencies) -> str:
         path = dependency.path
         match dependency.kind:
-            case "file":
+            case "file" | "rows":
                 return self._tree.digest_file(path)
             case "folder":
                 return self._tree.digest_folder(path)
+            case "stem":
+                return self._tree.digest_stem(path)
             case "imports":
                 return self._tree.digest_imports(path, script.modules, STDLIB)
-            case "tree":
-                return self._tree.digest_tree([f"{path}/**" if path else "**"])
-            case "inputs":
-                return self._tree.digest_tree([path])
+            case "tree" | "inputs" as kind:
+                return self._tree.digest_tree([path if kind == "inputs" else f"{path}/**".lstrip("/")])
         return UNKNOWN
 
 
+_OTHERS = {"stem": "has other endings", "folder": "has other files", "imports": "has other modules"}
+
+
 def _describe_change(then: Dependency, now: str) -> str:
-    if then.kind == "file":
-        return f"{then.path} {'is new' if not then.digest else 'changed' if now else 'is gone'}"
-    if then.kind == "folder":
-        return f"{then.path or 'the top folder'} has other files"
-    if then.kind == "imports":
-        return f"{then.path or 'the top folder'} has other modules"
-    return f"{then.path} changed"
+    path = then.path or "the top folder"
+    if UNKNOWN in (then.digest, now):
+        return f"it is unknown whether {path} is the same"
+    if then.kind == ROWS and now:
+        return f"rows of {path} changed"
+    if then.kind in ("file", ROWS):
+        return f"{path} {'is new' if not then.digest else 'changed' if now else 'is gone'}"
+    return f"{path} {_OTHERS.get(then.kind, 'changed')}"
 
 
 def describe_difference(then: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,32 +24,36 @@ class FileUses:
 
     Args:
         looked_up: the paths that it read or looked up.
+        rows: the files whose rows are the cases of `evaluate(data=PATH)`.
         written: the files that it wrote, and whether it had looked them up before.
         listed: the folders that it listed.
         imported: the folders that its imports searched.
         trees: the folders that packages were installed from.
+        stems: the paths of modules of Node.js without the endings of their names.
         modules: parts of the names of the modules that it imported or looked for.
         native: native code that may read files unseen.
         unknown: why that may not be all; empty if it is.
     """
 
     looked_up: dict[str, None] = field(default_factory=dict)
+    rows: dict[str, None] = field(default_factory=dict)
     written: dict[str, bool] = field(default_factory=dict)
     listed: dict[str, None] = field(default_factory=dict)
     imported: dict[str, None] = field(default_factory=dict)
     trees: dict[str, None] = field(default_factory=dict)
+    stems: dict[str, None] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     native: str = ""
     unknown: str = ""
-    _started: int = 0
-    _ended: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _threads: dict[str, set[str]] = field(default_factory=lambda: {"T": set(), "W": set()})
 
     def add(self, kind: str, text: str) -> None:
         """Add an entry of the log."""
-        if kind == "P":
-            self._started += 1
-        elif kind == "E":
-            self._ended += 1
+        if kind in ("P", "E", "N", "C"):
+            self._counts[kind] += 1
+        elif kind in ("T", "W"):
+            self._threads[kind].add(text)
         elif kind == "m":
             self.modules.update(text.split("."))
         elif kind == "n":
@@ -70,13 +75,17 @@ class FileUses:
             if path not in self.written:
                 self.looked_up[path] = None
         else:
-            {"l": self.listed, "i": self.imported, "t": self.trees}[kind][path] = None
+            {"l": self.listed, "i": self.imported, "t": self.trees, "e": self.stems, "d": self.rows}[kind][path] = None
 
     def check_end(self) -> None:
-        """Doubt a log that isn't that of one process which ended normally."""
-        if not self._started:
+        """Doubt a log that isn't that of one Python process which ended normally, or of Node.js and its children."""
+        counts = self._counts
+        if not counts["P"] and not counts["N"]:
             self.unknown = "no process of it was recorded"
-        elif self._started > 1 or self._ended != self._started:
+        elif counts["N"]:
+            if counts["P"] or counts["N"] != counts["C"] + 1 or self._threads["W"] - self._threads["T"]:
+                self.unknown = self.unknown or "it started a process or a thread that wasn't recorded"
+        elif counts["P"] > 1 or counts["E"] != counts["P"]:
             self.unknown = self.unknown or "its process didn't end normally, or started others"
         if len(self.modules) > _MOST_MODULES or len(self.looked_up) + len(self.written) > _MOST_PATHS:
             self.unknown = "it uses too many files"
@@ -97,7 +106,7 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
     start = f"{tree.top}/"
     for entry in text[:-1].split(b"\0"):
         kind, rest = os.fsdecode(entry[:1]), os.fsdecode(entry[1:])
-        if kind not in "rwslit" or not kind:
+        if kind not in "rwslited" or not kind:
             uses.add(kind, rest.encode("utf-8", "replace").decode())
             continue
         path = "" if rest == str(tree.top) else rest.removeprefix(start)
@@ -130,16 +139,19 @@ def describe_uses(uses: FileUses, tree: Tree, *, since: float, stdlib: frozenset
         since: when it started, in seconds since the epoch. What changed since then has an unknown digest.
         stdlib: the names of modules in the standard library.
     """
-    for path in sorted(_find_files(uses, tree)):
+    # What is read in another way, too, may affect all cases.
+    rows = uses.rows.keys() - uses.looked_up.keys() - uses.written.keys()
+    for path in sorted({*_find_files(uses, tree), *(uses.rows.keys() - uses.written.keys())}):
         digest = tree.digest_file(path)
         if digest and _has_changed(tree.top / path, since):
             digest = UNKNOWN
-        yield Dependency("file", path, digest)
+        yield Dependency("rows" if path in rows else "file", path, digest)
     for path, was_used in sorted(uses.written.items()):
         if was_used:
             # It used what was there before. A file that was neither tracked nor seen by git was not there.
             yield Dependency("file", path, UNKNOWN if path in tree.tracked or path in tree.others else "")
     yield from (Dependency("folder", path, tree.digest_folder(path)) for path in sorted(uses.listed))
+    yield from (Dependency("stem", path, tree.digest_stem(path)) for path in sorted(uses.stems))
     for path in sorted(uses.imported):
         yield Dependency("imports", path, tree.digest_imports(path, uses.modules, stdlib))
     for path in sorted(uses.trees):

@@ -15,8 +15,11 @@ if TYPE_CHECKING:  # most runs record nothing
 
 
 async def open_use_recorder(root: Path, settings: Settings) -> UseRecorder | None:
-    """What records the uses of a run's scripts; None if the settings don't ask for it, and outside of git."""
-    if not settings.affected:
+    """What records the uses of a run's scripts; None if the settings don't ask for it, and outside of git.
+
+    With `--all` everything runs, and is recorded: the next run with `affected` compares with this one.
+    """
+    if not (settings.affected or settings.origin("affected").startswith("--")):
         return None
     from scoregate.ci.dependencies.recording import UseRecorder
 

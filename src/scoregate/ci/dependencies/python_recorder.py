@@ -7,6 +7,7 @@ The log has an entry for each new use, ended by a NUL: a letter, and an absolute
 
 - `P` the process started, `E` it ended normally
 - `r` a file was opened for reading, `w` for writing only, `s` a path was looked up
+- `d` a file of rows was read by `evaluate(data=PATH)`, which makes a case of each
 - `l` a folder was listed, `i` the import system listed a folder, `t` a package was installed from a folder
 - `m` the name of a module that was imported, or that was looked for
 - `n` native code was loaded that may read files unseen
@@ -49,6 +50,9 @@ _SAFE = {
 }
 # Native code that connects to servers unseen.
 _CONNECTS = {"uvloop", "grpc", "pycurl", "rnet", "primp", "gevent"}
+# What reads the rows of `evaluate(data=PATH)`.
+_ROWS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
+_ROWS_READER, _ROWS_MODULE, _MOST_FRAMES = "_read_file", "/scoregate/evals/data.py", 16
 # Servers of models run no code of the repository.
 _PROVIDERS = (
     *("openai.com", "openai.azure.com", "services.ai.azure.com", "inference.ai.azure.com", "anthropic.com"),
@@ -60,6 +64,10 @@ _PROVIDERS = (
 _CLOUD_MODELS = (("bedrock", ".amazonaws.com"), ("", "-aiplatform.googleapis.com"))
 # A server of this machine may be configured by files of the repository, except for these.
 _LOCAL_MODELS = ("SCOREGATE_GATEWAY_URL", "SCOREGATE_MODEL_BASE_URL")
+_LOCAL = (
+    *("127.", "10.", "192.168.", "169.254.", "0.", "::1", "fc", "fd", "fe80"),
+    *(f"172.{number}." for number in range(16, 32)),
+)
 _MODEL_URLS = (*_LOCAL_MODELS, "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT")
 
 
@@ -80,7 +88,7 @@ class _Recorder:
         addresses = {name: _address(os.environ.get(name, "")) for name in _MODEL_URLS}
         self.models = {each for name, each in addresses.items() if name in _LOCAL_MODELS or not _is_local(each)} - {""}
         self.fstat, self.write_bytes, self.getpid, self.realpath = os.fstat, os.write, os.getpid, os.path.realpath
-        self.getcwd, self.readlink = os.getcwd, os.readlink
+        self.getcwd, self.readlink, self.access = os.getcwd, os.readlink, os.access
         self.is_busy = self.is_lost = False
 
     def identify(self) -> tuple[int, int]:
@@ -137,7 +145,7 @@ class _Recorder:
         path, flags = args[0], args[2]
         if not isinstance(path, int):
             replaces = flags & (os.O_TRUNC | os.O_EXCL) or flags & os.O_ACCMODE == os.O_WRONLY
-            self.note_path("w" if replaces else "r", path)
+            self.note_path("w" if replaces else "d" if _reads_rows(path) else "r", path)
 
     def on_list(self, args: tuple[Any, ...]) -> None:
         path = args[0]
@@ -253,6 +261,21 @@ class _Recorder:
         self.note(f"m{name if is_own else top}")
 
 
+def _reads_rows(path: Any) -> bool:
+    """Whether `evaluate` reads the rows of its cases from a file, further down the stack."""
+    if not os.fsdecode(path).lower().endswith(_ROWS):
+        return False
+    frame = sys._getframe(2)
+    for _ in range(_MOST_FRAMES):
+        code = frame.f_code
+        if code.co_name == _ROWS_READER and code.co_filename.endswith(_ROWS_MODULE):
+            return True
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+    return False
+
+
 class _ImportedNames:
     """A finder that finds nothing: it is asked for every module first, also for those that `importlib` imports."""
 
@@ -272,19 +295,7 @@ def _address(url: str) -> str:
 
 
 def _is_local(host: str) -> bool:
-    local = (
-        "127.",
-        "10.",
-        "192.168.",
-        "169.254.",
-        "0.",
-        "::1",
-        "fc",
-        "fd",
-        "fe80",
-        *(f"172.{n}." for n in range(16, 32)),
-    )
-    return host.startswith(local) or host.partition(":")[0] in ("localhost", "")
+    return host.startswith(_LOCAL) or host.partition(":")[0] in ("localhost", "")
 
 
 def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
@@ -333,7 +344,9 @@ def _watched(original: Callable[..., Any], recorder: _Recorder) -> Callable[...,
         path = args[0] if args else options.get("path")
         if path is not None and not isinstance(path, int) and options.get("dir_fd") is None:
             try:
-                recorder.note_path("s", path)
+                # That a file of rows is there is no other use of it.
+                if not (_reads_rows(path) and recorder.access(path, os.F_OK)):
+                    recorder.note_path("s", path)
             except Exception as error:
                 recorder.note(f"?{type(error).__name__} while its files were recorded")
         return original(*args, **options)

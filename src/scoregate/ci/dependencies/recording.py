@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +14,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
-from scoregate.ci.dependencies.tree import Tree
+from scoregate.ci.dependencies.tree import NODE_MODULES, Tree
 from scoregate.ci.plan import Launch, SourceKind, list_import_folders
 from scoregate.ci.user_ids import Identity
 from scoregate.core.dependencies import Dependency, RunDependencies, ScriptDependencies
 
 _SOURCE = Path(__file__).with_name("python_recorder.py")
 _VARIABLE = "SCOREGATE_DEPENDENCIES"
+_NODE_SOURCE = Path(__file__).with_name("node_recorder.cjs")
+_FIRST_BYTES = 4096
+_FIRST_LINE = re.compile(rb"#!\s*(\S*/)?(env\s+(-S\s+)?)?(\S*/)?node\s*")
+# pnpm writes shell scripts that only start Node.js.
+_SHIM = re.compile(rb'#!/bin/sh\nbasedir=\$\(dirname .*exec (?:"\$basedir/)?node', re.DOTALL)
+_ELF, _MACH_O = b"\x7fELF", (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+# Node.js starts a shell itself with the first, and reads no file of NODE_OPTIONS with the others.
+_UNSEEN = re.compile(r"--(run|permission|experimental-permission)\b.*")
 _LOG, _FOLDER, _MODULE = "dependencies", "recorder", "sitecustomize.py"
 _BOOT = """\
 import sys
@@ -57,6 +67,7 @@ class UseRecorder:
     folder: str = ""
     _started: dict[str, float] = field(default_factory=dict)
     _scripts: dict[str, tuple[Launch, FileUses]] = field(default_factory=dict)
+    _node: set[str] = field(default_factory=set)
 
     def open_log(
         self, launch: Launch, environment: Mapping[str, str], folder: Path, identity: Identity | None
@@ -76,7 +87,12 @@ class UseRecorder:
         module.chmod(0o644)
         self._started[launch.name] = time.time()
         path = os.pathsep.join(filter(None, (str(module.parent), environment.get("PYTHONPATH", ""))))
-        return {**environment, "PYTHONPATH": path, _VARIABLE: f"{self.tree.top}\n{log}"}
+        variables = {**environment, "PYTHONPATH": path, _VARIABLE: f"{self.tree.top}\n{log}"}
+        if launch.kind is SourceKind.COMMAND and not launch.source.inputs and runs_node(launch, environment):
+            self._node.add(launch.name)
+            program = write_node_recorder(module.parent)
+            variables["NODE_OPTIONS"] = add_node_option(program, environment.get("NODE_OPTIONS", ""))
+        return variables
 
     def add_boot(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The arguments of Python that record an isolated process too: it ignores PYTHONPATH."""
@@ -87,8 +103,11 @@ class UseRecorder:
     def close_log(self, launch: Launch, folder: Path) -> None:
         """Read the log of a script that ended."""
         uses = read_uses(folder / _LOG, self.tree)
-        if launch.kind is SourceKind.COMMAND and not launch.source.inputs and not _runs_python(launch):
-            uses.unknown = _NO_INPUTS
+        if launch.kind is SourceKind.COMMAND and not launch.source.inputs and not runs_python(launch):
+            if launch.name not in self._node:
+                uses.unknown = _NO_INPUTS
+            elif any(NODE_MODULES in path.split("/") for path in self.tree.tracked):
+                uses.unknown = uses.unknown or "git tracks files in node_modules"
         self._scripts[launch.name] = launch, uses
 
     def collect(self) -> RunDependencies:
@@ -144,10 +163,52 @@ def digest_launch(launch: Launch) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
-def _runs_python(launch: Launch) -> bool:
+def runs_python(launch: Launch) -> bool:
     """Whether a command is Python itself, whose process is recorded as a whole."""
-    name = Path(launch.argv[0]).name.removeprefix("python")
-    return launch.argv[0].rpartition("/")[2].startswith("python") and not name.strip("0123456789.")
+    name = Path(launch.argv[0]).name
+    return name.startswith("python") and not name.removeprefix("python").strip("0123456789.")
+
+
+def runs_node(launch: Launch, environment: Mapping[str, str]) -> bool:
+    """Whether a command is Node.js, so that NODE_OPTIONS can record its process as a whole.
+
+    Args:
+        launch: the command.
+        environment: the variables of its process.
+    """
+    if any(_UNSEEN.fullmatch(word) for word in (*launch.argv[1:], *environment.get("NODE_OPTIONS", "").split())):
+        return False
+    name = launch.argv[0]
+    found = str(launch.cwd / name) if "/" in name else shutil.which(name, path=environment.get("PATH"))
+    if found is None:
+        return False
+    try:
+        with Path(found).open("rb") as file:
+            start = file.read(_FIRST_BYTES)
+    except OSError:
+        return False
+    is_program = start.startswith((_ELF, *_MACH_O)) and Path(name).name == "node"
+    is_shim = "/node_modules/" in found and _SHIM.match(start) is not None
+    return is_program or is_shim or _FIRST_LINE.fullmatch(start.split(b"\n")[0]) is not None
+
+
+def add_node_option(program: Path, options: str) -> str:
+    """The value of NODE_OPTIONS that loads a file first, and keeps the other options.
+
+    Args:
+        program: the path of the file.
+        options: the value so far.
+    """
+    path = str(program).replace("\\", "\\\\").replace('"', '\\"')
+    return " ".join(filter(None, (f'--require "{path}"', options)))
+
+
+def write_node_recorder(folder: Path) -> Path:
+    """Write what records a process of Node.js into a folder, readable by all users."""
+    program = folder / _NODE_SOURCE.name
+    program.write_text(_NODE_SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+    program.chmod(0o644)
+    return program
 
 
 def as_texts(digests: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from scoregate.core.dependencies import UNKNOWN
 _MOST_BYTES = 256 << 20
 _FOLDER = "folder"
 _CODE = (".py", ".so", ".pyd", ".pyc")
+_NODE_ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".node")
 # No native library reads such files as data.
 _NO_DATA = {
     *(".py", ".pyi", ".ipynb", ".md", ".rst", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".css"),
@@ -24,6 +25,7 @@ _NO_DATA = {
     *(".gitignore", ".gitattributes", ".gitkeep", ".editorconfig", ".tf", ".vue"),
 }
 _MOST_ENDINGS = 200
+NODE_MODULES = "node_modules"
 # How the packages of suites are installed, and the jobs that run them.
 SHARED_FILES = (
     *("pyproject.toml", "setup.py", "setup.cfg", "*requirements*.txt", "*constraints*.txt", "*.lock", "*-lock.*"),
@@ -85,7 +87,7 @@ class Tree:
     def is_left_out(self, path: str) -> bool:
         """Whether a path is no dependency: scoregate's output, caches, and what is installed."""
         parts = path.split("/")
-        is_installed = any(part in ("node_modules", ".git", "__pycache__", ".pytest_cache") for part in parts)
+        is_installed = any(part in (NODE_MODULES, ".git", "__pycache__", ".pytest_cache") for part in parts)
         return is_installed or any(is_below(path, folder) for folder in self.left_out)
 
     def has_submodule(self, path: str) -> bool:
@@ -117,6 +119,14 @@ class Tree:
             if (is_code and name.rstrip("/").split(".")[0] in wanted) or name.endswith((".dist-info/", ".egg-info/")):
                 found.append(name)
         return _digest_texts(sorted(found))
+
+    def digest_stem(self, path: str) -> str:
+        """The digest of the names that an import of a module in Node.js may find by a name without its ending."""
+        if self.has_submodule(path):
+            return UNKNOWN
+        folder, _, name = path.rpartition("/")
+        names = self.entries.get(folder, set())
+        return _digest_texts(each for each in _NODE_ENDINGS if f"{name}{each}" in names)
 
     def digest_tree(self, patterns: Sequence[str]) -> str:
         """The digest of all files that match a pattern; `**` also matches no folder."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from scoregate.ci.discover.files import is_vendored, open_nonblocking
 
 _MAX_BYTES = 1024 * 1024
+_MOST_ARGUMENTS = 5
 
 
 @dataclass(slots=True)
@@ -74,3 +75,10 @@ def by_folder(files: SourceFiles, names: Iterable[str], *markers: str) -> dict[s
 def command_name(framework: str, folder: str) -> str:
     """A name for reports, which differs between the projects of a repository."""
     return framework if folder == os.curdir else f"{framework} in {folder}"
+
+
+def as_arguments(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, or their folders if there are many."""
+    if len(names) <= _MOST_ARGUMENTS:
+        return tuple(names)
+    return tuple(dict.fromkeys(folder_of(name) for name in names))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from scoregate.ci.discover.framework_files import SourceFiles, command_name, relative
+from scoregate.ci.discover.framework_files import SourceFiles, as_arguments, command_name, relative
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.settings import Command
 
@@ -39,7 +39,7 @@ def find_node_frameworks(files: SourceFiles) -> Iterator[FoundFramework]:
         elif framework == "vitest-evals":
             yield _describe_vitest(files, folder, evals)
         else:
-            yield FoundFramework("Braintrust", evals, guide="migrate/braintrust")
+            yield _describe_braintrust(folder, evals)
 
 
 def _describe_promptfoo(name: str) -> FoundFramework:
@@ -65,10 +65,18 @@ def _suffix(path: PurePosixPath) -> str:
 
 
 def _describe_evalite(folder: str, evals: tuple[str, ...]) -> FoundFramework:
-    helper, results = "evalite_events.mjs", "evalite-results.json"
-    line = f"npx evalite run --hideTable --outputPath {results} && node {helper} {results}"
-    command = Command(name=command_name("evalite", folder), run=("sh", "-c", line), cwd=folder)
-    return FoundFramework("Evalite", evals, command, helper, "migrate/evalite", has_thresholds=False)
+    results = "evalite-results.json"
+    run = ("npx", "evalite", "run", "--hideTable", "--outputPath", results)
+    command = Command(name=command_name("evalite", folder), run=run, cwd=folder, imports=(f"evalite:{results}",))
+    return FoundFramework("Evalite", evals, command, guide="migrate/evalite", has_thresholds=False)
+
+
+def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
+    helper = "scoregate_reporter.mjs"
+    files = as_arguments([relative(name, folder) for name in evals])
+    run = ("npx", "braintrust", "eval", "--no-send-logs", *files, helper)
+    command = Command(name=command_name("braintrust", folder), run=run, cwd=folder)
+    return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust", has_thresholds=False)
 
 
 def _describe_vitest(files: SourceFiles, folder: str, evals: tuple[str, ...]) -> FoundFramework:

@@ -16,8 +16,8 @@ from scoregate.ci.discover.installed_packages import InstalledPackages
 from scoregate.ci.discover.names import STAR, is_of_sdk
 from scoregate.core.records import record
 
-# A file that starts a suite has one of these words: a package, or the attribute of a client.
-WORDS = (b"scoregate", b"autoblocks", b"offline_tests")
+# A file that starts a suite has one of these words: a package, the attribute of a client, or a mark of tests.
+WORDS = (b"scoregate", b"autoblocks", b"offline_tests", b".langsmith")
 _INIT = f"__init__{PYTHON}"
 _MOST_MODULES = 10_000  # besides the files that discovery reads anyway
 _MOST_BYTES = 1024 * 1024

@@ -1,4 +1,4 @@
-"""Tests that scoregate's plug-in of pytest records: those with its mark, and those with its fixture."""
+"""Tests that scoregate's plug-in of pytest records: those with its mark or LangSmith's, and those with its fixture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 from scoregate.ci.discover.names import collect_names, dotted_path
 from scoregate.core.identity import bounded_name
 
-_MARK = "pytest.mark.scoregate"
+# The marks, and their argument for the suite.
+_MARKS = {"pytest.mark.scoregate": "suite", "pytest.mark.langsmith": "test_suite_name"}
 _FIXTURE = "scoregate"
 _MODULE_MARKS = "pytestmark"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,7 +24,7 @@ class MarkedTest(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """A mark; `names_suite`: it has the argument `suite`, whose literal is `suite`."""
+    """A mark; `names_suite`: it has the argument for the suite, whose literal is `suite`."""
 
     names_suite: bool = False
     suite: str | None = None
@@ -102,10 +103,11 @@ class _Finder:
         if isinstance(node, ast.Name) and node.id in self.aliases:
             return self.aliases[node.id]
         function = node.func if isinstance(node, ast.Call) else node
-        if dotted_path(function, self.names) != _MARK:
+        argument = _MARKS.get(dotted_path(function, self.names) or "")
+        if argument is None:
             return None
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
-            if keyword.arg in ("suite", None):
+            if keyword.arg in (argument, None):
                 value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
                 return _Mark(True, value if keyword.arg and isinstance(value, str) else None)
         return _Mark()

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from scoregate.ci.discover.files import DEFAULT_FOLDER, PYTHON
 from scoregate.ci.discover.framework_files import (
     SourceFiles,
+    as_arguments,
     by_folder,
     command_name,
     folder_of,
@@ -22,7 +23,10 @@ from scoregate.ci.settings import Command
 
 _PROJECT = ("pyproject.toml", "setup.py", "requirements.txt")
 # Git finds the files that contain one of them ten times as fast as Python can read all.
-PYTHON_WORDS = ("deepeval", "inspect_ai", "braintrust", "pydantic_evals", "mark.eval", "scoregate", "autoblocks")
+PYTHON_WORDS = (
+    *("deepeval", "inspect_ai", "braintrust", "pydantic_evals", "mark.eval"),
+    *("scoregate", "autoblocks", "mark.langsmith"),
+)
 _WORDS = tuple(word.encode() for word in PYTHON_WORDS)
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(deepeval|inspect_ai|braintrust|pydantic_evals)\b", re.MULTILINE)
 _INSPECT_TASK = re.compile(rb"^@(?:inspect_ai\.)?task\b", re.MULTILINE)
@@ -30,7 +34,6 @@ _BRAINTRUST_EVAL = re.compile(rb"\bEval(?:Async)?\(")
 _DEEPEVAL_CALL = re.compile(rb"\b(?:evaluate|evals_iterator)\(")
 _PYDANTIC_CALL = re.compile(rb"\.evaluate(?:_sync)?\(")
 _PYTEST_EVALS = re.compile(rb"\bmark\.eval\b")
-_MOST_ARGUMENTS = 5
 
 
 def find_python_frameworks(files: SourceFiles) -> Iterator[FoundFramework]:
@@ -64,7 +67,7 @@ def _classify(name: str, content: bytes) -> Iterator[str]:
         yield "pydantic-evals"
     if not imported and is_test and _PYTEST_EVALS.search(content):
         yield "pytest-evals"
-    is_own = not imported and any(package in content for package in (b"scoregate", b"autoblocks"))
+    is_own = not imported and any(word in content for word in _WORDS[-3:])
     if is_own and read_script(content).kind is not None:
         yield "scoregate"
 
@@ -114,7 +117,7 @@ def _deepeval(place: str, names: Sequence[str], project: str, run: Sequence[str]
 
 def _describe_inspect(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
     for project, inner in by_folder(files, names, *_PROJECT).items():
-        run = ("inspect", "eval", *_few(inner), "--log-dir", "inspect-logs", "--display", "plain")
+        run = ("inspect", "eval", *as_arguments(inner), "--log-dir", "inspect-logs", "--display", "plain")
         name = command_name("inspect", project)
         command = Command(name=name, run=run, cwd=project, imports=("inspect:inspect-logs/*.eval",))
         yield FoundFramework("Inspect", _in(project, inner), command, has_thresholds=False)
@@ -123,7 +126,7 @@ def _describe_inspect(files: SourceFiles, names: Sequence[str]) -> Iterator[Foun
 def _describe_braintrust(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
     for project, inner in by_folder(files, names, *_PROJECT).items():
         helper = "scoregate_reporter.py"
-        run = ("braintrust", "eval", "--no-send-logs", *_few(inner), helper)
+        run = ("braintrust", "eval", "--no-send-logs", *as_arguments(inner), helper)
         command = Command(name=command_name("braintrust", project), run=run, cwd=project)
         yield FoundFramework(
             "Braintrust", _in(project, inner), command, helper, "migrate/braintrust", has_thresholds=False
@@ -147,7 +150,7 @@ def _describe_pytest(
 ) -> Iterator[FoundFramework]:
     for project, inner in by_folder(files, names, *_PROJECT).items():
         results = f"{kind}-results.xml"
-        run = (*program, "--junitxml", results, *_few(inner))
+        run = (*program, "--junitxml", results, *as_arguments(inner))
         command = Command(name=command_name(kind, project), run=run, cwd=project, junit=(results,))
         yield FoundFramework(kind, _in(project, inner), command)
 
@@ -174,13 +177,6 @@ _KINDS: dict[str, Callable[[SourceFiles, Sequence[str]], Iterator[FoundFramework
     "pytest-evals": _describe_pytest_evals,
     "pytest": _describe_tests,
 }
-
-
-def _few(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, or their folders if there are many."""
-    if len(names) <= _MOST_ARGUMENTS:
-        return tuple(names)
-    return tuple(dict.fromkeys(folder_of(name) for name in names))
 
 
 def _in(folder: str, names: Sequence[str]) -> tuple[str, ...]:

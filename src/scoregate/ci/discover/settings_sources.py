@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.plan import DiscoveredSuites, ResultImport, SkippedSource, SourceKind, SuiteSource
+from scoregate.ci.plan import DiscoveredSuites, ResultImport, RowColumns, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import OfflineConfig, Settings
 
 
@@ -20,7 +20,12 @@ async def find_commands(files: ProjectFiles, settings: Settings) -> DiscoveredSu
         imports = [ResultImport("junit", pattern, command.junit_scores) for pattern in command.junit]
         for entry in command.imports:
             importer, _, pattern = entry.partition(":")
-            imports.append(ResultImport(importer, pattern))
+            columns = (
+                RowColumns(**command.rows.model_dump(exclude_none=True))
+                if command.rows and importer == "rows"
+                else None
+            )
+            imports.append(ResultImport(importer, pattern, columns=columns))
         source = SuiteSource(
             command.name,
             SourceKind.COMMAND,

@@ -209,4 +209,6 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
         metrics = (*suite.metrics, *list_documents(store, METRICS))  # behaviors may use any metric of the store
     except StoreError:
         return SuiteNeeds(needs, uses_host_python=False)
-    return SuiteNeeds(needs, endpoint.connection_type != "SDK" and all(metric.use is None for metric in metrics))
+    # The command of an MCP server may be code of the project, and the image of the action lacks the package mcp.
+    is_foreign = endpoint.connection_type not in ("SDK", "MCP")
+    return SuiteNeeds(needs, is_foreign and all(metric.use is None for metric in metrics))

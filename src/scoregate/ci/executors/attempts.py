@@ -138,6 +138,8 @@ class PartLog:
             about=replace(self._describe(state), complete=False),
             reducer=self.make_reducer(),
         )
+        for offered in plan.offered:
+            recording.writer.add_media_of(offered)
         attempt = _Attempt(worker, folder, recording, frozenset(state.scripts), reused, sessions)
         state.attempt, state.ended = attempt, set()
         record = partial(self._record, attempt, state)

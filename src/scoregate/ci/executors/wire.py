@@ -20,6 +20,7 @@ from scoregate.ci.launch import (
     Filtered,
     Finished,
     LaunchEvent,
+    MediaReceived,
     Notice,
     Printed,
     Progress,
@@ -28,10 +29,11 @@ from scoregate.ci.launch import (
 from scoregate.ci.plan import Launch
 from scoregate.core.event_json import parse_event, parse_events
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
+from scoregate.core.media import MOST_BYTES, MediaFile, find_type
 from scoregate.core.records import record
 from scoregate.errors import InvalidEvent
 
-_EVENTS = "EventsReceived"
+_EVENTS, _MEDIA = "EventsReceived", "MediaReceived"
 _TYPES = {each.__name__: each for each in (Started, Progress, Printed, Notice, Filtered, Failed, Finished)}
 _MOST_EVENTS = 1_000_000
 HOST_PYTHON = "<python of scoregate>"
@@ -113,6 +115,8 @@ def _move_path(text: str, host_root: str, root: Path) -> str:
 
 def encode_event(event: LaunchEvent) -> list[Any]:
     """The event as plain values."""
+    if isinstance(event, MediaReceived):
+        return [_MEDIA, event.script, event.file.data]
     if isinstance(event, EventsReceived):
         array = b"[%b]" % b",".join(map(dump_event, event.events))
         return [_EVENTS, event.script, event.log, array, len(event.events)]
@@ -129,12 +133,22 @@ def decode_event(values: object) -> LaunchEvent:
         raise ValueError("not a list with a name")
     if values[0] == _EVENTS:
         return _decode_events(*values[1:])
+    if values[0] == _MEDIA:
+        return _decode_media(*values[1:])
     if values[0] not in _TYPES or len(values) != 2 or not isinstance(values[1], bytes):
         raise ValueError(f"{values[0]!r:.40} is no event")
     if len(values[1]) > MAX_EVENT_BYTES:
         raise ValueError(f"an event has {len(values[1]):,} bytes")
     event: LaunchEvent = _adapter(_TYPES[values[0]]).validate_json(values[1])
     return event
+
+
+def _decode_media(script: object = None, data: object = None) -> LaunchEvent:
+    if not (isinstance(script, str) and isinstance(data, bytes) and len(data) <= MOST_BYTES):
+        raise ValueError("its image or recording has no script, or no valid content")
+    if (kind := find_type(data)) is None:
+        raise ValueError("its image or recording is of no known type")
+    return MediaReceived(script, MediaFile(kind, data))
 
 
 def _decode_events(

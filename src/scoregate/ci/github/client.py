@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -20,7 +19,9 @@ from scoregate.core.backoff import backoff_s, parse_number, retry_after_s
 from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
 
-if TYPE_CHECKING:  # httpx takes a while to import, and most commands never call GitHub
+if TYPE_CHECKING:  # these take a while to import, and most commands never call GitHub
+    import ssl
+
     import httpx
 
 VERSION = "2022-11-28"

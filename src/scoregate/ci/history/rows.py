@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from itertools import compress
+from itertools import accumulate, compress
 from math import isnan, sqrt
 from pathlib import Path
 
@@ -80,25 +80,26 @@ class _ModelCost:
 
 @dataclass(slots=True)
 class CaseCollector:
-    """Collects what rows need of each case, while a run is read."""
+    """Collects what rows need of each case, while a run is read. A score starts with the number of its trial."""
 
     trials: list[tuple[int, str, int, str, str]] = field(default_factory=list)
-    scores: list[tuple[int, str, str, int, str, float, bool | None, bool]] = field(default_factory=list)
+    scores: list[tuple[int, str, float, bool | None, bool]] = field(default_factory=list)
     names: dict[tuple[int, str], str] = field(default_factory=dict)
     costs: dict[tuple[int, str, str], _ModelCost] = field(default_factory=dict)
     numbers: list[tuple[float | None, float | None, int | None]] = field(default_factory=list)
 
     def add(self, case: CaseResult) -> None:
         """Add a trial of a run."""
-        suite, case_hash, repeat, digest = case.suite, case.hash, case.repeat, case.digest
+        suite, case_hash, repeat, digest, trial = case.suite, case.hash, case.repeat, case.digest, len(self.trials)
         self.trials.append((suite, case_hash, repeat, digest, case.status.value))
         self.names.setdefault((suite, case_hash), case.name)
         is_reused = case.reused is not None
         task_is_stored = case.usage is not None and case.usage.cached
         for name, evaluation in case.evaluations.items():
-            usage = evaluation.usage
+            usage, score, threshold = evaluation.usage, evaluation.score, evaluation.threshold
             fresh = not (is_reused or (task_is_stored and (usage is None or usage.cached)))
-            self.scores.append((suite, case_hash, name, repeat, digest, evaluation.score, evaluation.passed, fresh))
+            passed = None if threshold is None else threshold.holds(score)
+            self.scores.append((trial, name, score, passed, fresh))
         used = list(_usages(case))
         priced = [usage.cost for _, usage in used if usage.cost is not None]
         tokens = sum(usage.input_tokens + usage.output_tokens for _, usage in used) if used else None
@@ -116,8 +117,9 @@ class CaseCollector:
     def leave_out(self, suites: Container[int]) -> None:
         """Leave out suites that did not run: the run that measured them has their rows."""
         kept = [trial[0] not in suites for trial in self.trials]
+        numbers = list(accumulate(kept, initial=0))  # the new number of each trial
+        self.scores = [(numbers[score[0]], *score[1:]) for score in self.scores if kept[score[0]]]
         self.trials, self.numbers = list(compress(self.trials, kept)), list(compress(self.numbers, kept))
-        self.scores = [score for score in self.scores if score[0] not in suites]
         self.names = {key: name for key, name in self.names.items() if key[0] not in suites}
         self.costs = {key: cost for key, cost in self.costs.items() if key[0] not in suites}
 
@@ -163,6 +165,7 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
     labels = [*(suite.label for suite in run.suites), *(script.name for script in _shared_scripts(run))]
+    trials = _trial_rows(collector, run_id, names, month)
     rows: dict[str, Sequence[Row]] = {
         "suites": [
             (number, source.project, clean_text(label)) for number, label in zip(names.suites, labels, strict=True)
@@ -175,8 +178,8 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
         "suite_runs": list(_suite_rows(run, run_id, names, collector)),
         "series": list(_series_rows(run, run_id, names)),
         "costs": _cost_rows(collector, run_id, names),
-        "trials": _trial_rows(collector, run_id, names, month),
-        "scores": _score_rows(collector, run_id, names, month),
+        "trials": trials,
+        "scores": _score_rows(collector, trials, names),
     }
     return RunRows(_run_row(run, run_id, source, month, rows=(len(collector.trials), len(collector.scores))), rows)
 
@@ -323,20 +326,11 @@ def _trial_rows(collector: CaseCollector, run_id: int, names: _Names, month: int
     ]
 
 
-def _score_rows(collector: CaseCollector, run_id: int, names: _Names, month: int) -> list[Row]:
-    case, definition, evaluator = names.case, names.definition, names.evaluator
+def _score_rows(collector: CaseCollector, trials: Sequence[Row], names: _Names) -> list[Row]:
     flags = {True: 1, False: 0, None: None}
-    return [
-        (
-            month,
-            run_id,
-            case(suite, case_hash),
-            evaluator(suite, name),
-            repeat,
-            definition(digest),
-            score,
-            flags[passed],
-            int(fresh),
-        )
-        for suite, case_hash, name, repeat, digest, score, passed, fresh in collector.scores
-    ]
+    rows = []
+    for number, name, score, passed, fresh in collector.scores:
+        month, run_id, case, repeat, definition, *_ = trials[number]
+        evaluator = names.evaluator(collector.trials[number][0], name)
+        rows.append((month, run_id, case, evaluator, repeat, definition, score, flags[passed], int(fresh)))
+    return rows

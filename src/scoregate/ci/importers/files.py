@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
+from scoregate.ci.plan import RowColumns
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
 from scoregate.errors import ImportFailed, MissingExtra
@@ -239,6 +240,7 @@ class ResultFile:
         alone: it is the only file to import, so its suite ids need no prefix.
         more: open further files of the same command, whose test runs belong to the same suites.
         scores: globs of the properties that are scores, in formats where a property can be anything.
+        columns: the columns of rows, if the settings name them.
         recorded: `SUITE::CASE` of tests that are in the record already.
     """
 
@@ -248,6 +250,7 @@ class ResultFile:
     more: tuple[OpenFile, ...] = ()
     scores: tuple[str, ...] = ()
     recorded: frozenset[str] = frozenset()
+    columns: RowColumns | None = None
 
     @property
     def stem(self) -> str:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
 from scoregate.ci.importers.files import OpenFile, ResultFile
+from scoregate.ci.plan import RowColumns
 from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
@@ -37,6 +38,15 @@ IMPORTERS: Mapping[str, Format] = {
     "deepeval": Format(
         "deepeval", "`deepeval test run` or `evaluate()`, as .deepeval/.latest_run_full.json or FOLDER/test_run_*.json"
     ),
+    "rows": Format(
+        "rows",
+        "any tool, as rows of JSON lines, JSON, CSV or Parquet; the table `rows` of the command names the columns",
+    ),
+    "lm-eval": Format("lm_eval", "`lm_eval --log_samples --output_path DIR`, as DIR/*/samples_*.jsonl"),
+    "ctrf": Format("ctrf", "the CTRF reporter of your test runner, such as `pytest --ctrf FILE`"),
+    "vitest": Format("vitest", "`vitest run --reporter=json --outputFile=FILE`"),
+    "evalite": Format("evalite", "`evalite run --outputPath FILE.json`"),
+    "skill-benchmark": Format("skill_benchmark", "skill tools, as benchmark.json or grading.json"),
     "pydantic-evals": Format("pydantic_evals", "EvaluationReportAdapter.dump_json(report) of pydantic_evals.reporting"),
 }
 
@@ -56,6 +66,7 @@ class Reader:
         alone: bool = True,
         more: tuple[OpenFile, ...] = (),
         scores: tuple[str, ...] = (),
+        columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
     ) -> Iterator[Event]:
         """The events of a file.
@@ -67,6 +78,7 @@ class Reader:
             alone: whether it is the only file to import.
             more: open further files whose test runs belong to the same suites.
             scores: globs of the properties that are scores.
+            columns: the columns of rows, if the settings name them.
             recorded: `SUITE::CASE` of tests that are in the record already; they are left out.
 
         Raises:
@@ -75,13 +87,13 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
-        result, cases = ResultFile(name, file, alone, more, scores, recorded), 0
+        result, cases = ResultFile(name, file, alone, more, scores, recorded, columns), 0
         try:
             for event in form.read(result):
                 yield self._to_logged_event(event)
                 cases += isinstance(event, CaseFinished)
         except ImportFailed as error:
-            raise _import_error(result, format_name, error.message, form=form) from None
+            raise _import_error(result, format_name, error.message, form=form, advice=error.advice) from None
         except (ValueError, OSError, InvalidEvent) as error:
             raise _import_error(result, format_name, f"it can't be read: {error}", form=form) from None
         if not cases and not recorded:
@@ -98,8 +110,10 @@ class Reader:
         return parse_event(self.redact(line))
 
 
-def _import_error(result: ResultFile, format_name: str, why: str, *, form: Format) -> ImportFailed:
-    advice = f"Results of {format_name} are written by {form.written_by}."
+def _import_error(
+    result: ResultFile, format_name: str, why: str, *, form: Format, advice: str | None = None
+) -> ImportFailed:
+    advice = advice or f"Results of {format_name} are written by {form.written_by}."
     return ImportFailed(
         f"{result.name[:300]!r} can't be imported as results of {format_name}: {why}"[:2000], advice=advice
     )

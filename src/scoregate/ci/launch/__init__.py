@@ -7,10 +7,12 @@ from scoregate.ci.launch.events import (
     Filtered,
     Finished,
     LaunchEvent,
+    MediaReceived,
     Notice,
     Printed,
     Progress,
     Started,
+    TracesReceived,
     UsageCounted,
 )
 from scoregate.ci.launch.process import Host, MakeEnvironment, OpenConnection, launch_all
@@ -25,12 +27,14 @@ __all__ = [
     "Host",
     "LaunchEvent",
     "MakeEnvironment",
+    "MediaReceived",
     "Notice",
     "OpenConnection",
     "Printed",
     "Progress",
     "ReadResultFile",
     "Started",
+    "TracesReceived",
     "UsageCounted",
     "launch_all",
 ]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
+from scoregate.core.media import MediaFile
 from scoregate.core.records import record
 from scoregate.core.reducer import Tally
 from scoregate.core.run import Script
+from scoregate.core.trajectories.assignment import CaseTrace
 
 
 @record
@@ -37,6 +39,22 @@ class UsageCounted:
     log: str
     suite: str
     usage: Usage
+
+
+@record
+class TracesReceived:
+    """Trajectories from the spans of a script's cases, which may have finished before; they can be read once."""
+
+    script: str
+    traces: Iterator[CaseTrace]
+
+
+@record
+class MediaReceived:
+    """A script wrote an image or audio that its events refer to."""
+
+    script: str
+    file: MediaFile
 
 
 @record
@@ -87,6 +105,16 @@ class Finished:
 
 
 LaunchEvent: TypeAlias = (
-    Started | EventsReceived | UsageCounted | Progress | Printed | Notice | Filtered | Failed | Finished
+    Started
+    | EventsReceived
+    | UsageCounted
+    | TracesReceived
+    | MediaReceived
+    | Progress
+    | Printed
+    | Notice
+    | Filtered
+    | Failed
+    | Finished
 )
 EmitEvent: TypeAlias = Callable[[LaunchEvent], None]

@@ -273,7 +273,7 @@ async def _import_results(
     if script.exit_code is None or script.timed_out:
         return script
     imported = await results.emit(
-        emit, host.open_reader(), identity, suites=host.suites, recorded=frozenset(recorded.cases)
+        emit, host.open_reader, identity, suites=host.suites, recorded=frozenset(recorded.cases)
     )
     failures = imported.failures
     is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))

@@ -19,7 +19,7 @@ import anyio.to_thread
 from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
 from scoregate.ci.launch.recorded_tests import is_failure
-from scoregate.ci.plan import Launch, ResultImport
+from scoregate.ci.plan import Launch, ResultImport, RowColumns
 from scoregate.ci.user_ids import Identity
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.records import record
@@ -45,12 +45,13 @@ class ReadResultFile(Protocol):
         alone: bool,
         more: tuple[Callable[[], BinaryIO], ...] = (),
         scores: tuple[str, ...] = (),
+        columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
     ) -> Iterator[Event]: ...
 
 
 # The exit codes of test runners that ran to their end, if a test failed.
-_FAILED_EXITS: Mapping[str, int] = {"junit": 1, "deepeval": 1, "promptfoo": 100}
+_FAILED_EXITS: Mapping[str, int] = {"ctrf": 1, "junit": 1, "deepeval": 1, "evalite": 1, "promptfoo": 100, "vitest": 1}
 
 
 @record
@@ -91,7 +92,7 @@ class ResultFiles:
     async def emit(
         self,
         emit: EmitEvent,
-        read: ReadResultFile,
+        open_reader: Callable[[], ReadResultFile],
         identity: Identity | None,
         *,
         suites: Sequence[str] = (),
@@ -101,13 +102,13 @@ class ResultFiles:
 
         Args:
             emit: receives the events.
-            read: reads a file.
+            open_reader: opens what reads a file, if there is one.
             identity: the user that must own the files; None for any.
             suites: globs; a suite must match one of them. Without any, all are emitted.
             recorded: `SUITE::CASE` of tests that the command recorded itself; they are not emitted again.
         """
         failures: list[ImportFailed] = []
-        files: dict[tuple[str, Path], tuple[str, ...]] = {}
+        files: dict[tuple[str, Path], _Source] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
                 paths, older = await anyio.to_thread.run_sync(self._find_new, each)
@@ -118,15 +119,20 @@ class ResultFiles:
                 notice = f"{_describe_import(each)}: {older} files from before this run are ignored"
                 emit(Notice(self.launch.name, notice))
             for path in paths:
-                files[each.format, path] = (*files.get((each.format, path), ()), *each.scores)
-        sources = [_Source(form, (path,), scores) for (form, path), scores in files.items() if form != FORMAT]
+                key, scores = (each.format, path), each.scores
+                if key in files:
+                    scores = (*files[key].scores, *scores)
+                files[key] = _Source(each.format, (path,), scores, each.columns)
+        sources = [source for source in files.values() if source.format != FORMAT]
         try:
             named = [path for form, path in files if form == FORMAT]
             sources += await anyio.to_thread.run_sync(self._group_test_runs, named, identity)
         except ImportFailed as error:
             failures.append(error)
+        if not sources:
+            return ImportedResults(failures)
         counts = Counter(source.format for source in sources)
-        importer = _ResultImporter(self.launch, emit, read, identity, suites, counts, recorded)
+        importer = _ResultImporter(self.launch, emit, open_reader(), identity, suites, counts, recorded)
         for source in sources:
             try:
                 await importer.emit_source(source)
@@ -154,10 +160,9 @@ class ResultFiles:
         paths = _find_files(self.launch.cwd, result)
         new = [path for path in paths if _stamp(path) not in (None, self.before.get(path))]
         if not paths:
-            cwd = self.launch.cwd.name if self.launch.source.cwd == os.curdir else self.launch.source.cwd
             raise ImportFailed(
                 f"{_describe_import(result)}: the command wrote no such file",
-                advice=f"Name the file relative to the folder {cwd!r}, where the command runs.",
+                advice=f"Name the file relative to the folder in which the command runs: {self.launch.cwd}",
             )
         if not new:
             raise ImportFailed(
@@ -174,11 +179,15 @@ class ResultFiles:
 
 @record
 class _Source:
-    """Files of one format that are read together; `scores`: globs of the properties that are scores."""
+    """Files of one format that are read together.
+
+    `scores`: globs of the properties that are scores; `columns`: those of rows.
+    """
 
     format: str
     paths: tuple[Path, ...]
     scores: tuple[str, ...] = ()
+    columns: RowColumns | None = None
 
 
 @record
@@ -209,7 +218,14 @@ class _ResultImporter:
         with _open_result_file(first, name, self.identity) as file:
             alone = self.numbers[form] == 1
             events = self.read(
-                form, file, name=name, alone=alone, more=more, scores=source.scores, recorded=self.recorded
+                form,
+                file,
+                name=name,
+                alone=alone,
+                more=more,
+                scores=source.scores,
+                columns=source.columns,
+                recorded=self.recorded,
             )
             has_more = True
             while has_more:

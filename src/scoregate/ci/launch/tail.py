@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.ci.archive.folder import open_nofollow
-from scoregate.ci.launch.events import EventsReceived, Failed, Notice
+from scoregate.ci.launch.events import EventsReceived, Failed, MediaReceived, Notice
+from scoregate.ci.launch.media import MediaReader
 from scoregate.core.event_json import parse_event, parse_events
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
@@ -47,12 +48,17 @@ class LogTailer:
     _invalid: int = 0
     _reasons: dict[str, None] = field(default_factory=dict)
     _optional: int = 0
+    _media: MediaReader = field(init=False)
 
-    def read(self) -> Iterator[EventsReceived]:
-        """Return unread lines that were complete at the previous call, in chunks.
+    def __post_init__(self) -> None:
+        self._media = MediaReader(self.script, self.folder)
+
+    def read(self) -> Iterator[EventsReceived | MediaReceived | Failed]:
+        """Return new images and audio, and unread lines that were complete at the previous call, in chunks.
 
         The delay of one call lets the host read printed secrets first.
         """
+        yield from self._media.read()
         for path in sorted(self.folder.glob("*.jsonl")):
             log = self._logs.setdefault(path.name, _Log(path))
             end = log.size

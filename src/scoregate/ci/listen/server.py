@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
 from scoregate.ci.listen.cloud import PREFIX, BaselineLookup, PlatformRequest
 from scoregate.ci.listen.session import SdkSession
 from scoregate.ci.listen.suite_run import ListenerCallbacks
+from scoregate.ci.listen.traces import TraceSession, make_trace_routes
 from scoregate.core.records import record
 
 _GRACE_S = 1
@@ -51,6 +52,7 @@ class Listener:
 
     redact: Callable[[bytes], bytes]
     sessions: dict[str, SdkSession] = field(default_factory=dict)
+    traces: dict[str, TraceSession] = field(default_factory=dict)
     port: int = 0
 
     @asynccontextmanager
@@ -75,6 +77,17 @@ class Listener:
             with anyio.CancelScope(shield=True):
                 await session.close()
 
+    @contextmanager
+    def receive_traces(self) -> Iterator[tuple[str, TraceSession]]:
+        """The address for the spans of one launched command, and its session, until the block ends."""
+        token = secrets.token_urlsafe(16)
+        session = self.traces[token] = TraceSession(self.redact)
+        try:
+            yield f"http://127.0.0.1:{self.port}/{token}", session
+        finally:
+            del self.traces[token]
+            session.close()
+
 
 @asynccontextmanager
 async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Listener]:
@@ -84,7 +97,7 @@ async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Liste
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
         sock.bind(("127.0.0.1", 0))
         sock.listen()
-        server = _Server(_config(_make_app(listener.sessions)))
+        server = _Server(_config(_make_app(listener.sessions, listener.traces)))
         task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
         listener.port = sock.getsockname()[1]
         try:
@@ -95,7 +108,7 @@ async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Liste
                 await task
 
 
-def _make_app(sessions: Mapping[str, SdkSession]) -> Starlette:
+def _make_app(sessions: Mapping[str, SdkSession], traces: dict[str, TraceSession]) -> Starlette:
     """The application: the protocol and the platform below a token, which names the session."""
     turn = anyio.Lock()
 
@@ -111,6 +124,7 @@ def _make_app(sessions: Mapping[str, SdkSession]) -> Starlette:
 
     app = Starlette(
         routes=[
+            *make_trace_routes(traces, turn),
             Route("/", greet),
             Route("/{token}", greet),
             Route("/{token}/", greet),

@@ -253,7 +253,7 @@ class _CaseReplay:
 
 
 def input_digest(body: Body) -> int:
-    """A digest of the input, to tell different cases with the same hash apart."""
+    """A digest of the input, which distinguishes cases that have the same hash."""
     return crc32(dump(body.get("testCaseBody")))
 
 

@@ -163,7 +163,7 @@ def _render(view: ReportView, problems: Sequence[AlertProblem]) -> str:
         f"<!-- scoregate-alert-data: {content} -->" if len(content) < _LONGEST_DATA else "",
         "Scores got worse. A second measurement on the same commit confirms it.",
         "",
-        "| Suite · evaluator | What |",
+        "| Suite · evaluator | Change |",
         "|:--|:--|",
         *(f"| {_place(each)} | {prose(each.text) or 'not recovered yet'} |" for each in problems),
         "",
@@ -181,8 +181,8 @@ def _place(problem: AlertProblem) -> str:
 
 def _describe_run(view: ReportView) -> str:
     commit = f" of commit {view.run.commit[:7]}" if view.run.commit else ""
-    compared = f", compared with {prose(view.base_details)}" if view.base else ""
-    return f"[Run{commit}]({view.context.run_url}){compared}"
+    baseline = f" Baseline: {prose(view.base_details)}." if view.base else ""
+    return f"[Run{commit}]({view.context.run_url}).{baseline}"
 
 
 def _describe_recovery(view: ReportView) -> str:

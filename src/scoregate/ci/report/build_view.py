@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.report import number_format
+from scoregate.ci.report.arms import build_arms
 from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
 from scoregate.ci.report.cases import (
     CasePosition,
@@ -42,6 +43,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.media import ReadMedia
 from scoregate.core.partition import lacks_shard
 from scoregate.core.run import Run
 from scoregate.core.run_costs import sum_costs
@@ -59,8 +61,10 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     title = f"{view.title}{summarize(exemptions, quarantined)}"
     earlier = tuple(build_earlier_runs(comparison))
     base_runs = describe_base_runs(comparison.base, comparison.pooled, earlier) if comparison.base else ""
-    view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate)
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
+    arms = tuple(build_arms(comparison.arms))
+    view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate, arms=arms)
+    media = _join_media(comparison.run, comparison.base)
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, read_media=media)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
@@ -104,6 +108,12 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         variants=tuple(build_variant_tables(comparison.variants)),
         model_calls=build_calls_table(run, baseline),
     )
+
+
+def _join_media(run: Run, baseline: Run | None) -> ReadMedia:
+    """A reader of the images and audio of both runs. Equal digests are equal files."""
+    readers = [each.read_media for each in (run, baseline) if each is not None and each.read_media is not None]
+    return lambda digest: next((file for read in readers if (file := read(digest)) is not None), None)
 
 
 def _list_models(run: Run) -> tuple[str, ...]:
@@ -192,7 +202,12 @@ def build_error_views(run: Run, case_errors: Iterable[ErrorView]) -> tuple[Error
     """All errors of a run: of scripts, of suites, then of cases with the most frequent first."""
     views = [_error_view(script.name, script.error) for script in run.scripts if script.error is not None]
     views += [_error_view(suite.label, error) for suite in run.suites for error in suite.errors]
-    return (*views, *sorted(case_errors, key=lambda error: -error.trials))
+    return (*views, *sorted(case_errors, key=_error_order))
+
+
+def _error_order(error: ErrorView) -> tuple[int, str, str, str, str]:
+    """The most frequent first. Cases finish in any order, so equal counts are in the order of their texts."""
+    return -error.trials, error.where, error.evaluator or "", error.type, error.message
 
 
 def _error_view(where: str, error: ErrorInfo) -> ErrorView:
@@ -241,8 +256,11 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
     yield from _drift_notices(comparison)
-    if unchecked := sorted({row.evaluator for row in comparison.rows if row.n and not row.checked}):
-        yield f"Could not check whether these evaluators changed: {_shorten_list(unchecked)}."
+    # Files of other frameworks never have their evaluators' code.
+    imported = {suite.label for suite in run.suites if suite.setup is not None}
+    unchecked = {row.evaluator for row in comparison.rows if row.n and not row.checked and row.suite not in imported}
+    if unchecked:
+        yield f"Could not check whether these evaluators changed: {_shorten_list(sorted(unchecked))}."
     if empty := comparison.slices.empty:
         yield f"slices: no case has a value in {_shorten_list(empty)}, neither as a field nor in its metadata."
     models = sorted({model for suite in run.suites for model in suite.unpriced})
@@ -268,6 +286,9 @@ def _drift_notices(comparison: Comparison) -> Iterator[str]:
         else:
             why = f"the drift is not measured: {row.drift.reason}"
         yield f"{row.suite}, {row.evaluator}: {why}. Nothing is corrected."
+    states = [each.row.drift.state for each in comparison.slices.rows if each.row.drift is not None]
+    if small := sum(state is not DriftState.CORRECTED for state in states):
+        yield f"Slices: {small:,} of {len(states):,} rows have too few control cases and are not corrected for drift."
 
 
 def _usage_notices(run: Run) -> Iterator[str]:

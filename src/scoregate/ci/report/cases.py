@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from heapq import nlargest
+from heapq import nsmallest
 from itertools import chain, groupby
 from math import isnan
 from operator import itemgetter
@@ -24,8 +24,10 @@ from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.flips import Flip
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, SuiteResult
+from scoregate.core.text import SortKey, natural_sort_key
 
 MAX_FAILING = 50
+_DIGITS = 9  # of drops that count as equal
 _T = TypeVar("_T")
 
 
@@ -44,30 +46,44 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
     """Pick at most `limit` newly failing trials, else failing ones: suites in turn, the largest drops first."""
     suites, baseline = comparison.run.suites, comparison.base
     if baseline is not None and comparison.newly_failing:
-        drops = ((flip.suite, _largest_drop(comparison, flip), flip) for flip in comparison.newly_failing)
+        drops = (
+            (flip.suite, _largest_drop(comparison, flip), suites[flip.suite].columns.key(flip.row), flip)
+            for flip in comparison.newly_failing
+        )
         return [
             FailingTrial(
                 flip.suite,
-                suites[flip.suite].columns.key(flip.row),
+                key,
                 drop,
                 base=(flip.base_suite, baseline.suites[flip.base_suite].columns.key(flip.base_row)),
                 base_scores=tuple(_baseline_scores(comparison, flip)),
             )
-            for _, drop, flip in _largest_drops(drops, limit)
+            for _, drop, key, flip in _largest_drops(drops, limit)
         ]
     failing = (
-        (at, 1 - _lowest_score(suite, row), row)
+        (at, 1 - _lowest_score(suite, row), suite.columns.key(row), None)
         for at, suite in enumerate(suites)
         for row in range(len(suite.columns))
         if suite.columns.status(row) is Status.FAILED
     )
-    return [FailingTrial(at, suites[at].columns.key(row), drop) for at, drop, row in _largest_drops(failing, limit)]
+    return [FailingTrial(at, key, drop) for at, drop, key, _ in _largest_drops(failing, limit)]
 
 
-def _largest_drops(trials: Iterable[tuple[int, float, _T]], limit: int) -> list[tuple[int, float, _T]]:
-    """The trials with the largest drops, suites in turn. The input is ordered by suite; each trial has its drop."""
-    by_suite = (nlargest(limit, each, key=itemgetter(1)) for _, each in groupby(trials, key=itemgetter(0)))
-    return interleave(sorted(chain(*by_suite), key=itemgetter(1), reverse=True), itemgetter(0))[:limit]
+def _largest_drops(
+    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int
+) -> list[tuple[int, float, CaseKey, _T]]:
+    """The trials with the largest drops, suites in turn; equal drops are in the order of their cases.
+
+    Args:
+        trials: the suite, the drop and the key of each, and more; they are ordered by suite.
+        limit: how many to pick.
+    """
+
+    def place(trial: tuple[int, float, CaseKey, _T]) -> tuple[float, int, CaseKey]:
+        return -round(trial[1], _DIGITS), trial[0], trial[2]
+
+    by_suite = (nsmallest(limit, each, key=place) for _, each in groupby(trials, key=itemgetter(0)))
+    return interleave(sorted(chain(*by_suite), key=place), itemgetter(0))[:limit]
 
 
 def interleave(items: Iterable[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
@@ -359,11 +375,13 @@ def list_texts(snapshot: Snapshot, old: Snapshot | None = None) -> Iterator[tupl
 
 
 def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
-    """Sort failing cases: suites in turn, the largest drops first, equal drops in the order of their file."""
-    ordered = sorted(
-        views, key=lambda view: (-view.drop, *((view.origin.file, view.origin.line) if view.origin else ()))
-    )
-    return interleave(ordered, lambda view: view.suite)
+    """Sort failing cases: suites in turn, the largest drops first, equal drops by file, line and name."""
+
+    def place(view: FailingCase) -> tuple[float, str, int, SortKey, CaseKey]:
+        file, line = (view.origin.file, view.origin.line) if view.origin else ("", 0)
+        return -round(view.drop, _DIGITS), file, line, natural_sort_key(view.name), view.key
+
+    return interleave(sorted(views, key=place), lambda view: view.suite)
 
 
 def describe_confirmation(tried: Confirmation) -> str:

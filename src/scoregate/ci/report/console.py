@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoregate.ci.report import number_format
+from scoregate.ci.report.arms import ArmView
 from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.console_sections import (
     MOST_LINES,
@@ -31,10 +32,12 @@ from scoregate.ci.report.console_text import (
     safe_text,
 )
 from scoregate.ci.report.console_variants import render_variants
+from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.exemptions import ExemptionView
 from scoregate.ci.report.model_calls import CallsRow, CallsTable
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState
+from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.exemptions import ExemptionState
 from scoregate.core.frames import find_user_frames
@@ -42,10 +45,11 @@ from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
+_LONGEST_CASE = 60
 _RULES_OF_ERRORS = ("scripts end well", "suite is valid")
 _ALL = 10_000
 _INDENT = (0, 0, 0, 4)
-_CALLS, _GAP, _NAME = 200, 2, 26
+_CALLS, _UNUSED, _GAP, _NAME = 200, 5, 2, 26
 
 
 def render(
@@ -79,11 +83,19 @@ def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]
     )
 
 
+def _list_arms(arms: Sequence[ArmView], rest: str, *, most: int) -> Iterator[RenderableType]:
+    for arm in arms[:most]:
+        yield hanging_indent(Text(f"{arm.suite}:", style="bold"), Text(safe_text(arm.sentence, 600)))
+    if arms:
+        yield from (*_more_line(len(arms) - most, "skill", rest), Text())
+
+
 def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> Iterator[RenderableType]:
     most = _ALL if full else _TABLE
     if view.rows:
         yield RowTable(view, most)
         yield from (*_more_line(len(view.rows) - most, "evaluator", rest), Text())
+    yield from _list_arms(view.arms, rest, most=most)
     if view.slices:
         yield from (*list_slices(view, full=full, rest=rest), Text())
     if view.suites:
@@ -91,6 +103,8 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
         yield from (*_more_line(len(view.suites) - most, "suite", rest), Text())
     if view.model_calls.rows:
         yield from (*_list_calls(view.model_calls, full=full), Text())
+    if view.coverage is not None:
+        yield from (*_list_coverage(view.coverage, full=full, rest=rest), Text())
     if view.variants:
         yield from (*render_variants(view.variants, full=full, rest=rest), Text())
     yield from _problems(view, rest, full=full, case_lines=case_lines)
@@ -107,6 +121,21 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
         )
     yield from _gate_lines(view, rest, most=_ALL if full else _GATES)
     yield _verdict_line(view)
+
+
+def _list_coverage(coverage: CoverageView, *, full: bool, rest: str) -> Iterator[RenderableType]:
+    """What the cases use of tools and prompts in one line, and the first that no case uses; `full`: all of these."""
+    yield Text("tools and prompts that cases use: ", style="bold").append(coverage.summary, "not bold")
+    most = _CALLS if full else _UNUSED
+    for item in coverage.unused[:most]:
+        what = " · ".join(filter(None, (item.name, item.detail)))
+        place = Text(f"  {safe_text(item.place)}", style="dim") if item.kind != "prompt" else Text()
+        yield hanging_indent(Text("unused:", style="yellow"), Text(f"{item.kind} {safe_text(what)}").append_text(place))
+    yield from _more_line(len(coverage.unused) - most, "unused item", rest)
+    if coverage.doubt:
+        yield Text(f"more may be used: {coverage.doubt}", style="dim")
+    if coverage.unlisted:
+        yield Text(f"called and not listed: {safe_text(coverage.unlisted_names)}", style="dim")
 
 
 def _list_calls(table: CallsTable, *, full: bool) -> Iterator[RenderableType]:
@@ -162,8 +191,7 @@ def _problems(
         shown_errors = errors if full else errors[:_ERRORS]
         for error in shown_errors:
             text = f"{format_place(error.where, error.evaluator)}: {safe_text(error.type)}: {safe_text(error.message)}"
-            trials = f" (in {number_format.count(error.trials, 'trial')})" if error.trials > 1 else ""
-            yield hanging_indent(Text("!", style="yellow"), Text(text + trials))
+            yield hanging_indent(Text("!", style="yellow"), Text(text + _format_trials(error)))
             if error.advice:
                 yield Padding(Text(safe_text(error.advice), style="dim"), _INDENT, expand=False)
             if not full:
@@ -172,6 +200,14 @@ def _problems(
                 first = [f"first in {safe_text(error.case)}:"] if error.case else []
                 yield Padding(Text("\n".join([*first, error.trace]), style="dim"), _INDENT, expand=False)
         yield from (*_more_line(len(errors) - len(shown_errors), "error", rest), Text())
+
+
+def _format_trials(error: ErrorView) -> str:
+    """The case with the error: ` (in "returns")`, or ` (in 3 trials, first in "returns")`."""
+    if not error.case:
+        return ""
+    first = f'"{safe_text(one_line(error.case, _LONGEST_CASE))}"'
+    return f" (in {error.trials:,} trials, first in {first})" if error.trials > 1 else f" (in {first})"
 
 
 def _is_reported(error: ErrorView, view: ReportView) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import nlargest
+from heapq import nsmallest
+from itertools import islice
 from math import isnan
-from operator import attrgetter
 
 from scoregate.ci.report.case_texts import CaseTexts
 from scoregate.ci.report.cases import CasePosition, Snapshot, interleave
@@ -20,6 +20,7 @@ from scoregate.core.run import SuiteResult
 
 MOST_DROPS = 10
 _LEAST = 0.01
+_DIGITS = 9
 _NOT_COMPARED = (RowLabel.UNMEASURABLE, RowLabel.NOT_COMPARABLE, RowLabel.NEW, RowLabel.REMOVED, RowLabel.LABELS)
 
 
@@ -63,8 +64,8 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
         suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
         for row in comparison.rows_of(suite.label):
             if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):
-                drops += nlargest(limit, _find_drops(row, suite, base_suite, (at, base_at)), key=attrgetter("size"))
-    ordered = sorted(drops, key=lambda drop: -drop.size)
+                drops += islice(_find_drops(row, suite, base_suite, (at, base_at)), limit)
+    ordered = sorted(drops, key=lambda drop: (-round(drop.size, _DIGITS), drop.suite, drop.evaluator, drop.key))
     return interleave(ordered, lambda drop: (drop.suite, drop.evaluator))[:limit]
 
 
@@ -72,7 +73,9 @@ def _find_drops(row: Row, suite: SuiteResult, base: SuiteResult, places: tuple[i
     name, sign = row.evaluator, 1 if row.higher_is_better else -1
     now, before = score_side([suite.columns], name).means, score_side([base.columns], name).means
     sizes = {case: sign * (before[case] - score) for case, score in now.items() if case in before}
-    largest = nlargest(MOST_DROPS, (case for case, size in sizes.items() if size > _LEAST), key=sizes.__getitem__)
+    # Cases finish in any order, so equal drops are in the order of their names.
+    fallen = (case for case, size in sizes.items() if size > _LEAST)
+    largest = nsmallest(MOST_DROPS, fallen, key=lambda case: (-round(sizes[case], _DIGITS), case))
     worst, best = _find_extremes(suite.columns, name, largest, sign), _find_extremes(base.columns, name, largest, -sign)
     for case in largest:
         yield Drop(places[0], worst[case], name, before[case], now[case], sizes[case], base=(places[1], best[case]))

@@ -15,6 +15,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, excerpt, make_visible, one_line
 from scoregate.core.conversation import Conversation, EndReason
 from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.core.media import show_references
 from scoregate.core.text import truncate_middle
 
 _FINDINGS, _FINDING = 10, 200
@@ -65,6 +66,7 @@ _REASONS = 50
 _HIDDEN_METADATA = ("prompt", "relevant_turns")
 # Metadata of metrics with a scale of their own; the threshold is shown next to the score.
 _SCALE_METADATA = ("scale", "passes_at")
+_MEDIA = '"sha256:'  # text without it has no image and no audio
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
 
 
@@ -74,9 +76,12 @@ def format_value(value: Any, limit: int = TEXT_LIMIT) -> str:
         return ""
     if (conversation := Conversation.read(value)) is not None:
         return format_transcript(conversation, limit)
-    if not isinstance(value, str):
-        value = json.dumps(value, ensure_ascii=False, default=str, indent=2 if limit > _WIDTH else None)
-    return excerpt(value, limit)
+    indent = 2 if limit > _WIDTH else None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str, indent=indent)
+    if _MEDIA in text and not isinstance(value, str):
+        value = show_references(value)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str, indent=indent)
+    return excerpt(text, limit)
 
 
 def list_reasons(evaluation: Evaluation, limit: int, *, without: Container[str] = ()) -> Iterator[str]:
@@ -89,7 +94,8 @@ def list_reasons(evaluation: Evaluation, limit: int, *, without: Container[str] 
         items = sorted(evaluation.metadata.items(), key=lambda item: item[0] != "reason")
     for key, value in items[:_REASONS]:
         if value not in (None, "", [], {}) and key not in without:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            shown = show_references(value)
+            text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, default=str)
             yield one_line(f"{display_name(str(key), 60)}: {one_line(text, limit)}", limit)
 
 

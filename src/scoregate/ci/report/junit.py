@@ -26,8 +26,9 @@ from scoregate.ci.report.junit_xml import (
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseResult
+from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.run import Confirmation, ConfirmationOutcome
 
 _LIMIT = 32 * 1024 * 1024
 
@@ -77,10 +78,11 @@ _PROBLEMS = 32 * 1024
 def render(view: ReportView) -> Iterator[str]:
     """Yield the report in chunks of some hundred cases. The cases are read once, in any order."""
     quarantined = {suite.label: list_quarantined(suite, view) for suite in view.suites}
+    confirmed = {suite.label: list_confirmations(suite, view) for suite in view.suites}
     suites = [
         Counts(
             suite.trials + len(quarantined[suite.label]),
-            suite.failed,
+            suite.failed - sum(each.outcome is ConfirmationOutcome.CLEARED for each in confirmed[suite.label].values()),
             suite.errored,
             suite.time_s,
             skipped=sum(case.fails for case in quarantined[suite.label]),
@@ -101,8 +103,7 @@ def render(view: ReportView) -> Iterator[str]:
     for suite, counts in zip(view.suites, suites, strict=True):
         file = None if suite.file is None else one_line(suite.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
-        if suite.carried is not None:
-            yield render_properties([("scoregate.not_affected", f"results of {suite.carried.name}")])
+        yield from _describe_unaffected(suite)
         yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
         if quarantined[suite.label]:
             yield render_cases([build_quarantined_case(case, suite) for case in quarantined[suite.label]])
@@ -119,6 +120,21 @@ def render(view: ReportView) -> Iterator[str]:
 def list_quarantined(suite: SuiteView, view: ReportView) -> list[QuarantinedView]:
     """The cases of a suite that ran in quarantine."""
     return [case for case in view.quarantined if case.suite == suite.label and case.ran]
+
+
+def list_confirmations(suite: SuiteView, view: ReportView) -> dict[CaseKey, Confirmation]:
+    """The trials of a suite that failed newly and whose cases ran again."""
+    tried = {each.case: each for each in view.confirmations if each.suite == suite.label}
+    return {key: tried[key.hash] for label, key in view.newly_failing if label == suite.label and key.hash in tried}
+
+
+def _describe_unaffected(suite: SuiteView) -> Iterator[str]:
+    """The property of a suite whose results, or a part of them, are those of the base's run."""
+    text = "" if suite.carried is None else f"results of {suite.carried.name}"
+    if suite.kept is not None:
+        text = f"{suite.reused:,} of {suite.trials:,} results are those of {suite.kept.name}"
+    if text:
+        yield render_properties([("scoregate.not_affected", text)])
 
 
 def _suite_cases(
@@ -142,7 +158,7 @@ def _suite_cases(
 
 def _case_chunks(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tuple[int, int, str]]:
     """Chunks of cases as XML, each of one suite: the suite's index, the number of cases, the text."""
-    writers = [CaseWriter(suite, view.context) for suite in view.suites]
+    writers = [CaseWriter(suite, view.context, list_confirmations(suite, view)) for suite in view.suites]
     stream = iter(cases)
     while chunk := list(islice(stream, _CHUNK)):
         for index in dict.fromkeys(case.suite for case in chunk):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from html import escape
 from itertools import chain, count
 from typing import NamedTuple
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 
@@ -18,12 +18,13 @@ from scoregate.ci.report.excerpts import format_score, format_value, list_reason
 from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.cases import CaseError, CaseResult, Status
+from scoregate.core.cases import CaseError, CaseKey, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
+from scoregate.core.run import Confirmation, ConfirmationOutcome
 
 __all__ = [
     "DECLARATION",
@@ -44,11 +45,15 @@ _SPECIAL = re.compile("[&<>\"'\n\t]")
 
 
 class BuiltCase(NamedTuple):
-    """A test case of junit-xml, and the parts that package does not support. All text must be visible."""
+    """A test case of junit-xml, and the parts that package does not support. All text must be visible.
+
+    `attempts` are further attempts as elements: their names and messages.
+    """
 
     case: TestCase
     seconds: float = 0.0
     properties: Sequence[tuple[str, str]] = ()
+    attempts: Sequence[tuple[str, str]] = ()
 
 
 class CaseTemplate:
@@ -110,6 +115,8 @@ def render_cases(cases: Sequence[BuiltCase | str]) -> str:
         else:
             element = next(elements)
             element.set("time", _format_seconds(case.seconds))
+            for tag, message in case.attempts:
+                SubElement(element, tag, {"message": message, "type": _NOT_MET})
             texts.append(f"{_xml(element, render_properties(case.properties))}\n")
     return "".join(texts)
 
@@ -154,6 +161,8 @@ def _format_seconds(seconds: float) -> str:
 GATES = "scoregate gates"
 FIELD = 32 * 1024
 _MESSAGE = 2000
+_NOT_MET = "ThresholdNotMet"
+FLAKY = "flakyFailure"
 _SILENT = (Status.PASSED, Status.SCORED, Status.UNSCORED)
 
 
@@ -178,9 +187,21 @@ class UniqueNames:
 
 
 class CaseWriter:
-    """Writes the cases of one suite, with unique names."""
+    """Writes the cases of one suite, with unique names.
 
-    def __init__(self, suite: SuiteView, context: ReportContext) -> None:
+    Args:
+        suite: the suite.
+        context: what all reports of a run share.
+        confirmations: the trials that failed newly and ran again.
+    """
+
+    def __init__(
+        self,
+        suite: SuiteView,
+        context: ReportContext,
+        confirmations: Mapping[CaseKey, Confirmation],
+    ) -> None:
+        self._confirmations = confirmations
         self._names = UniqueNames()
         self._context = context
         self._classname = display_name(suite.label, 300)
@@ -199,8 +220,9 @@ class CaseWriter:
             place = self._place_xml if case.origin is None else render_place(_location(case.origin))
             return self._template.fill(shown, _seconds(case), self._properties(case), place=place)
         test = TestCase(shown, self._classname, **self._where(case))
-        if status is Status.FAILED:  # a failed trial that also had errors counts once
-            test.add_failure_info(_failure_message(case), _failure_text(case), "ThresholdNotMet")
+        attempts = self._attempts(case) if status is Status.FAILED else ()
+        if status is Status.FAILED and not _is_flaky(attempts):  # a failed trial that also had errors counts once
+            test.add_failure_info(_failure_message(case), _failure_text(case), _NOT_MET)
         elif status is Status.ERRORED:
             first = case.errors[0]
             test.add_error_info(_error_message(first), _tracebacks(case), display_name(first.error.type))
@@ -209,7 +231,17 @@ class CaseWriter:
             test.add_skipped_info(one_line(f"waiting for review: {', '.join(case.pending)}", _MESSAGE) + command)
         if self._context.show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = format_value(case.output, FIELD)
-        return BuiltCase(test, _seconds(case), self._properties(case))
+        return BuiltCase(test, _seconds(case), self._properties(case), attempts)
+
+    def _attempts(self, case: CaseResult) -> Sequence[tuple[str, str]]:
+        """The failed attempts at a case that ran again, as Surefire names them: it passed in the end, or it didn't."""
+        tried = self._confirmations.get(case.key) if self._confirmations else None
+        if tried is None:
+            return ()
+        failed = tried.tries.count(False)
+        if tried.outcome is ConfirmationOutcome.CLEARED:
+            return [(FLAKY, _failure_message(case)), *[(FLAKY, "it failed again")] * failed]
+        return [("rerunFailure", "it failed again")] * failed
 
     def _name(self, case: CaseResult) -> str:
         shown = display_name(case.name or case.hash, 300)
@@ -227,6 +259,10 @@ class CaseWriter:
             if evaluators:
                 pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
         return pairs
+
+
+def _is_flaky(attempts: Sequence[tuple[str, str]]) -> bool:
+    return bool(attempts) and attempts[0][0] == FLAKY
 
 
 def _location(origin: Origin | None) -> Location:

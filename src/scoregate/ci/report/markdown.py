@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Template
+from jinja2 import Environment
 from markupsafe import Markup
 
 from scoregate.ci.report.context import ReportContext
@@ -191,25 +191,29 @@ def _render_within(view: ReportView, levels: Iterable[Detail], budget: int) -> s
 
 def _render(view: ReportView, detail: Detail) -> str:
     rows = tuple(islice(top_rows(view.rows, detail.rows), _ROWS))
-    text = _template().render(
-        view=view,
-        detail=detail,
-        rows=rows,
-        totals=view.totals,
-        intervals=any(row.low for row in rows),
-        any_measure_changed=any(suite.changed_measures for suite in view.ordered_suites[: detail.suites]),
-        marker=Markup(marker(view.context)),
+    text = (
+        load_environment()
+        .get_template("comment.md.j2")
+        .render(
+            view=view,
+            detail=detail,
+            rows=rows,
+            totals=view.totals,
+            intervals=any(row.low for row in rows),
+            any_measure_changed=any(suite.changed_measures for suite in view.ordered_suites[: detail.suites]),
+            marker=Markup(marker(view.context)),
+        )
     )
     return text.strip() + "\n"
 
 
 @cache
-def _template() -> Template:
-    """The template, in an environment that escapes every plain string."""
-    templates = make_environment(_TEMPLATES, _finalize)
-    templates.filters |= {"code": code, "fence": fence, "link": link, "icon": _ICONS.__getitem__}
-    templates.filters["first_lines"] = first_lines
-    return templates.get_template("comment.md.j2")
+def load_environment() -> Environment:
+    """Load the environment of the templates; it escapes every plain string."""
+    created = make_environment(_TEMPLATES, _finalize)
+    created.filters |= {"code": code, "fence": fence, "link": link, "icon": _ICONS.__getitem__}
+    created.filters["first_lines"] = first_lines
+    return created
 
 
 def _finalize(value: object) -> Markup | int:

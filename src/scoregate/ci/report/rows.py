@@ -18,11 +18,13 @@ from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.gate.suite_rules import format_digits
 from scoregate.core.history import evaluator_digest
 from scoregate.core.lost_scores import Reason
+from scoregate.core.past_runs import Score
 from scoregate.core.records import record
-from scoregate.core.run import Score, SuiteResult
+from scoregate.core.run import SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
 _DROP_RULES = ("drop", "slice drop")
+_USUAL_POWER = 0.8
 
 
 class ReportState(StrEnum):
@@ -201,7 +203,10 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 
 
 def _row_note(row: Row) -> str:
-    notes = [row.setup_change, _explain_label(row), "" if row.drift is None else describe_drift(row.drift)]
+    notes = [row.setup_change, _explain_label(row), "" if row.drift is None else _describe_drift(row, row.drift)]
+    if row.kept:
+        results = number_format.count(row.kept, "result")
+        notes.append(f"compares only cases that ran; the means include {results} of the base")
     if row.dropped and not row.reason:
         notes.append(f"{number_format.count(row.dropped, 'pair')} skipped for errors")
     if row.lost and not row.lost_too_many:
@@ -225,16 +230,19 @@ def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     return f"more than the accepted {format_digits(entry.at_most, 3)}"
 
 
-def describe_drift(drift: Drift) -> str:
+def _describe_drift(row: Row, drift: Drift) -> str:
     """The shift of the provider with the power that its correction costs; empty if nothing was corrected."""
     if drift.state is not DriftState.CORRECTED or drift.shift is None or drift.delta is None:
         return ""
     bounds = "" if drift.low is None or drift.high is None else f" [{_signed(drift.low)}, {_signed(drift.high)}]"
-    text = f"provider drift {_signed(drift.shift)}{bounds} by {drift.cases:,} control cases; measured change"
-    text = f"{text} {_signed(drift.delta)} ({drift.label})"
-    if drift.detectable is None or drift.power is None:
+    what = (
+        "explained by the provider's drift of" if row.label is RowLabel.DRIFT else "corrected for a provider drift of"
+    )
+    text = f"{what} {_signed(drift.shift)}{bounds} in {number_format.count(drift.cases, 'control case')}"
+    text = f"{text}; measured {_signed(drift.delta)} ({drift.label})"
+    if drift.detectable is None or drift.power is None or round(drift.power, 2) >= _USUAL_POWER:
         return text
-    return f"{text}; power for a drop of {drift.detectable:.2f}: {drift.power:.2f} instead of 0.80"
+    return f"{text}; power for a drop of {drift.detectable:.2f}: {drift.power:.2f} instead of {_USUAL_POWER:.2f}"
 
 
 def _signed(value: float) -> str:
@@ -246,8 +254,6 @@ def _explain_label(row: Row) -> str:
         return row.reason
     p, corrected = row.p if row.q is None else row.q, "corrected " if row.accepted is None else ""
     match row.label:
-        case RowLabel.DRIFT:
-            return "explained by the provider's drift"
         case RowLabel.WORSE | RowLabel.BETTER if p is not None:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
             weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable

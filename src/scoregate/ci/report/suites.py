@@ -25,8 +25,9 @@ from scoregate.core.flips import pair_pass_rates
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.pairing import Pairs
+from scoregate.core.past_runs import SuiteMetrics
 from scoregate.core.records import record
-from scoregate.core.run import SuiteMetrics, SuiteResult
+from scoregate.core.run import SuiteResult
 from scoregate.core.run_costs import sum_costs, sum_tokens
 from scoregate.core.significance import sign_flip_test
 
@@ -37,7 +38,8 @@ class SuiteView:
 
     `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
     changed significantly. `past` holds the results of earlier runs, empty if none are known. `carried` is the run that
-    the results come from, if no change can affect the suite and it did not run.
+    the results come from, if no change can affect the suite and it did not run. `kept` is the same for the `reused`
+    trials of a suite of which only cases with changed rows ran.
     """
 
     index: int
@@ -66,6 +68,7 @@ class SuiteView:
     problems: tuple[str, ...] = ()
     past: tuple[SuiteMetrics | None, ...] = ()
     carried: CarriedFrom | None = None
+    kept: CarriedFrom | None = None
 
 
 _STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: ReportState.UNMEASURABLE}  # the worst first
@@ -114,6 +117,7 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
             carried=suite.carried,
+            kept=suite.kept,
         )
 
 

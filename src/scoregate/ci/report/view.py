@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.alert import Alert
+from scoregate.ci.report.arms import ArmView
 from scoregate.ci.report.base_runs import EarlierRunView
 from scoregate.ci.report.cases import ErrorView, FailingCase
 from scoregate.ci.report.context import ReportContext
+from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
 from scoregate.ci.report.history import PastRunView
@@ -21,6 +23,7 @@ from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison_rows import Row
 from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
 from scoregate.core.slice_rows import LeftOut
@@ -62,14 +65,16 @@ class ReportView:
     are the differences between the gates and those of the baseline.
     `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
     `failing_total`, suites in turn. `drops` are the largest drops of scores without a threshold.
-    `cases` reads every trial, in the order in which they finished; `cases_of` those
-    of one suite, `base_cases` those of the baseline. `paired_suites` hold the scores of both. `history` lists the
-    known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
+    `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite, `base_cases` those
+    of the baseline; `read_media` reads an image or audio of either. `paired_suites` hold the scores of both. `history`
+    lists the known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
     `estimate` is what the run was expected to use.
     `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
-    quarantine, which nothing else in the view counts. `alert` is what a run of the base branch alerts about.
+    quarantine, which nothing else in the view counts. `alert` is what a run of the base branch alerts about. `arms`
+    are the effects of skills and other files for agents. `coverage` is what no case uses of the listed tools and
+    prompts.
     """
 
     context: ReportContext
@@ -113,6 +118,9 @@ class ReportView:
     earlier_runs: tuple[EarlierRunView, ...] = ()
     base_runs: str = ""
     alert: Alert | None = None
+    arms: tuple[ArmView, ...] = ()
+    coverage: CoverageView | None = None
+    read_media: ReadMedia = lambda _: None
 
     @property
     def has_newly_failing(self) -> bool:

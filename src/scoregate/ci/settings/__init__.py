@@ -1,10 +1,10 @@
 """The settings: defaults < the project's file < the environment < the command line."""
 
 from scoregate.ci.settings.change_fields import AlertKind
+from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
     BaselineKind,
-    Command,
     CommentMode,
     Confirm,
     Origins,

@@ -47,6 +47,16 @@ class ChangeFields(BaseModel):
     """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
     annotate_unread: ProjectGlobs = ()
     """With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them."""
+    coverage_tools: ProjectGlobs = ()
+    """Lists of the tools of your agent. Reports show which tools, arguments and values of enumerations no case uses.
+    Each is a JSON or YAML file (the result of an MCP server's `tools/list`, tools as providers take them, or OpenAPI),
+    a Python file with decorated functions, or a list in one, such as `agent/tools.py:TOOLS`. None of these runs code.
+    Or it is an MCP server, which is asked for its list after the run: `mcp:` and a command, or an address.
+    """
+    coverage_prompts: ProjectGlobs = ()
+    """With `affected`: globs of files, such as `prompts/**`. Reports show which of them no suite reads."""
+    annotate_coverage: bool = False
+    """Whether tools and prompts that no case uses get a note where they are defined."""
     approved: ApprovedText | None = None
     """The pull request and the commit that `scoregate answer` approved, as `NUMBER@SHA`. The run measures exactly this
     commit, as the pull request's newest one. A settings file can't set it.
@@ -67,6 +77,11 @@ class ChangeFields(BaseModel):
     base_runs: BaseRuns = 5
     """How many of the newest runs of the base branch a score is compared with. Runs of other commits count if the
     records of `affected` prove that nothing which the suite depends on changed. 1: only runs of the base's commit.
+    """
+    otlp_receiver: bool = False
+    """Receive spans that suites in any language send over OTLP: `OTEL_EXPORTER_OTLP_ENDPOINT` is set for them. Spans
+    whose attribute `scoregate.case` names a case become its trajectory. An endpoint of your own gets no spans then, but
+    still metrics and logs.
     """
     decline_window: WindowText = "10 runs"
     """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
@@ -285,43 +284,7 @@ class PriceSettings(Table):
 Origins = Mapping[tuple[str, ...], str]
 
 
-_SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 _LONGEST_GLOB = 500
-IMPORT_FORMATS = ("promptfoo", "inspect", "deepeval", "pydantic-evals")
-
-
-def _split_command(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        words = shlex.split(value)
-    except ValueError as error:
-        raise ValueError(f"can't be split into arguments: {error}") from None
-    if shell := _SHELL_WORDS.intersection(words):
-        raise ValueError(f'has the shell operator {shell.pop()}; write it as ["sh", "-c", "…"]')
-    return words
-
-
-def _check_not_empty(value: tuple[str, ...]) -> tuple[str, ...]:
-    if not value or not value[0]:
-        raise ValueError("must name a program")
-    return value
-
-
-Words = Annotated[tuple[str, ...], BeforeValidator(_split_command), AfterValidator(_check_not_empty)]
-
-
-def check_imports(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The result files as they are.
-
-    Raises:
-        ValueError: one is not named by its format and a path.
-    """
-    for value in values:
-        word, _, file = value.partition(":")
-        if word not in IMPORT_FORMATS or not file:
-            raise ValueError(f"{value!r:.200} must be FORMAT:FILE, where FORMAT is one of {', '.join(IMPORT_FORMATS)}")
-    return values
 
 
 def check_inputs(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -337,28 +300,6 @@ def check_inputs(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 ProjectGlobs = Annotated[Texts, AfterValidator(check_inputs)]
-
-
-class Command(Table):
-    """A suite that is a command, in any language."""
-
-    name: Text
-    """The name of the command in reports."""
-    run: Words
-    """The program and its arguments: a list, or one text that is split at spaces. There is no shell."""
-    cwd: Text = "."
-    """The folder in which the command runs, relative to the project."""
-    junit: Texts = ()
-    """JUnit reports that the command writes: paths or globs, relative to `cwd`."""
-    junit_scores: Texts = ()
-    """Globs of numeric properties in JUnit reports that are scores. Properties named `score.NAME` always are."""
-    imports: Annotated[Texts, AfterValidator(check_imports)] = ()
-    """Result files of other frameworks, as `FORMAT:FILE`, relative to `cwd`."""
-    inputs: ProjectGlobs = ()
-    """Globs of all files that the command depends on, relative to the project, such as `prompts/**`; for `affected`."""
-
-
-Commands = Annotated[tuple[Command, ...], AfterValidator(check_distinct_names)]
 
 
 _CACHE_MODES = ("on", "off", "readonly", "refresh")

@@ -13,9 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
+from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
-from scoregate.ci.settings.fields import Command, PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import PriceSettings, SuiteSettings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
@@ -56,6 +58,7 @@ _OTHER_VARIABLES = {
     "SCOREGATE_GATEWAY_URL",
     "SCOREGATE_GATEWAY_HOSTS",
     "SCOREGATE_GATEWAY_RECORDS",
+    "SCOREGATE_OTLP_ADDRESS",
     "SCOREGATE_OVERRIDES_TESTS_AND_HASHES",
     "SCOREGATE_TEST_RUN_MESSAGE",
     "SCOREGATE_BENCH_DIR",
@@ -84,6 +87,8 @@ _INSTEAD = "use --working-directory, SCOREGATE_WORKING_DIRECTORY, or the action'
 
 
 _TABLE_TYPES: Mapping[str, type[BaseModel]] = {
+    "agent": AgentSettings,
+    "arms": ArmsSettings,
     "commands": Command,
     "configs": OfflineConfig,
     "evaluators": EvaluatorSettings,
@@ -218,6 +223,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "config": _parse_list,
     "install_groups": _parse_list,
     "alert": _parse_list,
+    "agent": _parse_json,
+    "arms": _parse_json,
     "commands": _parse_json,
     "configs": _parse_json,
     "suites": _parse_json,
@@ -253,8 +260,12 @@ def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> It
     layers = tuple(layers)
     for problem in error.errors(include_url=False):
         keys = tuple(str(part) for part in problem["loc"])
-        known = _TABLE_TYPES[keys[0]].model_fields if keys[0] in _TABLE_TYPES else ()
+        known = _list_names(_TABLE_TYPES[keys[0]]) if keys[0] in _TABLE_TYPES else ()
         yield f"{_place(keys, layers)}: {describe_problem(keys, problem, known)}"
+
+
+def _list_names(table: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in table.model_fields.items()]
 
 
 def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:

@@ -14,13 +14,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
+from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
 from scoregate.ci.settings.change_fields import ChangeFields
+from scoregate.ci.settings.command_fields import Commands
 from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
     BaselineKind,
     Cache,
-    Commands,
     Comment,
     CommentMode,
     Confirm,
@@ -162,6 +163,12 @@ class Settings(ChangeFields, LimitFields):
     """Suites that are commands, in any language: tables `[[commands]]`."""
     configs: OfflineConfigs = ()
     """Test configs that run as suites: tables `[[configs]]`."""
+    agent: AgentSettings | None = None
+    """The agent that skills are measured with: a table `[agent]`. With it, each folder with `SKILL.md` and
+    `evals/evals.json` or `eval.yaml` is a suite.
+    """
+    arms: ArmsSettings | None = None
+    """Other files for agents, such as `AGENTS.md`, that are measured with and without: a table `[arms]`."""
     min_pass_rate: Rate = 1.0
     """Fail if a smaller share of the cases with a threshold passes."""
     max_error_rate: Rate = 0.05

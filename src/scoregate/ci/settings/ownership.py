@@ -30,11 +30,14 @@ BASE_SETTINGS = frozenset(
     {
         "affected",
         "affected_push",
+        "agent",
         "alert",
         "allow_skip",
         "alpha",
+        "annotate_coverage",
         "annotate_unread",
         "annotations",
+        "arms",
         "base_branch",
         "base_runs",
         "baseline",
@@ -46,6 +49,8 @@ BASE_SETTINGS = frozenset(
         "config",
         "configs",
         "confirm",
+        "coverage_prompts",
+        "coverage_tools",
         "decline_window",
         "drift_control",
         "env_file",
@@ -78,6 +83,7 @@ BASE_SETTINGS = frozenset(
         "model_base_url",
         "model_headers",
         "otlp_endpoint",
+        "otlp_receiver",
         "pass_rate_confidence",
         "paths",
         "policy_from",
@@ -97,11 +103,23 @@ _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = (
-    *("affected", "affected_push", "alert", "allow_skip", "annotate_unread", "baseline", "base_branch", "base_runs"),
+    *("affected", "affected_push", "alert", "allow_skip", "annotate_coverage", "annotate_unread", "baseline"),
+    *("base_branch", "base_runs", "coverage_prompts", "coverage_tools"),
     *("cache", "cassettes", "check_run", "comment", "confirm", "decline_window", "drift_control", "key", "max_cases"),
-    *("model", "otlp_endpoint", "paths", "repeats", "repeats_budget", "show_outputs", "slices", "suite", "config"),
+    *(
+        "model",
+        "otlp_endpoint",
+        "otlp_receiver",
+        "paths",
+        "repeats",
+        "repeats_budget",
+        "show_outputs",
+        "slices",
+        "suite",
+        "config",
+    ),
 )
-_SHOWN_NAMES = ("commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
+_SHOWN_NAMES = ("agent", "arms", "commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 
 
 def make_judging_layer(head: Layer, base: Layer) -> Layer:

@@ -21,7 +21,7 @@ COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
 TABLES = (
     *("min_score", "max_drop", "max_decline", "severity", "evaluators", "suites", "prices", "model_headers"),
-    "gateway",
+    *("agent", "arms", "gateway"),
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")

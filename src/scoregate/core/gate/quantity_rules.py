@@ -30,10 +30,19 @@ _STORED = "answers of a store have no latency and no cost to compare"
 def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
     suite, limits = context.suite, context.limits
-    latency = compute_p95(suite.columns.durations_ms)
-    yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
-    yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
+    columns, usage = suite.columns, suite.usage
+    # Kept cases count with what the base's run has paid, so that the verdict is that of a run of all cases.
+    cost = _sum_known(columns.costs, None if usage is None else usage.cost)
+    tokens = _sum_known(columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
+    latency = compute_p95(columns.durations_ms)
+    yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=cost, forms=_DOLLARS)
+    yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=tokens, forms=_TOKENS)
     yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
+
+
+def _sum_known(values: Iterable[float], own: float | None) -> float | None:
+    known = [value for value in values if not isnan(value)]
+    return sum(known, own or 0.0) if known or own is not None else None
 
 
 _DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)

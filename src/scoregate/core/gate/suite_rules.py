@@ -8,6 +8,7 @@ from statistics import fmean
 
 from scoregate.core.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.core.cases import Status
+from scoregate.core.drift_rows import has_drifted
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.intervals import measure_spread, wilson_interval
@@ -54,6 +55,10 @@ def _place(suite: SuiteResult) -> str:
     return f" ({suite.origin.file}:{suite.origin.line})" if suite.origin else ""
 
 
+# Formats of imports whose tests have a verdict unless they are skipped.
+_TEST_REPORTS = ("ctrf", "junit", "vitest")
+
+
 def _describe_no_evaluations(context: SuiteContext) -> str:
     suite = context.suite
     if suite.pending:
@@ -63,7 +68,9 @@ def _describe_no_evaluations(context: SuiteContext) -> str:
     if suite.columns.unscaled:
         return "0 evaluations: scores are outside [0, 1], and no scale is set in [evaluators]"
     if not suite.evaluators:
-        return f"0 evaluations: the suite has no scorers or evaluators{_place(suite)}"
+        is_skipped = suite.sdk in _TEST_REPORTS
+        why = "all tests were skipped" if is_skipped else f"the suite has no scorers or evaluators{_place(suite)}"
+        return f"0 evaluations: {why}"
     if len(context.errored) == len(suite.columns):
         return "0 evaluations: every case has an error"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
@@ -90,7 +97,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     yield Finding(
         "error rate",
         Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
-        f"{len(bad):,} of {len(columns):,} {columns.noun} ({format_percent(rate)})",
+        f"{len(bad):,} of {columns.count_noun(len(columns))} ({format_percent(rate)})",
         f"≤ {_format_limit(limit)}",
         context.limits.find_origin("max_error_rate"),
         context.suite.label,
@@ -114,20 +121,28 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     is_uncertain = 0 < limit < 1 and cases >= _FEW and low <= limit <= high
     # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
     bound = rate if confidence is None else wilson_interval(rate * cases, cases, 2 * confidence - 1)[1]
-    value = f"{passed:,} of {passed + failed:,} {columns.noun} ({format_percent(rate)})"
+    value = f"{passed:,} of {columns.count_noun(passed + failed)} ({format_percent(rate)})"
     errored = columns.count(Status.ERRORED)
     value += f", {errored:,} more met an error" if errored else ""
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
         "pass rate",
         Conclusion.FAILED if rate < limit and bound < limit else Conclusion.PASSED,
-        value + noise,
+        value + noise + _describe_drift(context),
         f"≥ {_format_limit(limit)}" + ("" if confidence is None else f" with {format_percent(confidence)} confidence"),
         context.limits.find_origin("min_pass_rate"),
         context.suite.label,
         bound=limit,
         uncertain=is_uncertain,
     )
+
+
+def _describe_drift(context: SuiteContext, evaluator: str = "") -> str:
+    """A provider that moved since the base was measured: limits of a run alone are not corrected for it."""
+    rows = context.comparison.rows_of(context.suite.label)
+    drifted = [row for row in rows if evaluator in ("", row.evaluator) and has_drifted(row)]
+    shifts = [f"{row.drift.shift or 0.0:+.3f}".replace("-", "−") for row in drifted if row.drift is not None]
+    return f", with a provider drift of {', '.join(shifts[:3])} in it" if shifts else ""
 
 
 def format_percent(rate: float) -> str:
@@ -162,6 +177,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             noise, cases = _mean_noise(context.suite, name)
             is_uncertain = 0 < limit < 1 and cases >= _FEW and abs(mean - limit) <= noise
             value += f", ±{noise:.3f} at {_count_cases(cases)}" if is_uncertain else ""
+            value += _describe_drift(context, name)
         yield Finding(
             "mean score",
             conclusion,

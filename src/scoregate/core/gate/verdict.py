@@ -7,6 +7,7 @@ from dataclasses import field
 from types import MappingProxyType
 
 from scoregate.core.agreement import Calibrations, explain_uncalibrated
+from scoregate.core.arms import is_without
 from scoregate.core.comparison import Comparison
 from scoregate.core.evaluator_changes import EvaluatorChange, find_evaluator_changes
 from scoregate.core.gate.baseline_rules import (
@@ -83,6 +84,8 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_judge_agreement,
 )
 
+# The arm without a skill only shows what the skill changes.
+_ARM_RULES = (check_complete, check_error_rate)
 
 # Kept out of `policy.DEFAULTS`: stored policies of older baselines would otherwise show a difference.
 _DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OFF}
@@ -154,7 +157,12 @@ def evaluate_gates(
         _suite_context(at, suite, comparison, policy, calibrations) for at, suite in enumerate(comparison.run.suites)
     ]
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
-    results += [(finding, suite.limits) for suite in suites for rule in SUITE_RULES for finding in rule(suite)]
+    results += [
+        (finding, suite.limits)
+        for suite in suites
+        for rule in (_ARM_RULES if is_without(suite.suite) else SUITE_RULES)
+        for finding in rule(suite)
+    ]
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in results:
         rule = finding.rule.replace(" ", "_")
@@ -173,7 +181,9 @@ def evaluate_gates(
         not_applied=policy.relative_gates if comparison.base is None else (),
         left_out=tuple(left_out),
         ungated=tuple(
-            suite.label for suite in comparison.run.suites if len(suite.columns) and not _can_fail(suite, policy)
+            suite.label
+            for suite in comparison.run.suites
+            if len(suite.columns) and not is_without(suite) and not _can_fail(suite, policy)
         ),
         uncalibrated=uncalibrated,
         evaluator_changes=run.evaluator_changes,

@@ -9,6 +9,8 @@ from typing import Any
 from scoregate.core.json_io import to_text
 from scoregate.core.text import parse_amount, truncate_middle
 from scoregate.core.trajectories.messages import read_messages
+from scoregate.core.trajectories.otlp import read_otlp
+from scoregate.core.trajectories.spans import read_spans
 from scoregate.core.trajectory_steps import (
     LONGEST_NAME,
     MOST_STEPS,
@@ -21,6 +23,7 @@ from scoregate.core.trajectory_steps import (
 )
 
 LONGEST_TEXT = 20_000
+LONGEST_REASON = 500
 MOST_FILES = 1_000
 _LONGEST_SHOWN = 4_000
 # The texts of a trajectory together. More than that, and each text is cut to its share.
@@ -38,6 +41,7 @@ class Trajectory:
         workspace: the folder that it worked in, while the scorers run; None without one.
         stop_reason: why it stopped, in the words of its source; empty if unknown.
         left_out: the number of steps that were not recorded because there were too many.
+        incomplete: why tool calls may be missing among the steps; empty if all are recorded.
     """
 
     steps: Sequence[Step] = ()
@@ -46,6 +50,7 @@ class Trajectory:
     workspace: str | None = None
     stop_reason: str = ""
     left_out: int = 0
+    incomplete: str = ""
 
     @staticmethod
     def from_messages(messages: Iterable[Any], **details: Any) -> Trajectory:
@@ -60,6 +65,24 @@ class Trajectory:
             TypeError: a message is neither a dict nor an object with a role or a type.
         """
         return Trajectory(tuple(read_messages(messages)), **details)
+
+    @staticmethod
+    def from_otlp(data: bytes | str, *, trace_id: str | None = None, **details: Any) -> Trajectory:
+        """The trajectory of spans of OpenTelemetry, of the conventions for generative AI or of OpenInference.
+
+        Args:
+            data: the content of an OTLP file: JSON, JSON lines, or protobuf (needs `scoregate[otlp]`); also gzipped.
+            trace_id: the id of the trace, if the file has several; default: all spans.
+            details: other attributes of the trajectory, such as `changed_files`.
+
+        Raises:
+            OtlpError: it is no OTLP, or over 64 MB.
+            MissingExtra: it is protobuf, and opentelemetry-proto is not installed.
+        """
+        found = read_otlp(data)
+        return Trajectory(
+            tuple(read_spans(each.span for each in found if trace_id in (None, each.trace_id))), **details
+        )
 
     @property
     def tool_calls(self) -> list[ToolCall]:
@@ -95,6 +118,8 @@ class Trajectory:
             data["stop_reason"] = self.stop_reason[:LONGEST_NAME]
         if left_out := self.left_out + len(self.steps) - len(kept):
             data["left_out"] = left_out
+        if self.incomplete:
+            data["incomplete"] = self.incomplete[:LONGEST_REASON]
         return data
 
     @staticmethod
@@ -110,6 +135,7 @@ class Trajectory:
             changed_files=[str(path) for path in files] if isinstance(files, list) else None,
             stop_reason=str(value.get("stop_reason") or ""),
             left_out=lost + int(parse_amount(value.get("left_out")) or 0),
+            incomplete=str(value.get("incomplete") or ""),
         )
 
     def text(self, longest: int = LONGEST_TEXT) -> str:

@@ -17,6 +17,7 @@ from tests.fakes.openai import OpenAIServer, ToolCall
 from tests.fakes.openai.server import KEY
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.kept import install, kept, make_python
+from tests.warm_program import program_folder
 
 HERE = Path(__file__).parent
 PYTHON = ("anthropic==2.12.0", "google-genai==3.4.0", "litellm==1.106.2", "openai==2.54.0")
@@ -105,7 +106,7 @@ Run: TypeAlias = Callable[[Path, str, list[str], Mapping[str, str]], tuple[str, 
 
 
 def run_scoregate(folder: Path, words: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "scoregate", *words]
+    words = [str(program_folder() / "scoregate"), *words]
     environment = {**environment, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

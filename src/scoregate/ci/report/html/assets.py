@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +41,7 @@ SCRIPTS = (
     "talk.js",
     "trace.js",
     "trajectory.js",
+    "media.js",
     "detail.js",
     "keys.js",
     "main.js",
@@ -61,12 +63,14 @@ def script() -> str:
 
 @cache
 def policy() -> str:
-    """The content security policy: this style and this script only, no markup from text, no requests."""
+    """The content security policy: this style, this script and media in the page, no markup from text, no requests."""
     return "; ".join(
         (
             "default-src 'none'",
             f"script-src '{hash_source(script())}'",
             f"style-src '{hash_source(style())}'",
+            "img-src data:",
+            "media-src data:",
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",
@@ -89,11 +93,30 @@ _GZIP = 31
 _LEVEL = 6
 
 
+def pack_blocks(blocks: Iterable[tuple[str, int, Any]], *, redact: Callable[[str], str]) -> Iterator[str]:
+    """Yield the elements of blocks, each given as kind, number and data.
+
+    A thread compresses one while the caller makes the next: zlib releases the interpreter's lock.
+    """
+    with ThreadPoolExecutor(max_workers=1) as packer:
+        packed: Future[str] | None = None
+        for kind, number, data in blocks:
+            following = packer.submit(block, kind, number, data, redact=redact)
+            if packed is not None:
+                yield packed.result()
+            packed = following
+        if packed is not None:
+            yield packed.result()
+
+
 def block(kind: str, number: int, data: Any, *, redact: Callable[[str], str]) -> str:
     """A script element with compressed data and the id `kind-number`."""
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     packed = packer.compress(to_json(data, inf_nan_mode="null")) + packer.flush()
-    text = b64encode(packed).decode()
-    if redact(text) != text:  # it looks like a secret by chance: short lines keep it from being changed
-        text = "\n".join(text[at : at + 3] for at in range(0, len(text), 3))
+    text = split_secret(b64encode(packed).decode(), redact)
     return f'<script type="text/plain" id="{kind}-{number}">{text}</script>\n'
+
+
+def split_secret(text: str, redact: Callable[[str], str]) -> str:
+    """Text in base64; in short lines, which are not changed, if a part of it looks like a secret by chance."""
+    return text if redact(text) == text else "\n".join(text[at : at + 3] for at in range(0, len(text), 3))

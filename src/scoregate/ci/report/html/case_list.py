@@ -9,11 +9,12 @@ from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import Columns, Status
+from scoregate.core.cases import STATUSES, Columns, Status
 from scoregate.core.records import record
 from scoregate.core.text import SortKey, case_sort_key
 
 _ROUNDING = 1e-9
+_FAILING = tuple(map(STATUSES.index, (Status.FAILED, Status.ERRORED)))
 
 
 class CaseChange(IntEnum):
@@ -120,8 +121,10 @@ def _rows_by_case(columns: Columns) -> Iterator[tuple[str, tuple[int, ...]]]:
 def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], gain: float) -> CaseChange:
     if gain < -_ROUNDING:
         return CaseChange.WORSE
-    if any(columns.status(row) in (Status.FAILED, Status.ERRORED) for row in rows):
-        return CaseChange.FAILING
+    statuses = columns.statuses
+    for row in rows:
+        if statuses[row] in _FAILING:
+            return CaseChange.FAILING
     if gain > _ROUNDING:
         return CaseChange.BETTER
     return CaseChange.SAME if old else CaseChange.NEW

@@ -57,11 +57,12 @@ KINDS = {
 @cache
 def load_template(name: str) -> Template:
     """Load a template; it escapes what it prints and shows invisible characters."""
-    return _environment().get_template(name)
+    return load_environment().get_template(name)
 
 
 @cache
-def _environment() -> Environment:
+def load_environment() -> Environment:
+    """Load the environment of the templates, with filters and functions for charts."""
     created = make_environment(_TEMPLATES, _finalize)
     created.filters |= {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
     created.filters |= {"address": urlencode, "shown": _format_text, "listed": ", ".join, "max": max}
@@ -110,8 +111,14 @@ def render(view: ReportView) -> Iterator[str]:
     )
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
+    media = trial_pages.media
+    yield from media.write(view.read_media, view.context.redact)
     yield load_template("cases.html.j2").render(
-        view=view, total=total, listed=len(listed), samples=_sample_values(view, listed, trial_pages)
+        view=view,
+        total=total,
+        listed=len(listed),
+        left_out_media=media.describe(),
+        samples=_sample_values(view, listed, trial_pages),
     )
     yield from render_index(view, listed, trial_pages)
     yield f"<script>{assets.script()}</script>\n</body>\n</html>\n"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import count, islice
 from math import isnan
-from typing import Any
+from typing import Any, TypeAlias
 
-from scoregate.ci.report.html.assets import block
+from scoregate.ci.report.html.assets import block, pack_blocks
 from scoregate.ci.report.html.case_list import CaseEntry, mean_score
 from scoregate.ci.report.html.trial_pages import TrialPages
-from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import STATUSES, Columns, Status
@@ -31,18 +31,22 @@ def render_index(view: ReportView, listed: Sequence[CaseEntry], pages: TrialPage
         )
         for paired_suite in view.paired_suites
     ]
-    rows = (
-        _row(entry, view.paired_suites[entry.suite], evaluators[entry.suite], pages=pages, view=view)
-        for entry in listed
-    )
+    writers = [_SuiteRows(at, view, names, pages) for at, names in enumerate(evaluators)]
+    rows = (writers[entry.suite].row(entry) for entry in listed)
     blocks = 0
-    while part := list(islice(rows, _REST if blocks else _FIRST)):
-        yield block("index", blocks, part, redact=redact)
-        blocks += 1
+    for blocks, text in enumerate(pack_blocks(_split_rows(rows), redact=redact), 1):  # noqa: B007
+        yield text
     suites = [_suite(at, names, view) for at, names in enumerate(evaluators)]
     about = {"base": view.base is not None, "side": view.context.side}
     head = {"suites": suites, "blocks": blocks, "cases": len(listed), **about}
     yield block("head", 0, head, redact=redact)
+
+
+def _split_rows(rows: Iterator[list[Any]]) -> Iterator[tuple[str, int, list[list[Any]]]]:
+    for number in count():
+        if not (part := list(islice(rows, _REST if number else _FIRST))):
+            return
+        yield "index", number, part
 
 
 def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
@@ -57,35 +61,83 @@ def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, An
     }
 
 
-def _row(
-    entry: CaseEntry, paired_suite: PairedSuite, evaluators: Sequence[str], *, pages: TrialPages, view: ReportView
-) -> list[Any]:
-    """The fields of a row, in the order of FIELDS in `data.js`."""
-    now, before, old = entry.now, entry.before, paired_suite.before
-    shown, preview = pages.titles.get((entry.suite, entry.hash), ("", ""))
-    redact = view.context.redact
-    columns, rows = (paired_suite.now, now) if now else (old, before)
-    tags = columns.tags.get(rows[0], ()) if columns is not None else ()
-    return [
-        case_address(paired_suite.label, entry.hash),
-        entry.suite,
-        shown or display_name(redact(entry.hash)),
-        int(entry.kind),
-        round(entry.gain, 4),
-        _mean_scores(paired_suite.now, evaluators, now),
-        _mean_scores(old, evaluators, before) if old is not None and before else 0,
-        _main_status(paired_suite.now, now),
-        _main_status(old, before) if old is not None else -1,
-        _average(paired_suite.now.durations_ms, now),
-        _average(old.durations_ms, before) if old is not None else None,
-        _average(paired_suite.now.costs, now, 7),
-        _average(old.costs, before, 7) if old is not None else None,
-        [display_name(redact(tag), 60) for tag in tags[:_TAGS]] if tags else [],
-        preview,
-        pages.now.of(entry.suite, now),
-        pages.before.of(entry.suite, before) if before else [],
-        pages.tries.get((paired_suite.label, entry.hash), ""),
-    ]
+class _SuiteRows:
+    """Makes the rows of one suite."""
+
+    def __init__(self, at: int, view: ReportView, evaluators: Sequence[str], pages: TrialPages) -> None:
+        suite = view.paired_suites[at]
+        self._at, self._label, self._redact, self._pages = at, suite.label, view.context.redact, pages
+        self._now = _Side(suite.now, evaluators)
+        self._before = None if suite.before is None else _Side(suite.before, evaluators)
+
+    def row(self, entry: CaseEntry) -> list[Any]:
+        """The fields of a row, in the order of FIELDS in `data.js`."""
+        now, old, pages = entry.now, entry.before, self._pages
+        title, preview = pages.titles.get((self._at, entry.hash), ("", ""))
+        scores, status, duration, cost = self._now.measure(now)
+        base_scores, base_status, base_duration, base_cost = _NO_MEASURES
+        if old and self._before is not None:
+            base_scores, base_status, base_duration, base_cost = self._before.measure(old)
+        tags = self._now.tags.get(now[0], ()) if now else self._before.tags.get(old[0], ()) if self._before else ()
+        return [
+            case_address(self._label, entry.hash),
+            self._at,
+            title or display_name(self._redact(entry.hash)),
+            int(entry.kind),
+            _round_score(entry.gain),
+            scores,
+            base_scores,
+            status,
+            base_status,
+            duration,
+            base_duration,
+            cost,
+            base_cost,
+            [display_name(self._redact(tag), 60) for tag in tags[:_TAGS]] if tags else [],
+            preview,
+            pages.now.of(self._at, now),
+            pages.before.of(self._at, old) if old else [],
+            pages.tries.get((self._label, entry.hash), "") if pages.tries else "",
+        ]
+
+
+_Measures: TypeAlias = tuple[list[float | None] | int, int, float | None, float | None]
+_NO_MEASURES: _Measures = (0, -1, None, None)
+
+
+class _Side:
+    """The columns of a suite in the run or in the baseline."""
+
+    def __init__(self, columns: Columns, evaluators: Sequence[str]) -> None:
+        self._columns, self._evaluators, self.tags = columns, evaluators, columns.tags
+        self._scores = [columns.scores.get(name, ()) for name in evaluators]
+
+    def measure(self, rows: tuple[int, ...]) -> _Measures:
+        """The mean scores, the main status, the mean duration and the mean cost of some trials."""
+        columns = self._columns
+        if len(rows) != 1:
+            means = [mean_score(columns, name, rows) for name in self._evaluators]
+            scores = [None if score is None else round(score, 4) for score in means]
+            duration, cost = _average(columns.durations_ms, rows), _average(columns.costs, rows, 7)
+            return scores, _main_status(columns, rows), duration, cost
+        (row,) = rows  # most cases have no repeats
+        single = [
+            None if row >= len(column) or isnan(score := column[row]) else _round_score(score)
+            for column in self._scores
+        ]
+        duration, cost = columns.durations_ms[row], columns.costs[row]
+        return (
+            single,
+            columns.statuses[row],
+            None if isnan(duration) else round(duration, 1),
+            None if isnan(cost) else round(cost, 7),
+        )
+
+
+@lru_cache(maxsize=4096)
+def _round_score(score: float) -> float:
+    """Many scores are equal, and rounding takes four times as long as finding the result."""
+    return round(score, 4)
 
 
 def case_address(suite: str, case: str) -> str:
@@ -93,22 +145,13 @@ def case_address(suite: str, case: str) -> str:
     return blake2b(f"{suite}\0{case}".encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _mean_scores(columns: Columns, evaluators: Sequence[str], rows: tuple[int, ...]) -> list[float | None]:
-    return [None if (score := mean_score(columns, each, rows)) is None else round(score, 4) for each in evaluators]
-
-
 def _main_status(columns: Columns, rows: Sequence[int]) -> int:
     """The most frequent status of trials, the worse of equally frequent ones; -1 if there are none."""
-    if len(rows) == 1:
-        return columns.statuses[rows[0]]
     statuses = [columns.statuses[row] for row in rows]
     order = [STATUSES.index(each) for each in (Status.FAILED, Status.ERRORED)]
     return max(statuses, key=lambda each: (statuses.count(each), each in order), default=-1)
 
 
 def _average(values: Sequence[float], rows: tuple[int, ...], digits: int = 1) -> float | None:
-    if len(rows) == 1:
-        value = values[rows[0]]
-        return None if isnan(value) else round(value, digits)
     known = [values[row] for row in rows if not isnan(values[row])]
     return round(sum(known) / len(known), digits) if known else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from scoregate.ci.report.text import display_name, make_visible, one_line
+from scoregate.core.media import show_references
 
 DisplayText: TypeAlias = str | tuple[str, int]
 
@@ -19,24 +20,30 @@ _GENEROUS = 64 * 1024
 _LEAST, _MOST = 1024, 16 * 1024
 _MOST_NAMES = 1000
 _ALL = 128 * 1024 * 1024
+_MEDIA = '"sha256:'
 
 
 @dataclass(slots=True)
 class TextBudget:
     """The characters left for the texts of one trial; a text gets at most half of them.
 
-    `names` are the safe forms of names that occurred before.
+    `names` are the safe forms of names that occurred before; `has_media`: whether a value may have images or audio.
     """
 
     left: int
     redact: Callable[[str], str]
     names: dict[str, str] = field(default_factory=dict)
+    has_media: bool = False
 
     def text(self, value: Any) -> DisplayText | None:
         """A value as safe text; if it was cut, with its full length."""
         if value is None:
             return None
         whole = value if isinstance(value, str) else _as_json(value)
+        if not isinstance(value, str) and _MEDIA in whole:
+            shown = show_references(value)
+            self.has_media = True
+            whole = shown if isinstance(shown, str) else _as_json(shown)
         length = len(whole)
         if length <= _SHORTEST or length <= self.left // 2:
             self.left -= length
@@ -58,11 +65,22 @@ class TextBudget:
         return one_line(self.redact(value), limit)
 
 
-_COMPACT = json.JSONEncoder(ensure_ascii=False, default=str)
+def _make_encoder() -> Callable[[Any], str]:
+    """The compact form of JSON; `json.dumps` makes an encoder for each value, which takes most of its time."""
+    encoder = json.JSONEncoder(ensure_ascii=False, default=str)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # an interpreter without Python's compiled modules
+        return encoder.encode
+    separators = encoder.key_separator, encoder.item_separator
+    encode = make(None, encoder.default, json.encoder.encode_basestring, None, *separators, False, False, True)
+    return lambda value: "".join(encode(value, 0))
+
+
+_encode_compactly = _make_encoder()
 
 
 def _as_json(value: Any) -> str:
-    compact = _COMPACT.encode(value)
+    compact = _encode_compactly(value)
     return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from scoregate.ci.report.excerpts import format_score
+from scoregate.ci.report.html.media import media_rows
 from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
 from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.conversation import Conversation, Turn
@@ -116,6 +117,7 @@ def trajectory_data(trace: Any, budget: TextBudget) -> dict[str, Any] | None:
         "left_out": trajectory.left_out + len(trajectory.steps) - len(steps),
         "files": [budget.line(path) for path in (trajectory.changed_files or ())[:_MOST_FILES]],
         "stop": budget.line(trajectory.stop_reason),
+        "missing": budget.line(trajectory.incomplete),
     }
     return {name: value for name, value in data.items() if value or name == "steps"}
 
@@ -152,15 +154,16 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
         data["cut"] = True
     if case.errors:
         data["errors"] = [_error_data(error, budget) for error in case.errors[:_MOST]]
-    data["scores"] = {
-        budget.name(name): _evaluation_data(evaluation, budget, show_outputs)
-        for name, evaluation in case.evaluations.items()
-    }
+    data["scores"] = _scores_data(case.evaluations, budget, show_outputs=show_outputs)
     if text := budget.text(case.input):
         data["input"] = text
-    for field, names in (("unscored", case.unscored), ("pending", case.pending)):
-        if names:
-            data[field] = [budget.name(name) for name in names]
+    if budget.has_media:
+        values = {"output": case.output if show_outputs else None, "input": case.input}
+        data["media"] = {name: rows for name, value in values.items() if (rows := media_rows(value, budget))}
+    if case.unscored:
+        data["unscored"] = [budget.name(name) for name in case.unscored]
+    if case.pending:
+        data["pending"] = [budget.name(name) for name in case.pending]
     _add_costs(data, case, budget)
     if show_outputs and case.trace is not None:
         _add_steps(data, case.trace, budget)
@@ -202,9 +205,20 @@ def _error_data(error: CaseError, budget: TextBudget) -> dict[str, Any]:
     return _without_empty(fields)
 
 
+def _scores_data(
+    evaluations: Mapping[str, Evaluation], budget: TextBudget, *, show_outputs: bool
+) -> dict[str, Mapping[str, Any]]:
+    data = {}
+    for name, evaluation in evaluations.items():
+        shown = budget.names.get(name) or budget.name(name)
+        if is_plain(evaluation):
+            data[shown] = _plain_evaluation_data(evaluation.score, evaluation.threshold)
+        else:
+            data[shown] = _evaluation_data(evaluation, budget, show_outputs)
+    return data
+
+
 def _evaluation_data(evaluation: Evaluation, budget: TextBudget, show_outputs: bool) -> Mapping[str, Any]:
-    if is_plain(evaluation):
-        return _plain_evaluation_data(evaluation.score, evaluation.threshold)
     fields = {
         "score": evaluation.score,
         "shown": format_score(evaluation.score, evaluation.threshold),

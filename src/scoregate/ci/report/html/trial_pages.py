@@ -9,8 +9,9 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from scoregate.ci.report.cases import describe_confirmation
-from scoregate.ci.report.html.assets import block
+from scoregate.ci.report.html.assets import pack_blocks
 from scoregate.ci.report.html.case_list import CaseEntry
+from scoregate.ci.report.html.media import PageMedia
 from scoregate.ci.report.html.text_budget import GENEROUS_CASES, TextBudget, text_limits
 from scoregate.ci.report.html.trial import trial_data
 from scoregate.ci.report.text import display_name, one_line
@@ -18,6 +19,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult, Columns
 
 TrialRow: TypeAlias = tuple[int, int, CaseResult]
+Page: TypeAlias = tuple[str, int, list[dict[str, Any]]]
 _POSITIONS = 1 << 16
 
 
@@ -37,8 +39,8 @@ class TrialIndex:
             if columns is None:
                 continue
             row = self._seen[case.suite]
-            self._seen[case.suite] += 1
-            is_listed = row < len(columns) and self.ranks[at][row] >= 0
+            self._seen[case.suite] = row + 1
+            is_listed = row < len(columns.repeats) and self.ranks[at][row] >= 0
             if is_listed and columns.hashes[row] == case.hash and columns.repeats[row] == case.repeat:
                 yield at, row, case
 
@@ -46,9 +48,11 @@ class TrialIndex:
         """Store the position of a trial."""
         self.places[at][row] = page * _POSITIONS + position
 
-    def of(self, suite: int, rows: Iterable[int]) -> list[int]:
+    def of(self, suite: int, rows: Sequence[int]) -> list[int]:
         """Page and position of each trial, in one list."""
         places = self.places[suite]
+        if len(rows) == 1:
+            return list(divmod(place, _POSITIONS)) if (place := places[rows[0]]) >= 0 else []
         return list(chain.from_iterable([divmod(places[row], _POSITIONS) for row in rows if places[row] >= 0]))
 
 
@@ -73,6 +77,7 @@ class TrialPages:
     pages: int = 0
     titles: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     samples: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    media: PageMedia = field(default_factory=PageMedia)
 
 
 def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
@@ -91,6 +96,10 @@ def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
 
 def write_pages(view: ReportView, pages: TrialPages) -> Iterator[str]:
     """Yield the pages while the cases are read, those of the run first."""
+    return pack_blocks(_fill_pages(view, pages), redact=view.context.redact)
+
+
+def _fill_pages(view: ReportView, pages: TrialPages) -> Iterator[Page]:
     writer = _PageWriter(view, pages)
     for side, cases in ((pages.now, view.cases), (pages.before, view.base_cases)):
         for trial_row in side.rows(cases()):
@@ -116,26 +125,28 @@ class _PageWriter:
         rank = side.ranks[at][row]
         bound = self._generous if rank < GENEROUS_CASES else self._fair
         data, used = self._trial(case, bound)
-        side.put(at, row, page=self._pages.pages, position=len(self._trials))
+        pages, place = self._pages, (at, case.hash)
+        for rows in data.get("media", {}).values():
+            pages.media.note(rows, rank)
+        side.put(at, row, page=pages.pages, position=len(self._trials))
         self._trials.append(data)
         self.size += used + _OVERHEAD
-        if (at, case.hash) not in self._pages.titles:
-            title = display_name(self._context.redact(case.name or case.hash))
-            self._pages.titles[at, case.hash] = title, _preview(data)
+        if place not in pages.titles:
+            pages.titles[place] = display_name(self._context.redact(case.name or case.hash)), _preview(data)
         if rank < SAMPLES:
-            sample = self._pages.samples.setdefault((at, case.hash), {})
-            sample.setdefault("now" if side is self._pages.now else "before", self._trial(case, _SAMPLE)[0])
+            sample = pages.samples.setdefault(place, {})
+            sample.setdefault("now" if side is pages.now else "before", self._trial(case, _SAMPLE)[0])
 
     def _trial(self, case: CaseResult, bound: int) -> tuple[dict[str, Any], int]:
         budget = TextBudget(bound, self._context.redact, self._names)
         data = trial_data(case, budget, show_outputs=self._context.show_outputs)
         return data, bound - budget.left
 
-    def close(self) -> str:
-        text = block("page", self._pages.pages, self._trials, redact=self._context.redact)
+    def close(self) -> Page:
+        page = ("page", self._pages.pages, self._trials)
         self._pages.pages += 1
         self._trials, self.size = [], 0
-        return text
+        return page
 
 
 def _preview(data: Mapping[str, Any]) -> str:

@@ -5,12 +5,14 @@ import { battleList, battleView } from "./battles.js";
 import { h, show } from "./elements.js";
 import { judgeList, judgeView, number } from "./judges.js";
 import { differs, others, steps } from "./parts.js";
+import { rowList, rowView } from "./rows.js";
 import * as server from "./server.js";
 import { notify, visible } from "./texts.js";
 
 const TABS = {
   battles: { title: "Battles", view: battleView, list: battleList, format: (said) => said },
   judges: { title: "Judges", view: judgeView, list: judgeList, format: number },
+  rows: { title: "Rows", view: rowView, list: rowList, format: (said) => said },
 };
 const LOOK_AGAIN_MS = 5000;
 const work = document.getElementById("work");
@@ -84,7 +86,7 @@ function undo() {
   return safely(async () => {
     tab = last.tab;
     const { key, said, comment, comments } = last.before;
-    const body = tab === "battles" ? { said, comment } : { score: said, comments };
+    const body = tab === "judges" ? { score: said, comments } : { said, comment };
     await (said === null ? server.drop(tab, key) : server.put(tab, key, body));
     state = (await server.state(state.mark)) ?? state;
     await open(key);
@@ -99,6 +101,7 @@ function go(step) {
 
 function end() {
   const all = rows().length;
+  if (tab === "rows") return endOfRows(all);
   const things = tab === "battles" ? "battles" : "scores of judges";
   if (!all) return [h("h1", null, tab === "battles" ? "No battles to review" : state.withheld ? "Review the battles first" : "No judge gave a score"), h("p", { class: "quiet" }, tab === "judges" && state.withheld ? "Scores of outputs in battles are shown after you review these battles." : `There are no ${things} in this run.`)];
   const withheld = tab === "judges" && state.withheld > 0 && h("p", null, `${state.withheld} more are shown after their battles are reviewed.`);
@@ -111,6 +114,16 @@ function end() {
       ? h("p", { class: "quiet" }, "These reviews count in ", h("code", null, visible(`scoregate gate ${state.folder}`)), ", and when this run is a baseline.")
       : h("p", { class: "quiet" }, "The tab Agreement shows how often judges and people agree."),
     steps([["u", "Undo", undo, !past.length], ...onwards()]),
+  ];
+}
+
+function endOfRows(all) {
+  if (!all) return [h("h1", null, "No rows to review"), h("p", { class: "quiet" }, "All rows from traces are in the dataset.")];
+  const kept = rows().filter((row) => row.said === "keep").length;
+  return [
+    h("h1", null, "All rows are reviewed"),
+    h("p", { class: "quiet" }, `Kept: ${kept}, dropped: ${all - kept}. The kept rows become a version of the dataset when `, h("code", null, "scoregate review"), " ends: press Ctrl-C in its terminal."),
+    steps([["u", "Undo", undo, !past.length]]),
   ];
 }
 
@@ -127,7 +140,8 @@ function tabs() {
     const different = state[name].filter(differs).length;
     return `${state[name].filter((row) => !waits(row)).length}/${state[name].length}${different ? ` ≠${different}` : ""}`;
   };
-  const names = [...Object.entries(TABS).map(([name, { title }]) => [name, `${title} ${count(name)}`]), ["agreement", "Agreement"]];
+  const counted = Object.entries(TABS).filter(([name]) => state[name]).map(([name, { title }]) => [name, `${title} ${count(name)}`]);
+  const names = [...counted, ...(state.agreement ? [["agreement", "Agreement"]] : [])];
   show(document.getElementById("tabs"), names.map(([name, title]) =>
     h("button", { type: "button", class: "tab", "aria-current": name === tab ? "page" : null, onclick: () => safely(() => enter(name)) }, title)));
 }
@@ -186,7 +200,7 @@ addEventListener("keydown", (event) => {
 
 await safely(async () => {
   state = await server.state();
-  await enter(state.battles.length || !state.judges.length ? "battles" : "judges");
+  await enter(state.rows ? "rows" : state.battles.length || !state.judges.length ? "battles" : "judges");
 });
 setInterval(lookAgain, LOOK_AGAIN_MS);
 document.documentElement.dataset.ready = "yes";

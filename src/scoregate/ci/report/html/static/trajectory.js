@@ -25,6 +25,7 @@ function trajectories(before, now) {
     h("p", { class: "quiet" }, count(one.steps.filter((step) => step.call).length, "tool call"), one.stop && `; stopped: ${one.stop}`, one.files && `; changed files: ${one.files.join(", ")}`),
     h("ol", { class: "path" }, one.steps.map((step, at) => stepItem(step, at === marked))),
     one.left_out > 0 && h("p", { class: "cut" }, sign("warn", "note"), `${count(one.left_out, "more step")} in run/cases.jsonl.gz`),
+    one.missing && h("p", { class: "cut" }, sign("warn", "note"), `Calls may be missing: ${one.missing}`),
   ];
   const lead = before && now && h("p", { class: "quiet" }, found ? `The tool calls differ from the baseline's, from call ${found[2]} on.` : "The tool calls are the same as the baseline's.");
   return section("Trajectory", lead, h("div", { class: before && now ? "panes two" : "panes" },

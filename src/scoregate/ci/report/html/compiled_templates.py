@@ -1,0 +1,20 @@
+"""Compile the templates of all reports ahead of time: `python -m scoregate.ci.report.html.compiled_templates`.
+
+The image does it: compiling takes a seventh of the CPU time of a small job, and a container keeps nothing for later.
+"""
+
+from __future__ import annotations
+
+from scoregate.ci.report import markdown
+from scoregate.ci.report.html import document
+
+
+def compile_templates() -> None:
+    """Compile every template that isn't in the cache."""
+    for environment in (markdown.load_environment(), document.load_environment()):
+        for name in environment.list_templates(extensions=["j2"]):
+            environment.get_template(name)
+
+
+if __name__ == "__main__":
+    compile_templates()

@@ -1,0 +1,67 @@
+"""Read the files of tools that settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from scoregate.ci.file_access import read_project_file
+from scoregate.ci.tool_lists.python_source import read_python_tools
+from scoregate.ci.tool_lists.schemas import locate, read_document
+from scoregate.core.trajectories.coverage import ToolDefinition
+
+_MOST_BYTES = 4 * 1024 * 1024
+_YAML = (".yaml", ".yml")
+
+
+def read_tool_list(root: Path, reference: str) -> list[ToolDefinition]:
+    """The tools of a file.
+
+    Args:
+        root: the project.
+        reference: a JSON or YAML file with the result of an MCP server's `tools/list`, a list of tools or a description
+            in OpenAPI; a Python file with tools; or a list in one: `agent/tools.py:TOOLS`.
+
+    Raises:
+        ValueError: the file can't be read, or has no tools.
+    """
+    path, _, name = reference.partition(":")
+    try:
+        data = read_project_file(root / path, _MOST_BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"it can't be read: {error.strerror}") from None
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"it is over the limit of {_MOST_BYTES:,} bytes")
+    text = data.decode("utf-8", "replace")
+    if path.endswith(".py"):
+        return read_python_tools(text, name, path)
+    try:
+        document = _read_yaml(text) if path.endswith(_YAML) else from_json(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it can't be parsed: {error!s:.200}") from None
+    return locate(read_document(document), path, text)
+
+
+def _read_yaml(text: str) -> Any:
+    """YAML without aliases, by which a small file can become a large document.
+
+    Raises:
+        ValueError: it is not valid, has aliases, or PyYAML is not installed.
+    """
+    try:
+        import yaml
+    except ImportError:
+        raise ValueError("YAML needs PyYAML: pip install pyyaml. Or name a JSON file") from None
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise ValueError("aliases of YAML are not supported")
+            return super().compose_node(parent, index)
+
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,1 @@
+"""Converts the configurations of other frameworks into suites of scoregate."""

@@ -1,0 +1,1 @@
+"""The cases of skills in the formats of other tools."""

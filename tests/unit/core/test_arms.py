@@ -1,0 +1,86 @@
+"""The arms of a suite: the effect of a skill, what a change does to it, and which gates apply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.unit.core.builders import HALF, Told, info, run_of
+
+from scoregate.ci.report.arms import build_arms
+from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
+from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.gate import evaluate_gates
+from scoregate.core.policy import DEFAULTS, Policy
+from scoregate.core.run import Run
+
+WITHOUT = {"task": "without"}
+NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)
+
+
+def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwanted: int = 0) -> Run:
+    """A run with both arms; `unwanted` of five other cases load the skill, too."""
+    cases = {
+        f"c{at}": {EXPECTATIONS: score, TRIGGERED: float(at < triggered), NOT_TRIGGERED: None}
+        for at, score in enumerate(with_it)
+    }
+    cases |= {f"n{at}": {EXPECTATIONS: None, TRIGGERED: None, NOT_TRIGGERED: float(at >= unwanted)} for at in range(5)}
+    evaluators = tuple(map(info, NAMES))
+    other = {f"c{at}": {EXPECTATIONS: score} for at, score in enumerate(without)}
+    return run_of(
+        Told(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
+        Told(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),
+    )
+
+
+def sentence(comparison: Comparison) -> str:
+    (arm,) = build_arms(comparison.arms)
+    return arm.sentence
+
+
+GOOD, BAD = [1.0] * 40, [1.0] * 20 + [0.0] * 20
+
+
+def test_the_effect_is_paired_by_case_and_the_change_is_that_of_the_row() -> None:
+    base, run = arms(GOOD, BAD, triggered=40), arms([1.0] * 39 + [0.0], BAD, triggered=38, unwanted=1)
+    comparison = compare(run, base)
+    (arm,) = comparison.arms
+    assert arm.effect is not None
+    assert arm.change is not None
+    assert (arm.effect.label, arm.effect.n, arm.effect.delta) == (RowLabel.BETTER, 40, 0.475)
+    assert arm.change in comparison.rows
+    text = sentence(comparison)
+    assert text.startswith("helps +47.5 pp [+"), text
+    assert "this change −2.5 pp [" in text
+    assert "], within noise" in text
+    assert "triggers in 38 of 40 cases where it should, and in 1 of 5 cases where it should not" in text
+
+
+def test_the_arm_without_a_skill_is_in_no_row_and_in_no_gate_but_errors() -> None:
+    base, run = arms(GOOD, GOOD, triggered=40), arms(GOOD, BAD, triggered=40)
+    for comparison in (compare(run, base), compare(run, None), compare(replace(run, suites=run.suites[:1]), base)):
+        assert {row.suite for row in comparison.rows} == {"pdf"}
+        assert (comparison.gone, comparison.newly_failing) == ((), ())
+        policy = Policy(replace(DEFAULTS, fail_on_regression=True, min_score={"expectations": 0.9}))
+        verdict = evaluate_gates(comparison, policy)
+        assert [each for each in verdict.failed if each.suite is not None] == []
+        assert {each.rule for each in verdict.findings if each.suite != "pdf" and each.suite} <= {"error rate"}
+    assert [is_without(suite) for suite in run.suites] == [False, True]
+
+
+def test_a_harmful_and_an_unmeasured_effect_say_so() -> None:
+    assert sentence(compare(arms(BAD, GOOD), None)).startswith("harms −50.0 pp [")
+    assert ", within noise" in sentence(compare(arms(GOOD, [1.0] * 39 + [0.0]), None))
+    assert "too few cases to be certain" in sentence(compare(arms([1.0] * 3, [0.0] * 3), None))
+    errors = sentence(compare(arms(GOOD, []), None))
+    assert "can't be measured" in errors or not errors.startswith("helps")
+
+
+def test_carried_results_are_named() -> None:
+    run = arms(GOOD, BAD)
+    carried = CarriedFrom("1", "main@abc", 1.0)
+    without = replace(run, suites=(run.suites[0], replace(run.suites[1], carried=carried)))
+    assert "compared with none (results of the base's run)" in sentence(compare(without, arms(GOOD, BAD)))
+    both = replace(run, suites=tuple(replace(each, carried=carried) for each in run.suites))
+    assert "this change does not affect it" in sentence(compare(both, arms(GOOD, BAD)))

@@ -1,0 +1,69 @@
+"""The report in CTRF keeps to its schema, counts right, and is read back by scoregate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from junitparser import JUnitXml
+from tests.integration.importers.files import imported
+from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.scenes import SCENES
+
+from scoregate.ci.report import ctrf, junit
+from scoregate.ci.report.view import ReportView
+from scoregate.core.run import Confirmation
+
+SCHEMA = json.loads(Path(__file__).with_name("ctrf.schema.json").read_text("utf-8"))
+
+
+def document(view: ReportView) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(ctrf.render(view)))
+    jsonschema.validate(found, SCHEMA)
+    results: dict[str, Any] = found["results"]
+    return results
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_scene_keeps_to_the_schema_and_has_the_counts_of_junit(scene: str) -> None:
+    view = SCENES[scene]()
+    results = document(view)
+    report = JUnitXml.fromstring("".join(junit.render(view)).encode())
+    summary = results["summary"]
+    assert summary["tests"] == len(results["tests"]) == report.tests
+    assert summary["failed"] + summary["other"] == report.failures + report.errors
+
+
+def test_scores_are_read_back() -> None:
+    view = SCENES["failing"]()
+    found = imported("ctrf", "".join(ctrf.render(view)))
+    bot = next(case for case in found.cases if case.evaluations.keys() > {"passed"})
+    own = next(case for case in view.cases() if (case.name or case.hash) == bot.hash)
+    assert {name: each.score for name, each in own.evaluations.items()} == {
+        name: each.score for name, each in bot.evaluations.items() if name != "passed"
+    }
+
+
+def confirmed(*tries: bool) -> ReportView:
+    """A case that passed in the base and fails now, with further tries."""
+    good, bad = (Told("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
+    return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
+
+
+def test_a_case_that_passes_when_it_runs_again_is_flaky() -> None:
+    for view, tags, failures in (
+        (confirmed(True, False, True), ["flakyFailure", "flakyFailure"], 0),
+        (confirmed(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),
+    ):
+        report = JUnitXml.fromstring("".join(junit.render(view)).encode())
+        (suite, _) = report
+        (case,) = suite
+        assert [child.tag for child in case._elem if child.tag.endswith("Failure") or child.tag == "failure"] == tags
+        assert (suite.failures, suite._elem.attrib["failures"]) == (failures, str(failures))
+        test = document(view)["tests"][0]
+        assert test["status"] == ("failed" if failures else "passed")
+        assert test.get("flaky", False) is not bool(failures)
+        assert test["retries"] == 3
