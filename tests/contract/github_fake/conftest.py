@@ -37,7 +37,9 @@ def connect(github: GitHub) -> Iterator[Connect]:
         ) -> httpx.Client:
             secret = token or github.token(login, **permissions)
             headers = {"authorization": f"Bearer {secret}"}
-            return stack.enter_context(httpx.Client(base_url=f"{github.url}/repos/acme/shop", headers=headers))
+            # A busy machine may need longer than the default of 5 s.
+            client = httpx.Client(base_url=f"{github.url}/repos/acme/shop", headers=headers, timeout=60)
+            return stack.enter_context(client)
 
         yield connected
 

@@ -62,16 +62,16 @@ def test_the_bytes_are_behind_a_redirect(api: httpx.Client, github: GitHub, run:
 
 def test_a_token_must_not_reach_the_blob_host(api: httpx.Client, github: GitHub, run: Run) -> None:
     location = api.get(f"/actions/artifacts/{run.upload('scores', b'zip').id}/zip").headers["location"]
-    assert httpx.get(location, headers={"authorization": "Bearer x"}).status_code == 400
+    assert httpx.get(location, headers={"authorization": "Bearer x"}, timeout=60).status_code == 400
     assert len(github.violations) == 1
     github.violations.clear()
 
 
 def test_a_signed_address_is_for_one_artifact_and_one_minute(github: GitHub, run: Run) -> None:
     one, two = run.upload("one", b"1"), run.upload("two", b"2")
-    assert httpx.get(github.storage.sign(one)).content == b"1"
-    assert httpx.get(github.storage.sign(one, valid=-1)).status_code == 403
-    assert httpx.get(github.storage.sign(one).replace(str(one.id), str(two.id))).status_code == 403
+    assert httpx.get(github.storage.sign(one), timeout=60).content == b"1"
+    assert httpx.get(github.storage.sign(one, valid=-1), timeout=60).status_code == 403
+    assert httpx.get(github.storage.sign(one).replace(str(one.id), str(two.id)), timeout=60).status_code == 403
 
 
 def test_what_has_expired_is_gone(api: httpx.Client, run: Run) -> None:

@@ -12,7 +12,7 @@ COMMENTS = "/issues/1/comments"
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}])
 def test_without_a_known_token_nothing_is_answered(github: GitHub, headers: dict[str, str]) -> None:
-    assert httpx.get(f"{github.url}/repos/acme/shop", headers=headers).status_code == 401
+    assert httpx.get(f"{github.url}/repos/acme/shop", headers=headers, timeout=60).status_code == 401
 
 
 @pytest.mark.usefixtures("pull")

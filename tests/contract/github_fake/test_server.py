@@ -14,12 +14,14 @@ def test_an_enterprise_server_has_a_prefix() -> None:
     with GitHub.start(prefix="/api/v3") as server:
         server.repository("acme/shop").commit()
         headers = {"authorization": f"Bearer {server.token(contents='read')}"}
-        page = httpx.get(f"{server.url}/repos/acme/shop/commits?per_page=1", headers=headers)
+        page = httpx.get(f"{server.url}/repos/acme/shop/commits?per_page=1", headers=headers, timeout=60)
         assert (page.status_code, server.requests[0].path) == (200, "/repos/acme/shop/commits")
         assert page.json()[0]["url"].startswith(f"{server.server_url}/api/v3/repos/acme/shop/")
-        viewer = httpx.post(server.graphql_url, json={"query": "query { viewer { login } }"}, headers=headers)
+        viewer = httpx.post(
+            server.graphql_url, json={"query": "query { viewer { login } }"}, headers=headers, timeout=60
+        )
         assert (viewer.status_code, server.graphql_url) == (200, f"{server.server_url}/api/graphql")
-        assert httpx.get(f"{server.server_url}/repos/acme/shop", headers=headers).status_code == 404
+        assert httpx.get(f"{server.server_url}/repos/acme/shop", headers=headers, timeout=60).status_code == 404
         server.violations.clear()
 
 
@@ -28,7 +30,7 @@ def test_addresses_say_what_others_reach_it_by() -> None:
         assert server.url.startswith("http://localhost:")
         assert server.storage.url.startswith("http://localhost:")
         assert server.environment["GITHUB_SERVER_URL"] == "https://github.example"
-        assert httpx.get(f"{server.url}/user").status_code == 401
+        assert httpx.get(f"{server.url}/user", timeout=60).status_code == 401
 
 
 def test_another_process_reaches_it(github: GitHub) -> None:

@@ -180,7 +180,7 @@ def test_a_client_that_does_not_read_its_answer(start_gateway: StartGateway, pro
         time.sleep(1)
         assert len(sent) < 1_000
         assert client.post().status_code == 200
-    with httpx.Client(base_url=client.gateway.address, trust_env=False) as again:
+    with httpx.Client(base_url=client.gateway.address, trust_env=False, timeout=60) as again:
         assert again.get("/").status_code == 401
 
 

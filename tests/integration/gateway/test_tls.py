@@ -156,7 +156,7 @@ def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: 
         headers = {"authorization": f"Bearer {variables['OPENAI_API_KEY']}", "host": f"gateway.test:{port}"}
         url = f"https://127.0.0.1:{port}/openai/v1/chat/completions"
         trusting = ssl.create_default_context(cafile=str(files / "ca.pem"))
-        with httpx.Client(verify=trusting, trust_env=False) as client:
+        with httpx.Client(verify=trusting, trust_env=False, timeout=60) as client:
             sni = {"sni_hostname": "gateway.test"}
             answer = client.post(url, json=question("x"), headers=headers, extensions=sni)
             assert (answer.status_code, answer.content) == (200, b"{}")

@@ -91,7 +91,7 @@ async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
         async with open_listener(bytes) as listener:
             async with listener.connect(ear, EmptyBook()) as line:
                 pass
-            async with httpx.AsyncClient(trust_env=False) as client:
+            async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
                 answer = await client.post(f"{line.address}/start", json={"testExternalId": "bot"})
     assert (answer.status_code, ear.events) == (404, [])
 

@@ -105,7 +105,7 @@ def entered(address: str) -> Iterator[httpx.Client]:
     """A client that has the cookie, and says where it comes from, as a page does."""
     parts = urlsplit(address)
     origin = f"{parts.scheme}://{parts.netloc}"
-    with httpx.Client(base_url=origin, headers={"Origin": origin}) as client:
+    with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=60) as client:
         assert client.get(f"/?{parts.query}").status_code == 200
         yield client
 

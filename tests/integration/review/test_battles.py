@@ -85,14 +85,14 @@ def test_a_later_word_replaces_an_earlier_and_can_be_taken_back(reviewed: Maker)
 def test_nobody_is_let_in_without_the_token(reviewed: Maker, path: str) -> None:
     with reviewed("a").reviewing() as address:
         origin = "http://" + urlsplit(address).netloc
-        answer = httpx.get(origin + path)
+        answer = httpx.get(origin + path, timeout=60)
         assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
         assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
 def test_the_cookie_is_strict_and_no_script_can_read_it(reviewed: Maker) -> None:
     with reviewed("a").reviewing() as address:
-        answer = httpx.get(address)
+        answer = httpx.get(address, timeout=60)
         assert answer.status_code == 200
         cookie = answer.headers["set-cookie"]
         assert "HttpOnly" in cookie

@@ -182,7 +182,7 @@ def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Ma
     place = reviewed("one")
     opener = Opener(place.project)
     with place.reviewing("--open", BROWSER=str(opener.path)) as address:
-        assert httpx.get(opener.address(looks=400)).status_code == 200
+        assert httpx.get(opener.address(looks=400), timeout=60).status_code == 200
         port = address.split(":")[2].partition("/")[0]
         taken = place.project.scoregate("review", str(place.run), "--port", port)
     assert taken.exit_code == 2

@@ -33,7 +33,7 @@ def test_without_the_token_nothing_is_told(place: Place) -> None:
     with place.viewing() as address:
         origin = address.partition("/?")[0]
         for path in ("/", "/?token=guess", "/state", "/static/main.js", "/report/0/nothing"):
-            answer = httpx.get(origin + path)
+            answer = httpx.get(origin + path, timeout=60)
             assert answer.status_code == 403
             assert "`scoregate view`" in answer.text
         with entered(address) as client:
@@ -55,7 +55,12 @@ def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> No
     with place.viewing("--open", BROWSER=str(opener.path)) as address:
         ticket = opener.address(looks=1_000)
         assert ticket != address
-        assert [httpx.get(each).status_code for each in (ticket, ticket, address, address)] == [200, 403, 200, 200]
+        assert [httpx.get(each, timeout=60).status_code for each in (ticket, ticket, address, address)] == [
+            200,
+            403,
+            200,
+            200,
+        ]
 
 
 def test_no_browser_is_opened_where_nobody_sits(place: Place) -> None:

@@ -51,7 +51,7 @@ async def _post_async(library: Any, url: str) -> Any:
 CLIENTS = {
     "urllib": post_urllib,
     "requests": lambda url: requests.post(url, json={}, timeout=20).json(),
-    "httpx": lambda url: httpx.post(url, json={}).json(),
+    "httpx": lambda url: httpx.post(url, json={}, timeout=60).json(),
     "httpx2": lambda url: httpx2.post(url, json={}).json(),
     "httpx, async": lambda url: asyncio.run(_post_async(httpx, url)),
     "httpx2, async": lambda url: asyncio.run(_post_async(httpx2, url)),
@@ -89,7 +89,7 @@ def test_other_addresses_get_no_headers(address: str, monkeypatch: pytest.Monkey
 def test_what_a_client_names_itself_stays(address: str) -> None:
     for headers in ({"x-scoregate-case": "own"}, {"x-scoregate-counted": "1"}):
         assert post_urllib(f"{address}/v1", **headers) == headers
-        assert httpx.post(f"{address}/v1", json={}, headers=headers).json() == headers
+        assert httpx.post(f"{address}/v1", json={}, headers=headers, timeout=60).json() == headers
 
 
 def test_a_thread_without_a_case_names_the_only_suite(address: str) -> None:
