@@ -21,6 +21,7 @@ SHARED = {
     "ci.cancel",
     "ci.commit_files",
     "ci.dependencies",
+    "ci.embedded_server",
     "ci.error_lines",
     "ci.file_access",
     "ci.frameworks",

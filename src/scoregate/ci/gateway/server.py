@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 
-import uvicorn
-
+from scoregate.ci.embedded_server import EmbeddedServer, make_config
 from scoregate.ci.gateway.app import GatewayApp
 from scoregate.ci.gateway.budget import Ledger
 from scoregate.ci.gateway.cassettes import BASE_FOLDER, CassetteReader, CassetteWriter
@@ -230,7 +229,7 @@ class _ServerThread(threading.Thread):
         self._cassettes, self._base_cassettes = cassettes, base_cassettes
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._server: _Server | None = None
+        self._server: EmbeddedServer | None = None
         self._error: BaseException | None = None
 
     def start_serving(self) -> None:
@@ -279,7 +278,7 @@ class _ServerThread(threading.Thread):
                 self._cassettes,
                 self._base_cassettes,
             )
-            self._server = _Server(_config(GatewayApp(state), options.certificate))
+            self._server = _make_server(GatewayApp(state), options.certificate)
             self._loop = asyncio.get_running_loop()
             self._loop.call_soon(self._ready.set)
             if options.mode is not GatewayMode.REPLAY:  # the first price takes long: it imports all prices
@@ -300,43 +299,14 @@ def _find_loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return new_event_loop
 
 
-class _Server(uvicorn.Server):
-    """A server in a thread: it leaves signals to the host, and stops as soon as `stop` is called."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._stopped = asyncio.Event()
-
-    def stop(self) -> None:
-        self.should_exit = True
-        self._stopped.set()
-
-    async def main_loop(self) -> None:
-        await self._stopped.wait()
-
-    def install_signal_handlers(self) -> None:
-        """Leave signals to the host."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _config(app: GatewayApp, certificate: tuple[Path, Path] | None) -> uvicorn.Config:
-    return uvicorn.Config(
+def _make_server(app: GatewayApp, files: tuple[Path, Path] | None) -> EmbeddedServer:
+    certificate, key = files or (None, None)
+    config = make_config(
         app,
-        loop="none",
         http=GatewayProtocol,
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
-        ssl_certfile=certificate[0] if certificate else None,
-        ssl_keyfile=certificate[1] if certificate else None,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
     )
+    return EmbeddedServer(config)

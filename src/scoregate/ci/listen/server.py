@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-import uvicorn
 from pydantic_core import to_json
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -20,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from scoregate.ci.embedded_server import EmbeddedServer, make_config
 from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
 from scoregate.ci.listen.cloud import PREFIX, BaselineLookup, PlatformRequest
 from scoregate.ci.listen.session import SdkSession
@@ -97,7 +96,9 @@ async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Liste
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
         sock.bind(("127.0.0.1", 0))
         sock.listen()
-        server = _Server(_config(_make_app(listener.sessions, listener.traces)))
+        app = _make_app(listener.sessions, listener.traces)
+        config = make_config(app, timeout_keep_alive=_KEEP_ALIVE_S, timeout_graceful_shutdown=_GRACE_S)
+        server = EmbeddedServer(config)
         task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
         listener.port = sock.getsockname()[1]
         try:
@@ -172,45 +173,3 @@ def _json(status: int, content: Any) -> Response:
 
 async def _not_found(request: Request, error: Exception) -> Response:  # noqa: ARG001
     return _json(*_NOT_FOUND)
-
-
-class _Server(uvicorn.Server):
-    """A server inside another process: it leaves signals to the host, and stops as soon as `stop` is called."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._stopped = asyncio.Event()
-
-    def stop(self) -> None:
-        """Answer the requests that have arrived, and no more."""
-        self.should_exit = True
-        self._stopped.set()
-
-    async def main_loop(self) -> None:
-        """Wait for the end; uvicorn's own loop looks at the clock ten times a second."""
-        await self._stopped.wait()
-
-    def install_signal_handlers(self) -> None:
-        """Leave signals to the host."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the host, in newer versions of uvicorn."""
-        yield
-
-
-def _config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        loop="none",
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=_GRACE_S,
-    )
