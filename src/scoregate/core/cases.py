@@ -186,8 +186,7 @@ class Columns:
         cached: the rows whose output was read from a store.
         partly_paid: the rows for which an answer of a model, also a judge's, was read from a store.
         reused: the rows that an earlier run measured.
-        unscored: the number of evaluations that returned None.
-        unscored_counts: the same by evaluator.
+        unscored, unscored_counts: the number of evaluations that returned None, and the same by evaluator.
         deferred: the rows with a label or a pending review instead of a score, by evaluator.
         pending: the number of evaluations that wait for a review.
         contested: the number of pending evaluations in which people choose between two outputs.
@@ -266,8 +265,9 @@ class Columns:
 
     def _add_usage(self, row: int, case: CaseResult) -> None:
         known = [] if case.usage is None else [case.usage]
-        evaluated = (*case.evaluations.values(), *case.errors, *case.labels.values())
-        known += [each.usage for each in evaluated if each.usage is not None]
+        known += [each.usage for each in case.evaluations.values() if each.usage is not None]
+        known += [each.usage for each in case.errors if each.usage is not None]
+        known += [each.usage for each in case.labels.values() if each.usage is not None]
         if not known:
             self.costs.append(MISSING)
             self.tokens.append(MISSING)
