@@ -231,5 +231,7 @@ async def _environment_notices(root: Path, environ: Mapping[str, str]) -> AsyncI
             "set `persist-credentials: false` for actions/checkout"
         )
     if names := short_secrets(environ):
-        subject = "the values have fewer than 8 characters, so reports don't redact them"
-        yield f"{', '.join(names[:_MOST_NAMES])}: {subject}"
+        values = "the value has fewer than 8 characters, so reports don't redact it"
+        if len(names) > 1:
+            values = "the values have fewer than 8 characters, so reports don't redact them"
+        yield f"{', '.join(names[:_MOST_NAMES])}: {values}"

@@ -29,6 +29,8 @@ _ERROR = re.compile(
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
 # A panic in Rust has its message on the next line.
 _PANIC = re.compile(r"\s*thread '.{0,200}' (?:\(\d+\) )?panicked at .*:$")
+# An error of scoregate has its advice there.
+_OWN_ERROR = re.compile(r"\s*scoregate\.errors\.\w+: ")
 _NPM, _NPM_USAGE = ("npm error ", "npm ERR! "), re.compile(r"npm (?:error|ERR!) Usage:")
 
 
@@ -57,8 +59,11 @@ def find_error_lines(lines: Sequence[str]) -> str:
     for at, line in enumerate(lines):
         if detector.is_error(line):
             text = line.strip().removeprefix("E  ").strip()
-            if _PANIC.match(line) and at + 1 < len(lines):
-                text = f"{text} {lines[at + 1].strip()}"
+            following = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            if following and _PANIC.match(line):
+                text = f"{text} {following}"
+            elif following and _OWN_ERROR.match(line):
+                text = f"{text}. {following}"
             found.pop(text, None)  # the last one counts
             found[text] = None
     errors = [

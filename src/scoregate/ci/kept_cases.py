@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from scoregate.ci.plan import KeptCases
 from scoregate.ci.report import number_format
-from scoregate.ci.resume import Resumed, offer_results, suite_key
+from scoregate.ci.resume import ResumedPlan, offer_results, suite_key
 from scoregate.ci.user_ids import Identity
 from scoregate.core.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
 from scoregate.core.run import Run, SuiteResult
@@ -18,7 +18,7 @@ from scoregate.core.run import Run, SuiteResult
 _RESUMED = "an earlier attempt measured some of its cases"
 
 
-async def offer_kept_cases(resumed: Resumed, folder: Path, identity: Identity | None) -> Resumed:
+async def offer_kept_cases(resumed: ResumedPlan, folder: Path, identity: Identity | None) -> ResumedPlan:
     """Offer the base's results to scripts of which only rows changed.
 
     A script takes the result of a case only if the case and the evaluators are the same. This replaces what an earlier

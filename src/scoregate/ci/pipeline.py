@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.resume import Resumed
+    from scoregate.ci.resume import ResumedPlan
     from scoregate.core.agreement import Calibrations
     from scoregate.core.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
@@ -128,7 +128,7 @@ async def _measure_base(baseline: Baseline, plan: Plan, settings: Settings, port
 
 
 async def _record(
-    resumed: Resumed, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
+    resumed: ResumedPlan, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
 ) -> Run:
     """Run the suites, and record what they were expected to use and which results they reused."""
     async with _preload(ports):

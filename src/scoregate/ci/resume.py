@@ -54,7 +54,7 @@ class ReusableResults:
 
 
 @record
-class Resumed:
+class ResumedPlan:
     """A plan that reuses an earlier run, if there is one; `notices` describe it."""
 
     plan: Plan
@@ -67,12 +67,12 @@ class Resumed:
         return run if self.reusable is None else describe_reuse(run, self.reusable, self.name)
 
 
-ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[Resumed]]
+ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[ResumedPlan]]
 
 
 async def resume_run(
     context: JobContext, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
-) -> Resumed:
+) -> ResumedPlan:
     """Offer a plan the results of the last run, if that did not finish and had the same conditions.
 
     In a job, the last run is the attempt before this one.
@@ -88,11 +88,11 @@ async def resume_run(
     try:
         run, name = await _find_earlier_run(context, last)
     except (RecordError, GitHubRefused) as error:
-        return Resumed(plan, (f"no results of an earlier run are reused: {error.message}",))
+        return ResumedPlan(plan, (f"no results of an earlier run are reused: {error.message}",))
     if run is None:
-        return Resumed(plan)
+        return ResumedPlan(plan)
     if not is_incomplete(run, settings.policy()):
-        return Resumed(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
+        return ResumedPlan(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
     conditions = await read_conditions(plan.root, settings, await git.read_work_tree(plan.root))
     known = run.conditions
     if known is None or None in (known.code, conditions.code):
@@ -103,8 +103,8 @@ async def resume_run(
         why = "its model, interpreter or environment was another one"
     else:
         reusable = await to_thread.run_sync(offer_results, run, plan, folder, identity)
-        return Resumed(reusable.plan, (), reusable, name)
-    return Resumed(plan, (f"no results of {name} are reused: {why}",))
+        return ResumedPlan(reusable.plan, (), reusable, name)
+    return ResumedPlan(plan, (f"no results of {name} are reused: {why}",))
 
 
 async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run | None, str]:

@@ -42,7 +42,7 @@ _MEDIA_NOT_KEPT = "images and recordings are not kept, because show_outputs is n
 
 
 @dataclass(slots=True)
-class _Flushed:
+class _FlushState:
     """The state besides cases at the last flush, and when the next flush is due."""
 
     state: tuple[int, ...] = ()
@@ -87,7 +87,7 @@ class RunRecorder:
     _invalid: int = 0
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
     _suite_events: int = 0
-    _flushed: _Flushed = field(default_factory=_Flushed)
+    _flushed: _FlushState = field(default_factory=_FlushState)
 
     @property
     def stage(self) -> str:

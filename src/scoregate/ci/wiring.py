@@ -41,7 +41,7 @@ from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.resume import Resumed, resume_run
+from scoregate.ci.resume import ResumedPlan, resume_run
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
@@ -232,7 +232,7 @@ async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, 
 
 async def _resume(
     context: JobContext, scratch: Path, identity: Identity | None, last: Path | None, plan: Plan, settings: Settings
-) -> Resumed:
+) -> ResumedPlan:
     resumed = await resume_run(context, scratch / "reuse", identity, plan, settings, last=last)
     if resumed.plan.kept is None:
         return resumed

@@ -48,7 +48,8 @@ def command(
 ) -> int:
     """Show how every score of RUN changed from another run, or rank its variants. The exit code is 0 in any case.
 
-    Default for RUN: the last run of the project, in the folder of the setting `out`.
+    Default for RUN: the last run of the project, in the folder of the setting `out`. Two runs in folders:
+    `scoregate compare AFTER --baseline BEFORE`.
     """
     if variants and baseline is not None:
         raise UsageError(

@@ -25,7 +25,7 @@ COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"
 AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 # The first line of the section in AGENTS.md.
 _AGENTS_MARK = "<!-- scoregate -->"
-_LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
+_LIMITS_OF_EXAMPLE, _RELATIVE_LIMIT = "\n# Limits of one suite", "\n# Also fail if any score"
 
 
 @click.command("init")
@@ -55,6 +55,7 @@ def command(folder: Path, *, commands: bool, agents: bool) -> None:
         for line in explain_settings(suites.frameworks, folder):
             click.echo(line)
     click.echo("\nNow run:  scoregate run")
+    click.echo(f"Then commit, push, and require the job `evals` in the branch protection of {branch or 'main'}.")
 
 
 def _create_file(folder: Path, name: str, text: str) -> None:
@@ -132,7 +133,10 @@ def _make_settings(found: tuple[FoundFramework, ...]) -> str:
         return text
     limits = text.partition(_LIMITS_OF_EXAMPLE)[0]
     if not all(each.has_thresholds for each in found):
-        limits += "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
+        limits = (
+            limits.partition(_RELATIVE_LIMIT)[0]
+            + "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
+        )
     # `paths` is a key of the top level, which has to come before the tables.
     return "\n".join((limits, *format_settings(found), ""))
 

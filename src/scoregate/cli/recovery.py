@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoregate.ci.archive import PARTS, RUN_FOLDER, Recovered, recover
+from scoregate.ci.archive import PARTS, RUN_FOLDER, RecoveredRun, recover
 from scoregate.ci.settings import Settings
 
 
-def recover_runs(out: Path, settings: Settings) -> list[Recovered]:
+def recover_runs(out: Path, settings: Settings) -> list[RecoveredRun]:
     """Recover runs on this machine and on a cluster.
 
     Args:

@@ -81,7 +81,7 @@ def _import(store: Store, dataset: str, *, file: Path, by: str) -> None:
     kept = sum(each.decision == "keep" for each in result.decided)
     dropped = len(result.decided) - kept
     print_line(f"{kept:,} kept, {dropped:,} dropped, {result.unchanged:,} unchanged, {result.empty:,} not reviewed")
-    _add_kept(store, dataset)
+    _save_kept_rows(store, dataset)
 
 
 def _serve(store: Store, dataset: str, reviewer: str, *, page: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ def _serve(store: Store, dataset: str, reviewer: str, *, page: Mapping[str, Any]
     from scoregate.web.row_app import build_row_app
     from scoregate.web.row_session import RowSession
 
-    _add_kept(store, dataset)  # of a session that was killed
+    _save_kept_rows(store, dataset)  # of a session that was killed
     check = partial(find_row_problems, find_dataset(store, dataset))
     print_line(f"{reviewer}: {_count_rows(count_waiting(store, dataset))} to review")
     try:
@@ -100,10 +100,10 @@ def _serve(store: Store, dataset: str, reviewer: str, *, page: Mapping[str, Any]
             **page,
         )
     finally:
-        _add_kept(store, dataset)
+        _save_kept_rows(store, dataset)
 
 
-def _add_kept(store: Store, name: str) -> None:
+def _save_kept_rows(store: Store, name: str) -> None:
     """Add the kept rows to the dataset, and print what it has now."""
     from scoregate.datasets.candidates import add_kept_rows
 

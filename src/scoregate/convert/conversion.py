@@ -14,7 +14,7 @@ _LONGEST = 300
 
 
 @record
-class LeftOut:
+class UnconvertedPart:
     """A part of a configuration that wasn't converted.
 
     Attributes:
@@ -37,7 +37,7 @@ class Findings:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    left_out: dict[LeftOut, None] = field(default_factory=dict)
+    left_out: dict[UnconvertedPart, None] = field(default_factory=dict)
     ignored: dict[str, None] = field(default_factory=dict)
 
     def leave_out(self, place: str, reason: str) -> None:
@@ -47,7 +47,7 @@ class Findings:
             place: where it is.
             reason: why, and what to do.
         """
-        self.left_out[LeftOut(_make_line(place), _make_line(reason))] = None
+        self.left_out[UnconvertedPart(_make_line(place), _make_line(reason))] = None
 
     def ignore(self, place: str) -> None:
         """Record a setting that changes no verdict.

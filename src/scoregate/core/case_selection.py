@@ -101,6 +101,7 @@ def select_rows(columns: Columns, rows: Sequence[int]) -> Columns:
         unscaled={name: move(chosen) for name, chosen in columns.unscaled.items()},
         answers={name: move_values(known) for name, known in columns.answers.items()},
         cached=move(columns.cached),
+        partly_paid=move(columns.partly_paid),
         deferred={name: array("l", sorted(move(chosen))) for name, chosen in columns.deferred.items()},
         thresholds=columns.thresholds,
         other_thresholds={name: move_values(known) for name, known in columns.other_thresholds.items()},

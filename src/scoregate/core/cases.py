@@ -184,9 +184,9 @@ class Columns:
         unscaled: the rows with a score outside [0, 1] of an evaluator without a scale, by evaluator.
         answers: the stored answers that a score was made from, by evaluator and row; only if all are known.
         cached: the rows whose output was read from a store.
+        partly_paid: the rows for which an answer of a model, also a judge's, was read from a store.
         reused: the rows that an earlier run measured.
-        unscored: the number of evaluations that returned None.
-        unscored_counts: the same by evaluator.
+        unscored, unscored_counts: the number of evaluations that returned None, and the same by evaluator.
         deferred: the rows with a label or a pending review instead of a score, by evaluator.
         pending: the number of evaluations that wait for a review.
         contested: the number of pending evaluations in which people choose between two outputs.
@@ -212,6 +212,7 @@ class Columns:
     unscaled: dict[str, set[int]] = field(default_factory=dict)
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
+    partly_paid: set[int] = field(default_factory=set)
     reused: set[int] = field(default_factory=set)
     unscored: int = 0
     unscored_counts: dict[str, int] = field(default_factory=dict)
@@ -259,10 +260,10 @@ class Columns:
             self.cached.add(row)
         if case.reused is not None:
             self.reused.add(row)
-        self._add_usage(case)
+        self._add_usage(row, case)
         self._add_scores(row, case)
 
-    def _add_usage(self, case: CaseResult) -> None:
+    def _add_usage(self, row: int, case: CaseResult) -> None:
         known = [] if case.usage is None else [case.usage]
         known += [each.usage for each in case.evaluations.values() if each.usage is not None]
         known += [each.usage for each in case.errors if each.usage is not None]
@@ -275,6 +276,8 @@ class Columns:
         self.costs.append(sum(costs) if costs else MISSING)
         self.tokens.append(sum(usage.input_tokens + usage.output_tokens for usage in known))
         for usage in known:
+            if usage.cached or usage.stored:
+                self.partly_paid.add(row)
             if len(self.unpriced) < _MOST_UNPRICED:
                 self.unpriced.update(unpriced_models(usage))
 

@@ -220,8 +220,9 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
     """The rows of a suite that only the run has; `reason` explains why."""
     for name, info in suite.evaluators.items():
         mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
-        why = describe_unscaled(suite, name) or reason
-        label = RowLabel.NEW if mean is not None or labels else RowLabel.UNMEASURABLE
+        has_scores = mean is not None or bool(labels)
+        why = describe_unscaled(suite, name) or (reason if has_scores else _describe_no_scores(suite, info))
+        label = RowLabel.NEW if has_scores else RowLabel.UNMEASURABLE
         higher_is_better = info.higher_is_better
         yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
 

@@ -134,17 +134,19 @@ def score_side(runs: Sequence[Columns], evaluator: str) -> Side:
     return Side.from_reader(lambda: score_trials(runs, evaluator), errored)
 
 
-def quantity_side(runs: Sequence[Columns], values: Values) -> Side:
+def quantity_side(runs: Sequence[Columns], values: Values, *, is_paid: bool) -> Side:
     """The milliseconds, dollars or tokens of the trials, without errored trials (incomplete) and stored answers (free).
 
     Args:
         runs: the columns of one or several runs, which count as repeats.
         values: returns the column of the quantity.
+        is_paid: whether the quantity is dollars or tokens, to which judges add. Trials of which only some calls were
+            paid are left out then.
     """
 
     def read() -> Iterator[tuple[str, float]]:
         for columns, errored in zip(runs, errored_of_runs, strict=True):
-            ignored = errored | columns.cached
+            ignored = errored | columns.cached | (columns.partly_paid if is_paid else set())
             for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False)):
                 if value > 0 and row not in ignored:
                     yield case, value

@@ -18,6 +18,12 @@ QUANTITIES: dict[Measure, Values] = {
 }
 
 
+def has_stored_answers(suite: SuiteResult) -> bool:
+    """Whether an answer of a model was read from a store, so that cost and tokens are those of only some calls."""
+    columns, usage = suite.columns, suite.usage
+    return bool(columns.cached or columns.partly_paid) or (usage is not None and (usage.cached or usage.stored > 0))
+
+
 def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
     """Rows for latency, cost and tokens if both sides know them; lower is better.
 
@@ -27,10 +33,9 @@ def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], cr
         criteria: the level and the smallest effects that count.
     """
     for measure, values in QUANTITIES.items():
-        new, baseline = (
-            quantity_side([suite.columns], values),
-            quantity_side([each.columns for each in baseline_suites], values),
-        )
+        is_paid = measure is not Measure.LATENCY
+        new = quantity_side([suite.columns], values, is_paid=is_paid)
+        baseline = quantity_side([each.columns for each in baseline_suites], values, is_paid=is_paid)
         pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
         if not pairs.n:
             continue

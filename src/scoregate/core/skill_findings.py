@@ -42,7 +42,7 @@ class CaseFindings:
         for name in names:
             if name in known:
                 continue
-            if meant := self.find_meant(name, known):
+            if meant := self.find_similar_name(name, known):
                 self.add(line, f"there is no field {show(name)}; do you mean {meant}?", shown)
                 continue
             self.add_unused(line, name, shown)
@@ -51,7 +51,7 @@ class CaseFindings:
         """Add a field that has no effect. Only its first place counts."""
         self._unused.setdefault(name, f"line {line}" if shown in ("", self._shown) else f"{shown}:{line}")
 
-    def find_meant(self, name: str, known: Collection[str]) -> str:
+    def find_similar_name(self, name: str, known: Collection[str]) -> str:
         """The known field that a name is almost the same as; empty if there is none, or after very many names."""
         plain = name[:_LONGEST_SHOWN].casefold().replace("-", "_")
         if plain not in self._meant and len(self._meant) < _MOST_NAMES:

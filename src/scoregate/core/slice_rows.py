@@ -53,7 +53,7 @@ class SliceRow:
 
 
 @record
-class LeftOut:
+class UncomparedValues:
     """The values of a field of a suite that are not compared: those with the fewest cases.
 
     Attributes:
@@ -81,7 +81,7 @@ class SliceTable:
     """
 
     rows: tuple[SliceRow, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UncomparedValues, ...] = ()
     limited_suites: frozenset[str] = frozenset()
     empty: tuple[str, ...] = ()
 
@@ -178,7 +178,7 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
     """
     tables = sum(len(each.slices) * len(each.rows) for each in suites)
     most = max(_LEAST_SLICES, min(_MOST_SLICES, _MOST_ROWS // max(1, tables)))
-    rows, left_out = list[tuple[SliceRow, DriftEstimate | None]](), list[LeftOut]()
+    rows, left_out = list[tuple[SliceRow, DriftEstimate | None]](), list[UncomparedValues]()
     for sliced in suites:
         chosen: dict[tuple[str, str, bool], Sequence[int]] = {}
         for name, by_value in sliced.slices.items():
@@ -187,7 +187,9 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
             for value, is_limited in compared:
                 chosen[name, value, is_limited] = by_value[value]
             if hidden := len(by_value) - len(compared):
-                left_out.append(LeftOut(sliced.suite.label, name, hidden, max(0, len(limited) - _MOST_LIMITED)))
+                left_out.append(
+                    UncomparedValues(sliced.suite.label, name, hidden, max(0, len(limited) - _MOST_LIMITED))
+                )
         if chosen:
             rows += _compare_suite(sliced, chosen)
     labelled = tuple(_label_families(rows, criteria))

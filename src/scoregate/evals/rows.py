@@ -177,7 +177,7 @@ class Cases:
         written, shown = dump(body), body
         if _MEDIA in written.decode():
             written, shown = dump(without_names(body)), show_references(body)
-        name = case_name(case.hash, _choose_named(shown)) or dump(shown.get(INPUT, shown)).decode()[:LONGEST_NAME]
+        name = case_name(case.hash, _select_name_fields(shown)) or dump(shown.get(INPUT, shown)).decode()[:LONGEST_NAME]
         tags = tuple(dict.fromkeys((*self.tags, *row.find_tags())))
         return Description(
             name, body, f"{crc32(written):08x}", tags, self._find_cluster(row), dataset_item_id=row.item_id
@@ -191,7 +191,7 @@ class Cases:
         return str(value)
 
 
-def _choose_named(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _select_name_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields that may name a case: its input, and not what is expected. A tool is named with its arguments."""
     if body.get(INPUT) is not None:
         return {INPUT: body[INPUT]}

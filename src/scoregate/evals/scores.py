@@ -14,6 +14,7 @@ from scoregate.core.event_values import Pending
 from scoregate.core.records import record
 
 _PASS_AT_ONE = Threshold(gte=1)
+_SCALE_ADVICE = "Wrap the scorer, as in scorer(…, scale=(0, 100)), with the lowest and the highest score"
 _KINDS = "a bool, a number, a dict of these, an Evaluation, an object with `score`, or None"
 
 
@@ -24,10 +25,12 @@ class ScoreReader:
     Args:
         threshold: where a score passes, on the scale; None leaves it to the result.
         scale: the range of the scorer's numbers.
+        scale_advice: what to do about a number outside of 0 to 1, without a scale.
     """
 
     threshold: Threshold | None = None
     scale: Scale | None = None
+    scale_advice: str = _SCALE_ADVICE
 
     def read(self, result: Any) -> Evaluation | Label | Scores | Pending | None:
         """The result for the record.
@@ -88,10 +91,7 @@ class ScoreReader:
         number = require_number(value, "a score")
         if self.scale is None:
             if not 0 <= number <= 1:
-                raise ValueError(
-                    f"the score {number:g} is outside of 0 to 1. Wrap the scorer, as in "
-                    f"scorer(…, scale=(0, 100)), with the lowest and the highest score"
-                )
+                raise ValueError(f"the score {number:g} is outside of 0 to 1. {self.scale_advice}")
             return Evaluation(number, self._threshold(None), metadata or None)
         low, high = self.scale.low, self.scale.high
         if not low <= number <= high:

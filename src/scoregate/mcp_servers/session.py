@@ -189,7 +189,7 @@ def import_mcp() -> Any:
         ) from None
 
 
-class _Opened:
+class _OpenStreams:
     """Streams that are open, as a transport of version 2."""
 
     def __init__(self, streams: MessageStreams) -> None:
@@ -214,7 +214,7 @@ async def _connect_version_2(
     else:
         messages = import_module("mcp_types").jsonrpc_message_adapter
         streams = start_server(server, _parser(messages.validate_json), _dump_message, rights)
-        transport = _Opened(await stack.enter_async_context(streams))
+        transport = _OpenStreams(await stack.enter_async_context(streams))
     return await stack.enter_async_context(mcp.Client(transport, cache=None))
 
 

@@ -84,7 +84,7 @@ def _read_details(message: Mapping[str, Any], number: int) -> dict[str, Any]:
     return details
 
 
-class OfOutputs(abc.ABC):
+class OutputGrader(abc.ABC):
     """A metric that can grade one output without a suite."""
 
     def evaluate(
@@ -156,7 +156,7 @@ class OfOutputs(abc.ABC):
         """Grade a subject."""
 
 
-class OfConversations(abc.ABC):
+class ConversationGrader(abc.ABC):
     """A metric that can grade a conversation without a suite."""
 
     def evaluate(

@@ -19,6 +19,7 @@ PASSED = "passed"
 _LONGEST_NAME = 200
 _LONGEST_REASON = 300
 _PLUGIN = "scoregate-thresholds"
+_SCALE_ADVICE = "Divide it by the highest score"
 _NOT_GIVEN: Any = object()
 
 
@@ -60,7 +61,10 @@ class EvalCase:
         """
         __tracebackhide__ = True
         self._check_name(name)
-        found = ScoreReader(make_threshold(threshold)).read(value)
+        try:
+            found = ScoreReader(make_threshold(threshold), scale_advice=_SCALE_ADVICE).read(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"score {name!r:.60}: {error}") from None  # pytest shows the line of the test only
         if not isinstance(found, Evaluation | None):
             raise TypeError(f"score {name!r:.60} takes one score, not {type(value).__name__}: {value!r:.100}")
         if found is not None and reason is not None:

@@ -75,7 +75,7 @@ class TraceCollector:
         self.problems: list[tuple[str, str]] = []
         self.repeated = self.known = 0
         self._known = known
-        self._traces: dict[tuple[str, str], _Gathered] = {}
+        self._traces: dict[tuple[str, str], _TraceParts] = {}
 
     def add(self, found: FileRecord) -> None:
         """Add a record of a file."""
@@ -86,7 +86,7 @@ class TraceCollector:
         try:
             kind, parts = _read_parts(found.value)
             for part in parts:
-                gathered = self._traces.setdefault((kind, part.trace_id), _Gathered(found.file, found.line))
+                gathered = self._traces.setdefault((kind, part.trace_id), _TraceParts(found.file, found.line))
                 self.repeated += not gathered.add(part)
         except UnknownRecord as error:
             self.problems.append((place, str(error)))
@@ -123,7 +123,7 @@ class _IncompleteTrace(ValueError):
     """The files have only later parts of a trace."""
 
 
-class _Gathered:
+class _TraceParts:
     """The parts of one trace, and the place of the first one."""
 
     def __init__(self, file: str, line: int) -> None:

@@ -47,7 +47,7 @@ def test_a_skill_gets_its_comment_with_three_arms(workflow: Workflow, tmp_path: 
     (tmp_path / "comment.html").write_text(comment.body, "utf-8")
     text = html.unescape(re.sub(r"<[^>]+>", "", comment.body))
     assert "helps +85.0 pp [" in text, text
-    assert "compared with none (results of the base's run); this change −10.0 pp [" in text
+    assert "compared with running without it (results of the base's run); this change −10.0 pp [" in text
     assert "triggers in 20 of 20 cases where it should, and in 0 of 5 cases where it should not" in text
     assert "+1,900 tokens per case" in text
     assert "1 arm did not run" in text

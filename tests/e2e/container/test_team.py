@@ -44,7 +44,7 @@ def test_cost_drift_and_alerts(workflow: Workflow, openai_server: OpenAIServer, 
     assert re.search(rf"estimate \$0\.\d+ \[.*\], {CASES} calls, ", drifted.log)
     (comment,) = pull.comments
     assert "explained by the provider's drift" in comment.body
-    assert re.search(r"Cost: estimate .*, was ", comment.body)
+    assert re.search(r"Cost: estimate .*, actual ", comment.body)
 
     # The nightly job of main: the provider is worse, even worse, and as it was.
     workflow.project.git("checkout", "-q", "main")

@@ -48,7 +48,7 @@ def test_small_drops_that_add_up_fail_on_main_and_not_on_a_pull_request(world: W
 def test_a_short_history_is_a_note(world: World) -> None:
     job = decline(world, "10 runs")
     assert job.exit_code == 0, job.output
-    assert "`max_decline` was not applied: main has 3 earlier runs, none is 10 runs old" in job.output
+    assert "max_decline was not applied: main has 3 earlier runs, none is 10 runs old" in job.output
 
 
 def test_earlier_runs_that_cannot_be_read_are_unmeasurable(world: World) -> None:

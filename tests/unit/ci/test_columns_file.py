@@ -105,7 +105,7 @@ def test_damaged_or_invalid_columns_are_not_used(tmp_path: Path) -> None:
         "a column is shorter": gzip.compress(text.replace(b'"digests":["d","",""]', b'"digests":["d",""]')),
         "a row that doesn't exist": gzip.compress(text.replace(b'"cached":[4]', b'"cached":[400]')),
         "no status": gzip.compress(text.replace(b'"statuses":[3', b'"statuses":[9')),
-        "another version": gzip.compress(text.replace(b'"version":1', b'"version":2')),
+        "another version": gzip.compress(text.replace(b'"version":2', b'"version":3')),
     }
     for what, data in invalid.items():
         assert data != gzip.compress(text), what

@@ -70,6 +70,10 @@ PNPM = """Scope: all 2 workspace projects
  ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up to date
 
 Note that in CI environments this setting is true by default."""
+STORE = """Traceback (most recent call last):
+  File "/app/evals/eval_agent.py", line 12, in <module>
+scoregate.errors.StoreError: TOML cannot be written: the package tomlkit is not installed
+Run: pip install 'scoregate[judges]'"""
 INSTALLATIONS = {
     NPM_USAGE: NPM_USAGE.splitlines()[:2],
     OLD_NPM: OLD_NPM.splitlines()[:2],
@@ -86,6 +90,8 @@ EXPECTED = {
     JAVA: 'Exception in thread "main" java.lang.IllegalStateException: no model; '
     "Caused by: java.io.IOException: refused",
     GO: "panic: no cases",
+    STORE: "scoregate.errors.StoreError: TOML cannot be written: the package tomlkit is not installed. "
+    "Run: pip install 'scoregate[judges]'",
     TSC: "src/run.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.",
     "sh: 1: promptfoo: not found": "sh: 1: promptfoo: not found",
     "Error: 401 from the API\ncleaning up\ndone\n\n": "Error: 401 from the API",

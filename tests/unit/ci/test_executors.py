@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.ci.executors.budget import BudgetLeases, Spent
+from scoregate.ci.executors.budget import BudgetLeases, BudgetUse
 from scoregate.ci.executors.source_tree import pack_tree, unpack_tree
 from scoregate.ci.executors.wire import decode_event, encode_event, move_launch
 from scoregate.ci.launch import EventsReceived, Finished, Printed
@@ -29,12 +29,12 @@ def test_leases_and_costs_never_exceed_the_budget() -> None:
         if waiting and (len(running) < 3 or chance.random() < 0.5):
             number = waiting.pop(0)
             limits = leases.begin(number)
-            running[number] = Spent(float(limits["SCOREGATE_MAX_COST"]), float(limits["SCOREGATE_MAX_TOKENS"]))
+            running[number] = BudgetUse(float(limits["SCOREGATE_MAX_COST"]), float(limits["SCOREGATE_MAX_TOKENS"]))
         else:
             number = chance.choice(list(running))
             lease = running.pop(number)
             share, is_complete = chance.random(), chance.random() < 0.7
-            leases.end(number, Spent(lease.cost * share, lease.tokens * share), is_complete=is_complete)
+            leases.end(number, BudgetUse(lease.cost * share, lease.tokens * share), is_complete=is_complete)
             if not is_complete:  # its worker died
                 waiting.append(number)
         held = sum(running.values(), leases.spent)
@@ -45,10 +45,10 @@ def test_leases_and_costs_never_exceed_the_budget() -> None:
 def test_the_share_of_a_dead_worker_returns() -> None:
     leases = BudgetLeases(9.0, None, {1: 1.0, 2: 1.0, 3: 1.0})
     assert leases.begin(1) == leases.begin(2) == {"SCOREGATE_MAX_COST": "3.0"}
-    leases.end(1, Spent(cost=1.0), is_complete=False)
+    leases.end(1, BudgetUse(cost=1.0), is_complete=False)
     assert leases.begin(3) == {"SCOREGATE_MAX_COST": "2.5"}
-    leases.end(2, Spent(), is_complete=True)
-    leases.end(3, Spent(), is_complete=True)
+    leases.end(2, BudgetUse(), is_complete=True)
+    leases.end(3, BudgetUse(), is_complete=True)
     assert leases.begin(1) == {"SCOREGATE_MAX_COST": "8.0"}
 
 

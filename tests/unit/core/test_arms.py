@@ -81,6 +81,6 @@ def test_carried_results_are_named() -> None:
     run = arms(GOOD, BAD)
     carried = CarriedFrom("1", "main@abc", 1.0)
     without = replace(run, suites=(run.suites[0], replace(run.suites[1], carried=carried)))
-    assert "compared with none (results of the base's run)" in sentence(compare(without, arms(GOOD, BAD)))
+    assert "compared with running without it (results of the base's run)" in sentence(compare(without, arms(GOOD, BAD)))
     both = replace(run, suites=tuple(replace(each, carried=carried) for each in run.suites))
     assert "this change does not affect it" in sentence(compare(both, arms(GOOD, BAD)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,15 @@ def test_without_a_base_every_row_is_new() -> None:
     comparison = compare(run_of(told(HIGH)), None, "no run of main was found")
     assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(RowLabel.NEW, 1.0, "no baseline yet")]
     assert comparison.base_note == "no run of main was found"
+
+
+def test_without_a_base_a_row_without_a_score_gives_the_reason() -> None:
+    silent, battle = told(HIGH[:2]), EvaluatorInfo("b", battles=True)
+    rows = compare(run_of(replace(silent, evaluators=(*silent.evaluators, EvaluatorInfo("n"), battle))), None).rows
+    assert {row.evaluator: (row.label, row.reason) for row in rows if row.evaluator != "e"} == {
+        "n": (RowLabel.UNMEASURABLE, "no case has a score"),
+        "b": (RowLabel.UNMEASURABLE, "the baseline has no outputs to compare with"),
+    }
 
 
 def test_a_suite_that_the_base_lacks_is_new() -> None:

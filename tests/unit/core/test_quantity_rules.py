@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
 
 from tests.unit.core.builders import Told, run_of, scored
 
+from scoregate.core.cases import CaseResult, Columns
 from scoregate.core.comparison import compare
-from scoregate.core.evaluation import Usage
+from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.policy import Limits, Policy, Severity
@@ -90,9 +91,26 @@ def test_what_only_one_side_knows() -> None:
     assert ratio(run(1.0), run()) == (PASSED, "unknown in the baseline")
 
 
+def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
+    """A run whose tasks cost 0.1 each, and whose judge costs so much, except where its answer was stored."""
+    made, columns = run(), Columns()
+    for at in range(12):
+        judge = Usage(cost=0.0, cached=True) if at in stored else Usage(10, cost=cost)
+        evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
+        columns.add(CaseResult(0, f"c{at}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
+    return replace(made, suites=(replace(made.suites[0], columns=columns),))
+
+
+def test_cases_whose_judge_was_not_paid_are_not_compared() -> None:
+    assert ratio(judged(), judged(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
+    assert ratio(judged(0.3, stored=range(3)), judged())[0] is FAILED
+    for new, old in ((judged(9.0), judged(stored=range(12))), (judged(9.0, stored=range(12)), judged())):
+        assert left_out(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
+
+
 def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
     assert left_out(run(), run()) == ["neither run knows its cost"]
-    stored = "answers of a store have no latency and no cost to compare"
+    stored = "answers were read from a store, which takes no time and costs nothing"
     every = range(12)
     for new, old in (
         (run(cases=[0.0] * 12, cached_rows=every), run(cases=[0.1] * 12)),

@@ -41,7 +41,7 @@ def test_scores_of_every_kind_are_read() -> None:
 
 def test_a_wrong_score_raises_where_it_is_given() -> None:
     wrong: list[tuple[Any, Any, str]] = [
-        ("s", 1.5, "outside of 0 to 1"),
+        ("s", 1.5, r"^score 's': the score 1\.5 is outside of 0 to 1\. Divide it by the highest score$"),
         ("s", float("nan"), "finite"),
         ("s", "0.5", "not str"),
         ("s", Label("odd"), "takes one score"),

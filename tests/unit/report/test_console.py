@@ -15,7 +15,8 @@ from tests.unit.report.scenes import SCENES
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
 from scoregate.cli.console import SafeLog
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.core.policy import Limits
 
 
 def printed(view: ReportView, width: int = 120, *, color: bool = False, full: bool = False) -> str:
@@ -43,6 +44,21 @@ def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
     assert "  ~  " in noise
     assert "✗ Pass rate of support-bot: 165 of 200 cases (82.5%), required: ≥ 90.0% (set in pyproject.toml)" in lines
     assert lines[-1].startswith("✗ scoregate: 3 of 9 gates failed · 165 of 200 pass (82.5%) · 26 newly failing")
+
+
+def test_a_gate_that_holds_by_less_than_noise_says_so() -> None:
+    told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 2))]) for at in range(26)])
+    lines = printed(view_of(make_run(told), limits=Limits(min_pass_rate=0.85)), 140).splitlines()
+    expected = (
+        "? within noise of its limit: Pass rate of demo: 23 of 26 cases (88.5%), ±12.5% at 26 cases, required: ≥ 85.0%"
+    )
+    assert expected in lines
+
+
+def test_a_row_without_a_score_gives_the_reason() -> None:
+    told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
+    line = next(line for line in printed(view_of(make_run(told))).splitlines() if "silent" in line)
+    assert line.split("  ")[-1] == "no case has a score"
 
 
 def test_failing_cases_come_with_their_reasons() -> None:

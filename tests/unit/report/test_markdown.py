@@ -17,7 +17,7 @@ from scoregate.ci.report import markdown
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.markdown import DETAIL_LEVELS, marker, marker_prefix
 from scoregate.ci.report.view import ReportView
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.policy import Limits
 
 GOLDENS = Path(__file__).parents[2] / "goldens"
@@ -98,6 +98,19 @@ def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:
     run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
     assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, within noise)" in comment(
         view_of(make_run(run), make_base(base))
+    )
+
+
+def test_a_baseline_without_a_commit_is_not_named_by_its_id() -> None:
+    told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
+    text = comment(view_of(make_run(told), replace(make_base(told), commit=None)))
+    assert "**Pass rate 90.0%** (±0 vs the baseline)" in text
+
+
+def test_a_row_without_a_score_gives_the_reason() -> None:
+    told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
+    assert "| ⚠️ | <code>demo</code> · <code>silent</code> | – | no case has a score |" in comment(
+        view_of(make_run(told))
     )
 
 

@@ -308,6 +308,13 @@ def test_stored_answers_show_neither_latency_nor_change() -> None:
     assert again.cost.startswith("$1.00 (+$0.50")
 
 
+def test_stored_answers_of_judges_show_no_change_of_cost() -> None:
+    run, base = make_run(used(2, Usage(10, cost=0.5))), make_base(used(2, Usage(5, cost=0.25)))
+    base.suites[0].columns.partly_paid.add(0)
+    shown = view_of(run, base).suites[0].spend_text
+    assert (shown.tokens, shown.cost, shown.p50) == ("20", "$1.00", "100 ms (±0%)")
+
+
 def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
     amounts = [0.00125] * 2 + [0.0000125] * 100
     shown = {number_format.cost(sum(each)) for each in (amounts, amounts[::-1])}

@@ -169,7 +169,7 @@ def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> Suit
 
 
 def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool = False) -> Pairs:
-    here, there = quantity_side([new], values), quantity_side(olds, values)
+    here, there = (quantity_side(each, values, is_paid=True) for each in ([new], olds))
     clusters = case_clusters(new)
     return pair_sides(here, there, clusters) if raw else pair_sides(log_side(here), log_side(there), clusters)
 

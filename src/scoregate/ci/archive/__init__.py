@@ -16,7 +16,7 @@ from scoregate.ci.archive.marker import IN_PROGRESS, mark_in_progress
 from scoregate.ci.archive.reader import read_run
 from scoregate.ci.archive.rotation import REPORT_FILE, sort_by_start
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
-from scoregate.ci.archive.unfinished import Recovered, latest_run, recover
+from scoregate.ci.archive.unfinished import RecoveredRun, latest_run, recover
 from scoregate.ci.archive.writer import RunWriter
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "REPORT_FILE",
     "RUN_FILE",
     "RUN_FOLDER",
-    "Recovered",
+    "RecoveredRun",
     "RunHead",
     "RunWriter",
     "amend_run",

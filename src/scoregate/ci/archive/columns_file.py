@@ -21,7 +21,7 @@ from scoregate.core.cases import MISSING, Columns
 
 # Parsing fewer cases takes less than 0.1 s.
 LEAST_CASES = 5_000
-_VERSION = 1
+_VERSION = 2
 _ROWS = 10_000
 _CHUNK = 1 << 20
 _MOST_EVALUATORS = 1_000
@@ -181,7 +181,7 @@ def _add_rest(columns: Columns, rest: Mapping[str, Any]) -> None:
 
 def _list_rows(rest: Mapping[str, Any]) -> Iterator[int]:
     """The rows that it refers to."""
-    for rows in (rest["tags"], rest["clusters"], rest["cached"], rest["reused"]):
+    for rows in (rest["tags"], rest["clusters"], rest["cached"], rest["partly_paid"], rest["reused"]):
         yield from rows
     for table in (rest["failed"], rest["errored"], rest["unscaled"], rest["answers"], rest["deferred"]):
         for named in table.values():

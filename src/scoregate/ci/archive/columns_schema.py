@@ -44,6 +44,7 @@ class Rest(TypedDict):
     unscaled: dict[str, set[_Count]]
     answers: dict[str, dict[_Count, str]]
     cached: set[_Count]
+    partly_paid: set[_Count]
     reused: set[_Count]
     unscored: _Count
     unscored_counts: dict[str, _Count]

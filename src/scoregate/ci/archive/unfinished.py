@@ -21,7 +21,7 @@ _MOST_INTERRUPTED = 20
 
 
 @record
-class Recovered:
+class RecoveredRun:
     """A run that was recovered: its folder, the number of its cases, and a notice."""
 
     folder: Path
@@ -82,7 +82,7 @@ def _head(folder: Path) -> RunHead | None:
     return None
 
 
-def recover(out: Path) -> list[Recovered]:
+def recover(out: Path) -> list[RecoveredRun]:
     """Recover the runs that killed processes left in a folder of reports; finished runs stay as they are.
 
     Raises:
@@ -96,7 +96,7 @@ def recover(out: Path) -> list[Recovered]:
         head = _head(folder)
         if head is not None and marker.started <= head.started:
             amend_run(folder, read_run(folder))
-            recovered.append(Recovered(folder, head.cases, f"the last run is incomplete: {CUT_SHORT}"))
+            recovered.append(RecoveredRun(folder, head.cases, f"the last run is incomplete: {CUT_SHORT}"))
         (folder / MARKER_FILE).unlink(missing_ok=True)
     return [each for each in recovered if each is not None]
 
@@ -107,7 +107,7 @@ def remove_oldest(out: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
+def _recover_run(unfinished: Path, out: Path) -> RecoveredRun | None:
     """Recover the run in a folder; None if it only had to be moved, or is empty."""
     if not (unfinished / CASES_FILE).is_file():  # the process was killed after it moved the cases file, before run.json
         (unfinished / RUN_FILE).replace(unfinished.parent / RUN_FILE)
@@ -128,4 +128,4 @@ def _recover_run(unfinished: Path, out: Path) -> Recovered | None:
             writer.finish(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)))
         remove_oldest(out)
     shutil.rmtree(unfinished, ignore_errors=True)
-    return Recovered(target, cases, f"{notice} in {target}") if run.suites else None
+    return RecoveredRun(target, cases, f"{notice} in {target}") if run.suites else None

@@ -165,14 +165,14 @@ def _takes_suite(settings: Settings, suite: str) -> bool:
     return not settings.filters or any(fnmatchcase(suite, glob) for glob in settings.filters)
 
 
-def _choose_cases(settings: Settings, launch: Launch, suite: str) -> _Takes | None:
+def _choose_cases(settings: Settings, launch: Launch, suite: str) -> _CaseFilter | None:
     if not settings.selection.is_filter:
         return None
-    return _Takes(settings, launch.source.path, launch.name, suite)
+    return _CaseFilter(settings, launch.source.path, launch.name, suite)
 
 
 @record
-class _Takes:
+class _CaseFilter:
     """Whether a case of a suite runs."""
 
     settings: Settings

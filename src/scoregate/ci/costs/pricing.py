@@ -12,6 +12,7 @@ from scoregate.models.providers import DEFAULT, PROVIDERS
 from scoregate.models.settings import ModelSettings
 
 _LONGEST_NAME = 100
+_NO_MODEL = "(without a name)"
 
 
 @dataclass(slots=True)
@@ -97,4 +98,13 @@ def _strip_provider(name: str) -> str:
 
 def name_model(usage: Usage) -> str:
     """The model of a usage, as messages name it."""
-    return (usage.model or "(without a name)")[:_LONGEST_NAME]
+    return (usage.model or _NO_MODEL)[:_LONGEST_NAME]
+
+
+def describe_unpriced(model: str) -> str:
+    """Why the calls of a model are in no cost.
+
+    Args:
+        model: what `name_model` returned.
+    """
+    return "calls that name no model, so without a price" if model == _NO_MODEL else f"unknown price for model {model}"

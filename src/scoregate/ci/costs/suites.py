@@ -9,6 +9,7 @@ from enum import StrEnum
 from math import ceil, isnan, sqrt
 from statistics import fmean, variance
 
+from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
 from scoregate.core.case_choice import CaseLabels
 from scoregate.core.cases import percentiles
@@ -230,7 +231,7 @@ def _estimate_seconds(
 
 
 def _describe_gaps(base: SuiteTrials) -> str:
-    notes = [f"unknown price for model {name}" for name in sorted(base.unpriced)]
+    notes = [describe_unpriced(name) for name in sorted(base.unpriced)]
     if base.unknown_calls:
         notes.append(
             f"{base.unknown_calls:,} calls were answered from a cache in the base's run, and are not stored here: their"

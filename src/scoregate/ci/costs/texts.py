@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoregate.ci.costs.estimate import PlanEstimate
+from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.suites import SuiteEstimate, SuiteState
 from scoregate.ci.report import number_format
 from scoregate.core.cost_estimates import Interval, RunEstimate
@@ -25,7 +26,7 @@ def format_estimate(estimate: RunEstimate) -> str:
         parts.append(f"{number_format.tokens(tokens)} tokens")
     if estimate.seconds is not None:
         parts.append(number_format.duration(estimate.seconds.expected))
-    gaps = [f"unknown price for model {name}" for name in estimate.unpriced[:_MOST_NAMES]]
+    gaps = [describe_unpriced(name) for name in estimate.unpriced[:_MOST_NAMES]]
     if estimate.unknown:
         gaps.append(f"no estimate for {_shorten(estimate.unknown)}")
     is_empty = estimate.cost is None and not estimate.unpriced

@@ -23,7 +23,7 @@ from scoregate.ci.discover.names import (
     collect_objects,
     dotted_path,
     find_paths,
-    is_of_sdk,
+    is_sdk_path,
     list_imports,
 )
 from scoregate.core.records import record
@@ -216,7 +216,7 @@ class _Reader(ast.NodeVisitor):
         else:
             is_plain = path not in _DYNAMIC and path.partition(".")[0] in sys.stdlib_module_names
         # A constructor is part of nearly every module; only what is done with its object starts something.
-        if not is_plain and not name[:1].isupper() and not (path is not None and is_of_sdk(path)):
+        if not is_plain and not name[:1].isupper() and not (path is not None and is_sdk_path(path)):
             self.scope.opaque.append((node.lineno, name, path))
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -239,7 +239,7 @@ class _Reader(ast.NodeVisitor):
     def _add_references(self, node: ast.Name | ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Load):
             for path in find_paths(node, self.names, self.scopes.objects):
-                if not is_of_sdk(path):
+                if not is_sdk_path(path):
                     self.scope.references.setdefault(path, node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> None:

@@ -17,7 +17,7 @@ Resolve: TypeAlias = Callable[[str], str]
 ExportedNames: TypeAlias = Callable[[str], Mapping[str, str]]
 
 
-def is_of_sdk(path: str) -> bool:
+def is_sdk_path(path: str) -> bool:
     """Whether a dotted path is in one of the packages that start suites."""
     return path.partition(".")[0] in SDKS
 
@@ -51,7 +51,7 @@ def collect_names(
             if isinstance(function, ast.Call) and function.args and dotted_path(function.func, names) == PARTIAL:
                 function = function.args[0]
             alias = dotted_path(function, names)
-            if alias is not None and (is_of_sdk(alias) or isinstance(function, ast.Call)):
+            if alias is not None and (is_sdk_path(alias) or isinstance(function, ast.Call)):
                 names |= {target.id: alias for target in node.targets if isinstance(target, ast.Name)}
     return names
 

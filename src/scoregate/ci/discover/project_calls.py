@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from scoregate.ci.discover.ast_scan import Scope, Scopes, SuiteCall, read_scopes
 from scoregate.ci.discover.entry_points import EntryPoint, find_entry_point
 from scoregate.ci.discover.names import STAR, Objects, collect_names, join_path
-from scoregate.ci.discover.project_modules import Located, ProjectModules
+from scoregate.ci.discover.project_modules import ModuleLocation, ProjectModules
 
 _MOST_PARSED_BYTES = 8 * 1024 * 1024
 _MOST_STEPS = 2_000  # of one search
@@ -107,13 +107,13 @@ class ProjectCalls:
             if each not in self.candidates and each != file and self.modules.mentions_sdk(each):
                 yield each
 
-    def _locate_object(self, file: str, path: str) -> Located | None:
+    def _locate_object(self, file: str, path: str) -> ModuleLocation | None:
         """An object in a module of the project that may lead to an SDK."""
         located = self.modules.locate(file, path)
         is_object = located is not None and located.rest and self.modules.mentions_sdk(located.files[-1])
         return located if is_object else None
 
-    def _starts_suite(self, located: Located, file: str, path: str) -> EntryPoint | None:
+    def _starts_suite(self, located: ModuleLocation, file: str, path: str) -> EntryPoint | None:
         key = located.files[-1], located.rest
         if key not in self._found:
             self._found[key] = self._search(_Search(objects=[(file, path)]))
@@ -134,7 +134,7 @@ class ProjectCalls:
 
     def _take_step(self, search: _Search) -> Iterator[EntryPoint]:
         if search.modules:
-            located: Located | None = Located((search.modules.pop(),), ())
+            located: ModuleLocation | None = ModuleLocation((search.modules.pop(),), ())
         else:
             here, path = search.objects.pop()
             if (entry_point := find_entry_point(path)) is not None:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from scoregate.ci.discover.files import PYTHON, open_nonblocking
 from scoregate.ci.discover.import_paths import find_import_folders
 from scoregate.ci.discover.installed_packages import InstalledPackages
-from scoregate.ci.discover.names import STAR, is_of_sdk
+from scoregate.ci.discover.names import STAR, is_sdk_path
 from scoregate.core.records import record
 
 # A file that starts a suite has one of these words: a package, the attribute of a client, or a mark of tests.
@@ -33,7 +33,7 @@ _SEPARATORS = re.compile(r"[,()\n]")
 
 
 @record
-class Located:
+class ModuleLocation:
     """What a dotted path is: the files that its import executes, and the part of the path inside of the last one."""
 
     files: tuple[str, ...]
@@ -65,18 +65,18 @@ class ProjectModules:
     installed: InstalledPackages = field(default_factory=InstalledPackages)
     is_incomplete: bool = False
     _folders: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _located: dict[tuple[str, str, tuple[str, ...]], Located | None] = field(default_factory=dict)
+    _located: dict[tuple[str, str, tuple[str, ...]], ModuleLocation | None] = field(default_factory=dict)
     _texts: dict[str, ModuleText] = field(default_factory=dict)
     _mentions: dict[str, bool] = field(default_factory=dict)
     _read: int = 0
 
-    def locate(self, file: str, path: str) -> Located | None:
+    def locate(self, file: str, path: str) -> ModuleLocation | None:
         """What a dotted path in a file is; None if it is not in the project.
 
         An absolute import is searched in the folders that the file adds to `sys.path`, in the file's folder, in those
         above it, in the folder `src` of each, among the packages of the project, and among the installed ones.
         """
-        if is_of_sdk(path):
+        if is_sdk_path(path):
             return None
         folder, known = file.rpartition("/")[0], self._texts.get(file)
         key = folder, path, () if known is None else known.folders
@@ -84,7 +84,7 @@ class ProjectModules:
             self._located[key] = self._locate(*key)
         return self._located[key]
 
-    def _locate(self, folder: str, path: str, added: tuple[str, ...]) -> Located | None:
+    def _locate(self, folder: str, path: str, added: tuple[str, ...]) -> ModuleLocation | None:
         name = path.lstrip(".")
         level, parts = len(path) - len(name), tuple(name.split(".")) if name else ()
         above = [PurePosixPath(folder), *PurePosixPath(folder).parents]
@@ -101,7 +101,7 @@ class ProjectModules:
         others = (self._find(each, parts) for each in self.installed.find(parts[0]))
         return next((each for each in others if each is not None), None)
 
-    def _find(self, folder: str, parts: tuple[str, ...], *, is_package: bool = False) -> Located | None:
+    def _find(self, folder: str, parts: tuple[str, ...], *, is_package: bool = False) -> ModuleLocation | None:
         files: list[str] = []
         if is_package and _INIT in self._list(folder):
             files.append(_join(folder, _INIT))
@@ -112,12 +112,12 @@ class ProjectModules:
                 if _INIT in self._list(folder):
                     files.append(_join(folder, _INIT))
                 elif f"{part}{PYTHON}" in names:
-                    return Located((*files, f"{folder}{PYTHON}"), parts[at + 1 :])
+                    return ModuleLocation((*files, f"{folder}{PYTHON}"), parts[at + 1 :])
             elif f"{part}{PYTHON}" in names:
-                return Located((*files, _join(folder, f"{part}{PYTHON}")), parts[at + 1 :])
+                return ModuleLocation((*files, _join(folder, f"{part}{PYTHON}")), parts[at + 1 :])
             else:
-                return Located(tuple(files), parts[at:]) if files else None
-        return Located(tuple(files), ()) if files else None
+                return ModuleLocation(tuple(files), parts[at:]) if files else None
+        return ModuleLocation(tuple(files), ()) if files else None
 
     def _list(self, folder: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder."""

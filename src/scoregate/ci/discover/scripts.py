@@ -94,12 +94,12 @@ class _Script:
         """The line and the name of the first call of what is defined neither in the project nor in Python or an SDK."""
         for scope in self.scopes.reached(*starts):
             for line, name, path in scope.opaque:
-                is_own = name in self.scopes.functions if path is None else self._is_of_project(path)
+                is_own = name in self.scopes.functions if path is None else self._is_project_path(path)
                 if not is_own:
                     return line, path or name
         return None
 
-    def _is_of_project(self, path: str) -> bool:
+    def _is_project_path(self, path: str) -> bool:
         return self.project is not None and self.project.modules.locate(self.path, path) is not None
 
 

@@ -14,14 +14,14 @@ TrialName = tuple[str, str, int]
 
 
 @record
-class Spent:
+class BudgetUse:
     """US dollars and tokens."""
 
     cost: float = 0.0
     tokens: float = 0.0
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.cost + other.cost, self.tokens + other.tokens)
+    def __add__(self, other: BudgetUse) -> BudgetUse:
+        return BudgetUse(self.cost + other.cost, self.tokens + other.tokens)
 
 
 @dataclass(slots=True)
@@ -40,8 +40,8 @@ class BudgetLeases:
     max_cost: float | None
     max_tokens: float | None
     weights: Mapping[int, float]
-    spent: Spent = field(default_factory=Spent)
-    _leases: dict[int, Spent] = field(default_factory=dict)
+    spent: BudgetUse = field(default_factory=BudgetUse)
+    _leases: dict[int, BudgetUse] = field(default_factory=dict)
     _ended: set[int] = field(default_factory=set)
 
     def begin(self, number: int) -> dict[str, str]:
@@ -52,17 +52,17 @@ class BudgetLeases:
         share = self.weights[number] / total if total else 1 / len(waiting)
         taken = sum(self._leases.values(), self.spent)
         variables: dict[str, str] = {}
-        lease = Spent()
+        lease = BudgetUse()
         if self.max_cost is not None:
-            lease += Spent(cost=max(0.0, self.max_cost - taken.cost) * share)
+            lease += BudgetUse(cost=max(0.0, self.max_cost - taken.cost) * share)
             variables["SCOREGATE_MAX_COST"] = repr(lease.cost)
         if self.max_tokens is not None:
-            lease += Spent(tokens=max(0.0, self.max_tokens - taken.tokens) * share)
+            lease += BudgetUse(tokens=max(0.0, self.max_tokens - taken.tokens) * share)
             variables["SCOREGATE_MAX_TOKENS"] = repr(lease.tokens)
         self._leases[number] = lease
         return variables
 
-    def end(self, number: int, spent: Spent, *, is_complete: bool) -> None:
+    def end(self, number: int, spent: BudgetUse, *, is_complete: bool) -> None:
         """End a lease.
 
         Args:
@@ -76,7 +76,7 @@ class BudgetLeases:
             self._ended.add(number)
 
 
-def sum_spent(reducer: RunReducer, reused: Set[TrialName]) -> Spent:
+def sum_spent(reducer: RunReducer, reused: Set[TrialName]) -> BudgetUse:
     """What the finished trials of an attempt spent.
 
     Args:
@@ -93,4 +93,4 @@ def sum_spent(reducer: RunReducer, reused: Set[TrialName]) -> Spent:
             if not isnan(row_tokens) and (suite.id, *columns.key(row)) not in reused:
                 cost += 0.0 if isnan(row_cost) else row_cost
                 tokens += row_tokens
-    return Spent(cost, tokens)
+    return BudgetUse(cost, tokens)

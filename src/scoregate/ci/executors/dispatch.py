@@ -42,7 +42,7 @@ class PartLog(Protocol):
 
 
 @dataclass(slots=True)
-class _Queued:
+class _QueuedPart:
     """A part that waits for a worker.
 
     `lost` are the attempts without a new result; `refused_by` are workers that must not get it again.
@@ -75,7 +75,7 @@ class Dispatcher:
     wait_s: float = _WAIT_S
     problem: str = ""
     refused: dict[str, str] = field(default_factory=dict)
-    _queue: list[_Queued] = field(default_factory=list)
+    _queue: list[_QueuedPart] = field(default_factory=list)
     _ready: set[str] = field(default_factory=set)
     _preparing: set[str] = field(default_factory=set)
     _running: dict[int, tuple[str, anyio.CancelScope]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Dispatcher:
         Args:
             numbers: the numbers of the parts.
         """
-        self._queue = [_Queued(number) for number in numbers]
+        self._queue = [_QueuedPart(number) for number in numbers]
         idle_since = time.monotonic()
         async with anyio.create_task_group() as tasks:
             while self._queue or self._running:
@@ -152,7 +152,7 @@ class Dispatcher:
                 self._queue.remove(queued)
                 self.log.give_up(queued.number, queued.reason)
 
-    async def _run_part(self, queued: _Queued, worker: str, scope: anyio.CancelScope) -> None:
+    async def _run_part(self, queued: _QueuedPart, worker: str, scope: anyio.CancelScope) -> None:
         number, reason = queued.number, ""
         try:
             with scope:
@@ -177,7 +177,7 @@ class Dispatcher:
             queued.refused_by.add(worker)
             self._retry(queued, "", False)
 
-    def _retry(self, queued: _Queued, reason: str, has_new_results: bool) -> None:
+    def _retry(self, queued: _QueuedPart, reason: str, has_new_results: bool) -> None:
         """Queue the part again, at the front. An attempt that finished trials doesn't count: its results are kept."""
         queued.reason = reason or queued.reason
         queued.lost = 0 if has_new_results else queued.lost + 1

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.archive import IN_PROGRESS, INTERRUPTED, PARTS, RUN_FOLDER, Recovered, amend_run
+from scoregate.ci.archive import IN_PROGRESS, INTERRUPTED, PARTS, RUN_FOLDER, RecoveredRun, amend_run
 from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.archive.marker import is_being_written, read_marker
 from scoregate.ci.archive.rotation import archived_name
@@ -23,7 +23,7 @@ from scoregate.errors import ScoregateError
 OF_SHARDS = re.compile(r"shard [0-9]+: |merged from [0-9]+ of ")
 
 
-def recover_parts(out: Path, settings: Settings) -> list[Recovered]:
+def recover_parts(out: Path, settings: Settings) -> list[RecoveredRun]:
     """Merge the parts that a killed process left in a folder of reports. Those of a run in progress stay as they are.
 
     Args:
@@ -33,7 +33,7 @@ def recover_parts(out: Path, settings: Settings) -> list[Recovered]:
     Raises:
         RecordError: the merged run can't be written.
     """
-    recovered: list[Recovered] = []
+    recovered: list[RecoveredRun] = []
     marker = read_marker(out / RUN_FOLDER)
     if marker is not None and marker.alive:
         return recovered
@@ -47,7 +47,7 @@ def recover_parts(out: Path, settings: Settings) -> list[Recovered]:
     return recovered
 
 
-def _merge(folder: Path, out: Path, settings: Settings) -> Recovered | None:
+def _merge(folder: Path, out: Path, settings: Settings) -> RecoveredRun | None:
     """The merged run; None if no result had arrived."""
     attempts = [path for path in sorted(folder.glob("*/")) if not path.is_symlink()]
     try:
@@ -71,7 +71,7 @@ def _merge(folder: Path, out: Path, settings: Settings) -> Recovered | None:
     finished = max(last, run.started)
     amend_run(target, replace(run, complete=False, finished=finished, scripts=scripts, notices=(*kept, notice)))
     remove_oldest(out)
-    return Recovered(target, cases, f"{notice} in {target}")
+    return RecoveredRun(target, cases, f"{notice} in {target}")
 
 
 def _read_time(path: Path) -> float:

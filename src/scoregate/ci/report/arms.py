@@ -33,8 +33,8 @@ def build_arms(comparisons: Iterable[ArmComparison]) -> Iterator[ArmView]:
 
 def _list_parts(comparison: ArmComparison) -> Iterator[str]:
     if comparison.effect is not None:
-        none = "none (results of the base's run)" if comparison.carried else "none"
-        yield _describe_effect(comparison.effect, none)
+        other = "running without it" + (" (results of the base's run)" if comparison.carried else "")
+        yield _describe_effect(comparison.effect, other)
     if comparison.change is not None:
         yield _describe_change(comparison.change)
     if triggers := ", and ".join(_list_triggers(comparison)):
@@ -43,20 +43,20 @@ def _list_parts(comparison: ArmComparison) -> Iterator[str]:
         yield f"{_format_tokens(comparison.extra_tokens)} per case"
 
 
-def _describe_effect(row: Row, none: str) -> str:
+def _describe_effect(row: Row, other: str) -> str:
     if row.delta is None or row.label in (RowLabel.UNMEASURABLE, RowLabel.NOT_COMPARABLE):
         return f"its effect can't be measured: {one_line(row.reason or str(row.label), _LONGEST_REASON)}"
     size = _format_size(row)
     match row.label:
         case RowLabel.BETTER:
-            return f"helps {size} compared with {none}"
+            return f"helps {size} compared with {other}"
         case RowLabel.WORSE:
-            return f"harms {size} compared with {none}"
+            return f"harms {size} compared with {other}"
         case RowLabel.EQUIVALENT | RowLabel.UNCHANGED:
-            return f"makes no difference, {size} compared with {none}"
+            return f"makes no difference, {size} compared with {other}"
         case RowLabel.TOO_FEW:
-            return f"{size} compared with {none}, too few cases to be certain"
-    return f"{size} compared with {none}, within noise"
+            return f"{size} compared with {other}, too few cases to be certain"
+    return f"{size} compared with {other}, within noise"
 
 
 def _describe_change(row: Row) -> str:

@@ -295,7 +295,7 @@ def _usage_notices(run: Run) -> Iterator[str]:
     """What the run was expected to cost, and the calls of scripts that are in no row of a suite."""
     if run.estimate is not None and run.estimate.cost is not None:
         spent = sum_costs(run)
-        actual = "" if spent is None else f", was {number_format.cost(spent)}"
+        actual = "" if spent is None else f", actual {number_format.cost(spent)}"
         yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
     for script in run.scripts:
         if script.usage is not None:
@@ -309,11 +309,11 @@ def _usage_notices(run: Run) -> Iterator[str]:
 def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
     if (past := comparison.earlier) is not None and past.base is None and not past.base_unreadable:
-        yield f"`max_decline` was not applied: {past.base_note}."
+        yield f"max_decline was not applied: {past.base_note}."
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
         if comparison.has_implicit_base:
-            yield f"Compared with {note}; `--baseline none` compares with nothing."
+            yield f"Compared with {note}. With --baseline none it is compared with nothing."
             if comparison.gone and not (comparison.run.selection or comparison.run.filters):
                 yield f"Not in this run: {_shorten_list(comparison.gone)}."
         if comparison.gone and lacks_shard(comparison.run):

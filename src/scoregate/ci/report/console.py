@@ -267,7 +267,9 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
             yield Padding(Text(safe_text(advice), style="dim"), _INDENT, expand=False)
     yield from _more_line(len(view.failed) - most, "gate", rest)
     for finding in view.near[:most]:
-        yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))
+        yield hanging_indent(
+            mark(ReportState.UNCERTAIN), Text("within noise of its limit: ").append_text(_gate_text(finding))
+        )
 
 
 def _gate_text(finding: Finding) -> Text:

@@ -362,6 +362,8 @@ def _format_delta(row: RowView, *, interval: bool = True) -> str:
 def _explain_row(row: RowView, view: ReportView) -> Text:
     """The label with its reason, and how many cases miss the threshold if a gate failed for that."""
     text = Text()
+    if not view.base and row.row.mean is None:
+        text.append(safe_text(row.note), "dim")
     if view.base:
         text.append(row.label, style=MARKS[row.state][1] if row.significant else None)
     if view.base and row.note:

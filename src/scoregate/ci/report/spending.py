@@ -9,6 +9,7 @@ from math import isnan
 from scoregate.ci.report import number_format
 from scoregate.core.cases import percentiles
 from scoregate.core.comparison_rows import Measure, Row
+from scoregate.core.quantity_rows import has_stored_answers
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 
@@ -62,8 +63,8 @@ def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: It
         rows: the quantities of the suite; those of cost and tokens hold the change of the total and of a typical case.
     """
     new, old = measure_spending(suite), Spending()
-    if base_suite is not None and not (_has_stored_answers(suite) or _has_stored_answers(base_suite)):
-        old = measure_spending(base_suite)
+    if base_suite is not None:
+        old = _without_stored_answers(measure_spending(base_suite), (suite, base_suite))
     if len(suite.columns) and len(suite.columns.cached) == len(suite.columns):
         new = replace(new, p50_ms=None, p95_ms=None)
     changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
@@ -83,9 +84,15 @@ def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: It
     )
 
 
-def _has_stored_answers(suite: SuiteResult) -> bool:
-    usage = suite.usage
-    return bool(suite.columns.cached) or (usage is not None and (usage.cached or usage.stored > 0))
+def _without_stored_answers(old: Spending, suites: Iterable[SuiteResult]) -> Spending:
+    """What can be compared. The stored answers of judges make a suite cheaper, but its tasks no faster."""
+    for suite in suites:
+        usage = suite.usage
+        if suite.columns.cached or (usage is not None and (usage.cached or usage.stored)):
+            return Spending()
+        if has_stored_answers(suite):
+            old = replace(old, tokens=None, cost=None)
+    return old
 
 
 def _format_total_change(row: Row) -> str:

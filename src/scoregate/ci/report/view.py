@@ -26,7 +26,7 @@ from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
 from scoregate.core.run import Confirmation, ReusedRun
-from scoregate.core.slice_rows import LeftOut
+from scoregate.core.slice_rows import UncomparedValues
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)
@@ -109,7 +109,7 @@ class ReportView:
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
     slices: tuple[SliceView, ...] = ()
-    slices_left_out: tuple[LeftOut, ...] = ()
+    slices_left_out: tuple[UncomparedValues, ...] = ()
     variants: tuple[VariantTable, ...] = ()
     model_calls: CallsTable = CallsTable()
     estimate: RunEstimate | None = None

@@ -13,7 +13,7 @@ from scoregate.core.comparison_rows import Measure
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.pairing import Side, quantity_side
-from scoregate.core.quantity_rows import QUANTITIES
+from scoregate.core.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
@@ -24,7 +24,7 @@ _DIGITS = 12
 _ROUNDING = 1e-9
 # With a larger share of calls that name no case, differences of cases say little about the suite.
 _MOST_UNNAMED = 0.5
-_STORED = "answers of a store have no latency and no cost to compare"
+_STORED = "answers were read from a store, which takes no time and costs nothing"
 
 
 def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
@@ -148,7 +148,7 @@ class _Amounts:
     def spread(self) -> Side:
         """The amounts of the cases, each with an equal part of the calls that belong to no case."""
         part = self.unnamed / max(1, len(self.suite.columns))
-        return quantity_side([self.suite.columns], partial(_add_to_each, measure=self.measure, part=part))
+        return quantity_side([self.suite.columns], partial(_add_to_each, measure=self.measure, part=part), is_paid=True)
 
 
 def _add_to_each(columns: Columns, *, measure: Measure, part: float) -> list[float]:
@@ -156,9 +156,10 @@ def _add_to_each(columns: Columns, *, measure: Measure, part: float) -> list[flo
 
 
 def _measure(suite: SuiteResult, measure: Measure) -> _Amounts:
-    usage = None if measure is Measure.LATENCY else suite.usage
-    is_stored = bool(suite.columns.cached) or (usage is not None and (usage.cached or usage.stored > 0))
-    cases = quantity_side([suite.columns], QUANTITIES[measure])
+    is_paid = measure is not Measure.LATENCY
+    usage = suite.usage if is_paid else None
+    is_stored = bool(suite.columns.cached) or (is_paid and has_stored_answers(suite))
+    cases = quantity_side([suite.columns], QUANTITIES[measure], is_paid=is_paid)
     return _Amounts(suite, measure, cases, _amount(usage, measure), is_stored)
 
 

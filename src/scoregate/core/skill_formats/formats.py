@@ -63,7 +63,7 @@ def parse_cases(text: str, file: str, root: Path, skill: str) -> SkillCases:
 def _explain_unknown(content: Mapping[str, Value], reader: CaseReader) -> SkillCases:
     """What a file is without the field of any format: one of another kind, or one with a wrong name."""
     for key, value in content.items():
-        if meant := reader.find_meant(key, FORMATS):
+        if meant := reader.find_similar_name(key, FORMATS):
             reader.add(value.line, f"there is no field {show(key)}; do you mean {meant}?")
     known = ", ".join(f"{key!r} ({tool})" for key, (tool, _) in FORMATS.items())
     unknown = "" if reader.problems else f"it has none of the fields {known}"

@@ -46,7 +46,7 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
     at < 9 && h("kbd", null, at + 1), ` ${name ? `${visible(name)} · ` : ""}${number(value)}`, value === judged.score && h("span", { class: "quiet" }, " judge's score"));
   const named = judged.choices.find(({ value }) => value === judged.score)?.name;
   const fields = (title, found) => found.map((each) => h("section", null,
-    h("h2", null, found.length > 1 || each.name.toLowerCase() !== title.toLowerCase() ? `${title}: ${visible(each.name)}` : title), prose(each.value, { "data-field": each.id, tabindex: 0 })));
+    h("h2", null, each.name.toLowerCase() === title.toLowerCase() ? title : `${title}: ${visible(each.name)}`), prose(each.value, { "data-field": each.id, tabindex: 0 })));
   const view = [
     progress(rows.filter((row) => row.said !== null).length, rows.length, "scores"),
     h("h1", null, visible(judged.name)),
