@@ -173,19 +173,22 @@ def test_packages_that_were_built_in_the_repository_are_in_doubt(repository: Rep
     info = folder / "own-1.dist-info"
     info.mkdir(parents=True)
     code = f"import sys; sys.path.append({str(folder)!r})"
-    repository.write({"dist/own.whl": "", "kept/own.whl": ""})
-    (repository.root.parent / "own.whl").touch()
-    repository.git("add", "kept")
-    for path, why in (
-        (repository.root / "dist" / "own.whl", "installed from dist/own.whl, which git does not track"),
-        (repository.root / "kept" / "own.whl", ""),
-        (repository.root / "app", ""),
-        (repository.root.parent / "own.whl", "which may be built from this repository"),
+    repository.write({"dist/own.whl": ""})
+    for name in ("own.whl", "scoregate-1.whl"):
+        (repository.root.parent / name).touch()
+    for path, kind in (
+        (repository.root / "dist" / "own.whl", "file"),
+        (repository.root / "dist" / "gone.whl", "unknown"),
+        (repository.root / "app", "tree"),
+        (repository.root.parent / "own.whl", "unknown"),
+        (repository.root.parent / "scoregate-1.whl", ""),  # its version is compared
         (repository.root.parent / "gone.whl", ""),
     ):
         (info / "direct_url.json").write_text(json.dumps({"url": path.as_uri()}), encoding="utf-8")
         uses = repository.run(code)
-        assert why in uses.unknown if why else not uses.unknown, path
+        found = {"file": "dist/own.whl" in uses.looked_up, "tree": "app" in uses.trees}
+        found["unknown"] = "which may be built from this repository" in uses.unknown
+        assert [name for name, is_found in found.items() if is_found] == ([kind] if kind else []), path
     assert "installed" not in repository.run("").unknown
 
 

@@ -121,10 +121,6 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
         elif path == ".git" or path.startswith(".git/"):
             if kind not in "si":
                 uses.unknown = uses.unknown or "it reads the repository's history"
-        elif kind == "t" and path not in tree.tracked and not (tree.top / path).is_dir():
-            uses.unknown = (
-                uses.unknown or f"a package was installed from {path}, which git does not track"[:LONGEST_REASON]
-            )
         elif not tree.is_left_out(path) or _COMPILED in path or path in tree.tracked:
             uses.add_path(kind, path)
     uses.check_end()

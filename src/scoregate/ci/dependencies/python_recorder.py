@@ -16,7 +16,7 @@ The log has an entry for each new use, ended by a NUL: a letter, and an absolute
 """
 
 # It imports nothing that Python doesn't import at its start, and no function that it replaces.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -237,9 +237,10 @@ class _Recorder:
         self.busy.add(thread)
         try:
             for name in list_sources(folder) if "-packages" in folder else ():
-                if f"{name}/".startswith(self.start):
-                    self.note(f"t{name}")
-                elif os.path.isfile(name):
+                is_inside, is_file = f"{name}/".startswith(self.start), os.path.isfile(name)
+                if is_inside and (is_file or os.path.isdir(name)):
+                    self.note(f"{'r' if is_file else 't'}{name}")
+                elif is_inside or (is_file and not os.path.basename(name).startswith("scoregate-")):
                     self.note(f"?a package was installed from {name[:200]}, which may be built from this repository")
         finally:
             self.busy.discard(thread)

@@ -32,9 +32,10 @@ SHARED_FILES = (
 _SHARED_FOLDERS = (".github/workflows", ".github/actions", "requirements", ".devcontainer")
 # scoregate installs the first itself.
 _SHARED_PATHS = ("evals/requirements.txt",)
-# Options of pip and uv that name a file, and scripts of jobs.
+# Options of pip and uv that name a file. No part of a text is searched twice, however long it is.
 _OPTION = re.compile(r"(?:-r|-c|--requirements?|--constraints?)[\s=]*[\"']?([\w.][\w./+@-]*)")
-_SCRIPT = re.compile(r"[\w.][\w./+@-]*\.(?:sh|bash)\b")
+_WORD = re.compile(r"[\w./+@-]+")
+_SCRIPTS = (".sh", ".bash")
 _LARGEST_TEXT = 1 << 20
 
 
@@ -76,5 +77,6 @@ def _list_named_files(tree: Tree, path: str, folder: str) -> Iterator[str]:
     except OSError:
         return
     places = {"", folder, path.rpartition("/")[0]}
-    for name in {*_OPTION.findall(text), *_SCRIPT.findall(text)}:
+    scripts = (word for word in _WORD.findall(text) if word.endswith(_SCRIPTS))
+    for name in {*_OPTION.findall(text), *scripts}:
         yield from (os.path.normpath(f"{place}/{name}").lstrip("/") for place in places)
