@@ -66,6 +66,9 @@ values += [path.read_text() for path in sorted(Path("data/set_{number}").glob("*
 values += [(name, open(f"templates/{number}/{{name}}").read()) for name in sorted(os.listdir("templates/{number}"))]
 values.append(resources.files("lib").joinpath("package_data", "{number}.txt").read_text())
 values.append(Path("links/{number}.txt").read_text() if os.path.exists("links/{number}.txt") else "no link")
+values += [path.read_text() for path in sorted(Path("current/{number}").glob("*.md"))]
+folder = os.open("notes", os.O_RDONLY)
+values.append(os.read(os.open("{number}.txt", os.O_RDONLY, dir_fd=folder), 99))
 override = Path("config/{number}.override.json")
 values.append(override.read_text() if override.exists() else "no override")
 if {number} % 3 == 0:
@@ -128,6 +131,8 @@ def make_repository(root: Path) -> None:
             f"templates/{number}/a.j2": f"template {number}\n",
             f"lib/package_data/{number}.txt": f"{number}\n",
             f"texts/{number}.txt": f"text {number}\n",
+            f"versions/{number}/a.md": f"version {number}\n",
+            f"notes/{number}.txt": f"note {number}\n",
             f"frontend/view_{number}.tsx": f"export const view = {number}\n",
             f"docs/page_{number}.md": f"# Page {number}\n",
             f"unused/table_{number}.csv": f"a,b\n{number},1\n",
@@ -138,9 +143,11 @@ def make_repository(root: Path) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    (root / "links").mkdir()
+    for name in ("links", "current"):
+        (root / name).mkdir()
     for number in range(SUITES):
         (root / f"links/{number}.txt").symlink_to(f"../texts/{number}.txt")
+        (root / f"current/{number}").symlink_to(f"../versions/{number}")
     run_git(root, "init", "-q")
     run_git(root, "add", "-A")
     run_git(root, "commit", "-qm", "base")
@@ -197,12 +204,16 @@ def delete(pattern: str) -> Edit:
     return edit
 
 
-def relink(root: Path, chance: random.Random) -> str:
-    """Lead a link to another file."""
-    number, other = chance.sample(range(SUITES), 2)
-    (root / f"links/{number}.txt").unlink()
-    (root / f"links/{number}.txt").symlink_to(f"../texts/{other}.txt")
-    return f"relink links/{number}.txt"
+def relink(link: str, target: str) -> Edit:
+    """Lead a link to another file or folder."""
+
+    def edit(root: Path, chance: random.Random) -> str:
+        number, other = chance.sample(range(SUITES), 2)
+        (root / link.format(number)).unlink()
+        (root / link.format(number)).symlink_to(target.format(other))
+        return f"relink {link.format(number)}"
+
+    return edit
 
 
 def several(*edits: Edit) -> Edit:
@@ -238,7 +249,11 @@ EDITS: tuple[Edit, ...] = (
     delete("links/{}.txt"),
     delete("templates/{}/a.j2"),
     delete("lib/late_{}.py"),
-    relink,
+    relink("links/{}.txt", "../texts/{}.txt"),
+    relink("current/{}", "../versions/{}"),
+    append("versions/{}/a.md", "more\n"),
+    write("versions/{}/b.md", "more\n"),
+    append("notes/{}.txt", "more\n"),
     append("frontend/view_{}.tsx", "// more\n"),
     append("docs/page_{}.md", "More.\n"),
     append("README.md", "More.\n"),

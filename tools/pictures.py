@@ -240,6 +240,8 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "images/history.png": history,
     "images/review.png": review,
     "images/command.png": team_pictures.command,
+    "images/affected.png": team_pictures.affected,
+    "images/accepted.png": team_pictures.accepted,
     "images/drift.png": team_pictures.drift,
     "images/alert.png": team_pictures.alert,
     "images/cost.svg": team_pictures.cost,

@@ -1,4 +1,7 @@
-"""Pictures of pull requests and an issue on the fake of GitHub: a command's answer, drift of a provider, an alert."""
+"""Pictures of pull requests and an issue on the fake of GitHub.
+
+Affected suites, accepted regressions, a command's answer, drift of a provider, an alert.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import html
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +54,41 @@ def ask(input):
 numbers = range({cases})
 data = [{{"id": f"order {{n}}", "input": f"Where is order {{n}}?", "expected": f"parcel {{n}}"}} for n in numbers]
 evaluate("support-answers", data=data, task=ask, scorers=[contains()])
+"""
+# Each suite depends on a prompt of its own, whose last word says how many cases pass.
+PROMPTED = """
+from pathlib import Path
+
+from scoregate import evaluate
+from scoregate.scorers import contains
+
+limit = int(Path("prompts/{name}.md").read_text().split()[-1])
+data = [{{"id": f"{name} {{number}}", "input": str(number)}} for number in range(80)]
+evaluate("{name}", data=data, task=lambda input: "yes" if int(input) < limit else "no", scorers=[contains("yes")])
+"""
+NAMES = ("opening-hours", "orders", "refunds", "tone")
+PROMPTED_SETTINGS = "affected = true\nfail_on_regression = true\nmin_pass_rate = 0\n"
+QUARANTINE = """[[quarantine]]
+case = "refunds 7"
+owner = "bo"
+reason = "depends on the clock"
+until = 2026-12-31
+stable_runs = 2
+
+[[quarantine]]
+case = "tone 79"
+owner = "bo"
+reason = "the model answers it at random"
+until = 2026-12-31
+"""
+ACCEPTED = """[[accepted]]
+suite = "tone"
+evaluator = "contains*"
+until = 2026-12-31
+reason = "short answers are worth it"
+by = "ana"
+issue = "#12"
+at_most = 0.2
 """
 REACTIONS = {"eyes": "👀", "rocket": "🚀", "+1": "👍", "confused": "😕"}
 
@@ -112,6 +150,47 @@ def drift(picture: Path) -> None:
         provider.failing = 2
         pull, _ = change(world, provider)
         browser.save_picture(browser.make_box("github-actions", find_report(pull)), picture)
+
+
+@contextmanager
+def open_prompted_world(files: Mapping[str, str]) -> Iterator[World]:
+    """A repository of four suites, measured on its main branch."""
+    with GitHub.start() as github, tempfile.TemporaryDirectory() as folder:
+        world = World.new(github, Path(folder), "acme/support-bot")
+        world.project.write("scoregate.toml", f"{PROMPTED_SETTINGS}paths = {[f'evals/{name}.py' for name in NAMES]}\n")
+        for name in NAMES:
+            world.project.write(f"evals/{name}.py", PROMPTED.format(name=name))
+            world.project.write(f"prompts/{name}.md", f"Cases that pass: {78 - len(name)}\n")
+        for name, text in files.items():
+            world.project.write(name, text)
+        world.commit()
+        base = world.push()
+        assert base.exit_code == 0, base.output
+        yield world
+
+
+def save_prompted(world: World, picture: Path, files: Mapping[str, str]) -> None:
+    """The comment on a pull request that changes files."""
+    world.branch()
+    for name, text in files.items():
+        world.project.write(name, text)
+    world.commit()
+    pull = world.open_pull_request()
+    world.job(events.pull_request(pull))
+    browser.save_picture(browser.make_box("github-actions", find_report(pull)), picture)
+
+
+def affected(picture: Path) -> None:
+    """The comment on a pull request that edits the prompt of one of four suites."""
+    with open_prompted_world({}) as world:
+        save_prompted(world, picture, {"prompts/tone.md": "Be brief. Cases that pass: 62\n"})
+
+
+def accepted(picture: Path) -> None:
+    """The comment on a pull request with an accepted regression and two cases in quarantine."""
+    files = {".scoregate/quarantine.toml": QUARANTINE, ".scoregate/accepted.toml": ACCEPTED}
+    with open_prompted_world(files) as world:
+        save_prompted(world, picture, {"prompts/tone.md": "Be brief. Cases that pass: 62\n"})
 
 
 def alert(picture: Path) -> None:

@@ -14,7 +14,8 @@ from math import ceil
 from scoregate.ci import git
 from scoregate.ci.archive import CONTROL, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.dependencies.tree import SHARED_FILES
+from scoregate.ci.dependencies.project import find_folder, read_project_tree
+from scoregate.ci.dependencies.shared_files import SHARED_FILES, digest_shared_files
 from scoregate.ci.extra_runs import describe_extra_cost
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
@@ -29,7 +30,7 @@ from scoregate.errors import ScoregateError
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500
 _FETCH = "fetch it; in a workflow, give actions/checkout `fetch-depth: 0`"
-_WORKFLOWS = ".github/"
+_GITHUB, _JOBS = ".github/", (".github/workflows/", ".github/actions/")
 Cases = dict[str, dict[str, list[str]]]  # hashes by script and suite id
 
 
@@ -114,7 +115,10 @@ async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports
     if changed is None:
         return "git can't list the files that changed"
     named = f"/{settings.env_file or '/'}"
-    name = next((each for each in changed if _affects_environment(each) or f"/{each}".endswith(named)), "")
+    tree = await read_project_tree(ports.root, settings)
+    shared = {} if tree is None else digest_shared_files(tree, find_folder(ports.root, tree))
+    found = (each for each in changed if each in shared or _affects_environment(each) or f"/{each}".endswith(named))
+    name = next(found, "")
     return f"{name} changed, and the control would run with this change" if name else ""
 
 
@@ -140,10 +144,10 @@ async def _list_changed_files(ports: Ports, commit: str) -> list[str] | None:
 
 
 def _affects_environment(path: str) -> bool:
-    """Whether a file can change the packages that suites run with."""
+    """Whether a file can change the packages or the variables that suites run with."""
     *folders, name = path.split("/")
-    if path.startswith(_WORKFLOWS):
-        return False
+    if path.startswith(_GITHUB):
+        return path.startswith(_JOBS)
     return "requirements" in folders or any(fnmatchcase(name, pattern) for pattern in (*SHARED_FILES, OWN_FILE))
 
 

@@ -109,6 +109,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             earlier=earlier,
         )
         judged = judge(run)
+        keep_stable_cases(run, judged.comparison, ports.amend)
         alert = await _find_alert(judged, plan, settings, ports, judge)
         outcome = await _report(judged, ports.reporting, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
@@ -220,6 +221,7 @@ async def gate_finished_run(
         run = check(with_history(run, history, baseline, amend), baseline)
         earlier = await reporting.find_decline_base(settings)
         judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, earlier=earlier)
+        keep_stable_cases(run, judged.comparison, amend)
         return await _report(judged, reporting)
 
 
@@ -261,6 +263,15 @@ def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun
     if (changed.history, changed.compared_with) != (run.history, run.compared_with):
         amend(changed)
     return changed
+
+
+def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None:
+    """Write to disk how many runs in a row the cases in quarantine have passed, for the next run to count on."""
+    if not comparison.quarantined:
+        return
+    from scoregate.core.quarantine import list_stable_cases
+
+    amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
 
 
 def judge_run(

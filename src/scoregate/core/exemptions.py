@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from scoregate.core.records import record
 
+STABLE_RUNS = 5
 _ROUNDING = 1e-9
 
 
@@ -60,6 +61,7 @@ class QuarantinedCases:
         suite: a glob of suites.
         case: a glob of names of cases; empty for all.
         tags: globs of tags, of which a case has at least one; empty for all.
+        stable_runs: after how many runs in a row without a failure reports say that a case can leave.
         place: the file and the line; it doesn't count when entries are compared.
     """
 
@@ -69,6 +71,7 @@ class QuarantinedCases:
     suite: str = "*"
     case: str = ""
     tags: tuple[str, ...] = ()
+    stable_runs: int = STABLE_RUNS
     place: str = field(default="", compare=False)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import isnan
 from typing import TypeAlias
 
@@ -13,8 +14,9 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.policy import matches_suite
 from scoregate.core.records import record
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.run import Run, StableCase, SuiteResult
 
+_MOST_STABLE = 10_000
 _Key: TypeAlias = tuple[str, str]  # the id of a suite, the hash of a case
 
 
@@ -29,6 +31,8 @@ class QuarantinedCase:
         entry: the entry that covers it.
         statuses: the status of each trial in the run; empty if it didn't run.
         base_statuses: the same in the baseline.
+        suite_id: the id of its suite.
+        stable_runs: in how many runs in a row every trial passed, up to this run. What a run keeps counts once.
     """
 
     suite: str
@@ -37,6 +41,8 @@ class QuarantinedCase:
     entry: QuarantinedCases
     statuses: tuple[Status, ...] = ()
     base_statuses: tuple[Status, ...] = ()
+    suite_id: str = ""
+    stable_runs: int = 0
 
     @property
     def fails(self) -> bool:
@@ -44,10 +50,9 @@ class QuarantinedCase:
         return any(each in (Status.FAILED, Status.ERRORED) for each in self.statuses)
 
     @property
-    def passed_in_both(self) -> bool:
-        """Whether every trial passed, in the run and in the baseline."""
-        trials = (*self.statuses, *self.base_statuses)
-        return bool(self.statuses and self.base_statuses) and all(each is Status.PASSED for each in trials)
+    def is_stable(self) -> bool:
+        """Whether it passed in so many runs in a row that it can leave the quarantine."""
+        return self.stable_runs >= self.entry.stable_runs
 
 
 @record
@@ -98,7 +103,7 @@ def leave_out_quarantine(
     chosen = found | base_found
     if not chosen:
         return Sides(run, base, tuple(pool), earlier=earlier)
-    trials = _Trials(chosen)
+    trials = _Trials(chosen, () if base is None else base.stable_cases)
     return Sides(
         _without(run, chosen, trials.add),
         None if base is None else _without(base, chosen, trials.add_base),
@@ -184,13 +189,17 @@ def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
 class _Trials:
     """Collects the trials of the cases in quarantine."""
 
-    def __init__(self, chosen: Mapping[_Key, QuarantinedCases]) -> None:
+    def __init__(self, chosen: Mapping[_Key, QuarantinedCases], stable: Iterable[StableCase]) -> None:
         self._chosen = chosen
+        self._stable = {(each.suite, each.case): each.runs for each in stable}
+        self._kept: set[_Key] = set()  # what an earlier run measured
         self._found: dict[tuple[str, str, str], QuarantinedCase] = {}  # by label, id and hash
 
     def add(self, suite: SuiteResult, case: CaseResult) -> None:
         """Add a trial of the run."""
         known = self._get(suite, case)
+        if suite.carried is not None or case.reused is not None:
+            self._kept.add((suite.id, case.hash))
         self._put(suite, replace(known, statuses=(*known.statuses, case.status)))
 
     def add_base(self, suite: SuiteResult, case: CaseResult) -> None:
@@ -199,7 +208,8 @@ class _Trials:
         self._put(suite, replace(known, base_statuses=(*known.base_statuses, case.status)))
 
     def _get(self, suite: SuiteResult, case: CaseResult) -> QuarantinedCase:
-        made = QuarantinedCase(suite.label, case.hash, case.name or case.hash, self._chosen[suite.id, case.hash])
+        entry = self._chosen[suite.id, case.hash]
+        made = QuarantinedCase(suite.label, case.hash, case.name or case.hash, entry, suite_id=suite.id)
         return self._found.get((suite.label, suite.id, case.hash), made)
 
     def _put(self, suite: SuiteResult, case: QuarantinedCase) -> None:
@@ -208,4 +218,22 @@ class _Trials:
     def cases(self, run: Run) -> Iterator[QuarantinedCase]:
         """The cases of the run, suite by suite, then those that only the baseline has."""
         order = {suite.label: at for at, suite in enumerate(run.suites)}
-        yield from sorted(self._found.values(), key=lambda case: order.get(case.suite, len(order)))
+        for case in sorted(self._found.values(), key=lambda case: order.get(case.suite, len(order))):
+            yield replace(case, stable_runs=self._count_stable(case))
+
+    def _count_stable(self, case: QuarantinedCase) -> int:
+        key = (case.suite_id, case.case)
+        before = self._stable.get(key, int(_have_passed(case.base_statuses)))
+        if not case.statuses:
+            return before
+        return before + (key not in self._kept) if _have_passed(case.statuses) else 0
+
+
+def _have_passed(statuses: Sequence[Status]) -> bool:
+    return bool(statuses) and all(each is Status.PASSED for each in statuses)
+
+
+def list_stable_cases(cases: Iterable[QuarantinedCase]) -> tuple[StableCase, ...]:
+    """What a run keeps of its cases in quarantine, for the next one to count on."""
+    stable = (StableCase(each.suite_id, each.case, each.stable_runs) for each in cases if each.stable_runs)
+    return tuple(islice(stable, _MOST_STABLE))

@@ -198,6 +198,15 @@ class Script:
 
 
 @record
+class StableCase:
+    """A case in quarantine, and in how many runs in a row every trial of it passed, up to this run."""
+
+    suite: str
+    case: str
+    runs: int
+
+
+@record
 class BaseReference:
     """A reference to the baseline of a run.
 
@@ -272,6 +281,7 @@ class Run:
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
+        stable_cases: the cases in quarantine that passed, each with the id of its suite.
     """
 
     id: str
@@ -308,6 +318,7 @@ class Run:
     shard: RunShard | None = None
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
+    stable_cases: tuple[StableCase, ...] = ()
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
     read_media: ReadMedia | None = field(default=None, compare=False)

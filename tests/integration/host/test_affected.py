@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -60,6 +61,16 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     assert carried(project.scoregate("run", "--all")) == []
     # A run of all suites is a base, too.
     assert sorted(carried(project.scoregate("run"))) == ["one", "two"]
+
+
+def test_the_change_of_the_pass_rate_is_of_the_cases_that_ran(project: Project) -> None:
+    prepare(project, cases=40)
+    project.write("app/two.py", "def answer(input): return input if int(input) > 9 else 'no'\n")
+    changed = project.scoregate("run")
+    assert carried(changed) == ["one"]
+    text = (project.root / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
+    assert re.search(r"\*\*Pass rate 87\.5%\*\* \(−25\.0 pp .{10,50} in the 40 cases that ran vs ", text)
+    assert "in the 40 cases that ran" in (project.root / "scoregate-out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_list_says_why_each_suite_runs(project: Project) -> None:
@@ -146,6 +157,12 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     assert carried(project.scoregate("run")) == ["shell"]
     project.write("prompts/a/b.md", "new")
     assert carried(project.scoregate("run")) == []
+    named = "affected = true\n" + command.replace(json.dumps(["sh", "-c", emit]), '["sh", "tools/chat.sh"]')
+    project.write("tools/chat.sh", emit)
+    project.write("scoregate.toml", f'{named}inputs = ["prompts/**"]\n')
+    assert project.scoregate("run").exit_code == 0
+    project.write("tools/chat.sh", f"{emit}\n")
+    assert "tools/chat.sh changed" in " ".join(project.scoregate("list", "--affected").output.split())
     project.write("scoregate.toml", 'affected = true\n[[commands]]\nname = "x"\nrun = "x"\ninputs = ["../x"]\n')
     assert "must be a glob of files in the project" in project.scoregate("run").output
 

@@ -281,10 +281,14 @@ def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> No
     priced.write(
         "evals/two.py", SUITE.format(name="two", cases=2).replace("get_model()", 'get_model(model="gpt-4o-2024-05-13")')
     )
-    (gpt4o, gpt4, claude) = (
+    requests = 'BODY = {"model": "o1"}\n\n\ndef ask(text, *, model="claude-2.0"): ...\n\n\n'
+    priced.write("evals/one.py", requests + SUITE.format(name="one", cases=6))
+    (gpt4o, gpt4, claude, body, default) = (
         next(each for each in plan(priced)["warnings"] if each.startswith(f"Model {name} "))
-        for name in ("gpt-4o-2024-05-13", "gpt-4", "claude-2.1")
+        for name in ("gpt-4o-2024-05-13", "gpt-4", "claude-2.1", "o1", "claude-2.0")
     )
+    assert "Named by evals/one.py:1." in body
+    assert "Named by evals/one.py:4." in default
     assert "was retired on 2026-10-23: use gpt-5.6-sol. Named by the setting `model` (scoregate.toml)" in gpt4
     assert "Named by .scoregate/judges/tone/judge.toml" in claude
     assert "Named by evals/two.py:" in gpt4o

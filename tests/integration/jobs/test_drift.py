@@ -153,3 +153,15 @@ def test_what_a_control_can_not_separate_from_the_change_is_not_corrected(world:
     assert "is not in this repository (fetch it; in a workflow, give actions/checkout `fetch-depth: 0`)" in " ".join(
         job.output.split()
     )
+
+
+@pytest.mark.parametrize("path", [".github/workflows/evals.yml", "deps/pins.txt"])
+def test_a_change_of_the_job_or_of_packages_is_no_drift(world: World, provider: Provider, path: str) -> None:
+    world.project.write(".github/workflows/evals.yml", "run: pip install -r deps/pins.txt\n")
+    world.project.write("deps/pins.txt", "openai==1\n")
+    start(world, provider)
+    provider.drifted = 1  # as a variable of the job, or another version of a package, would change all scores
+    before = (world.project.root / path).read_text(encoding="utf-8")
+    job = change(world, provider, lambda world: world.project.write(path, f"{before}# new\n"))
+    assert job.exit_code == 1, job.output
+    assert f"nothing is corrected: {path} changed" in " ".join(job.output.split())

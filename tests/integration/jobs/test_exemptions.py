@@ -190,6 +190,18 @@ def test_cases_in_quarantine_follow_the_base(world: World, shallow: bool) -> Non
     assert junit.count("in quarantine until 2999-12-31, owner bo: the clock") >= 11
 
 
+def test_a_case_that_was_stable_for_long_can_leave_the_quarantine(world: World) -> None:
+    prepare(world, quarantine=FLAKY.replace('"good 1*"', '"good 1"') + "stable_runs = 3\n")
+    for stable in (False, True):
+        job = world.push()
+        (case,) = job.result["quarantined"]
+        assert case["stable"] is stable
+        assert ("passed 3 runs in a row, so it can leave the quarantine" in job.output) is stable
+    job = judge(world, change(world))
+    (case,) = job.result["quarantined"]
+    assert (case["status"], case["stable_runs"]) == ("failed", 0)
+
+
 def test_a_quarantine_of_everything_is_not_green(world: World) -> None:
     prepare(world, quarantine=FLAKY.replace("good 1*", "*"))
     job = judge(world, change(world))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,12 +12,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-import scoregate.ci.dependencies
 from scoregate.ci.archive.run_json import read_dependencies
 from scoregate.ci.dependencies.changes import Changes
 from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
 from scoregate.ci.dependencies.project import read_project_tree
-from scoregate.ci.dependencies.recording import STDLIB
+from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
+from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree, matches, read_tree
 from scoregate.ci.settings import Settings
 from scoregate.core.dependencies import (
@@ -28,8 +29,6 @@ from scoregate.core.dependencies import (
     merge_dependencies,
 )
 
-RECORDER = Path(scoregate.ci.dependencies.__file__).with_name("python_recorder.py")
-
 
 class Repository:
     """A git repository, and Python code that runs in it while it is recorded."""
@@ -39,7 +38,7 @@ class Repository:
         self.root.mkdir()
         self.log, self.folder = root / "log", root / "recorder"
         self.folder.mkdir()
-        (self.folder / "sitecustomize.py").write_text(RECORDER.read_text(encoding="utf-8"), encoding="utf-8")
+        (self.folder / "sitecustomize.py").write_text(read_python_recorder(), encoding="utf-8")
         self.git("init", "-q")
 
     def git(self, *words: str) -> None:
@@ -96,7 +95,7 @@ def test_a_process_records_what_it_uses(repository: Repository) -> None:
         "open('../out.txt').read()\n"
         "sqlite3.connect('file:../data.json?mode=ro', uri=True)\n"
     )
-    assert uses.unknown == uses.native == ""
+    assert (uses.unknown, uses.native) == ("", "sqlite3")
     assert {"script.py", "app/__init__.py", "app/one.py", "app/two.py"} < uses.looked_up.keys()
     assert {"prompts/a.md", "override.toml", "data.json"} < uses.looked_up.keys()
     assert uses.written == {"out.txt": False}
@@ -119,6 +118,87 @@ def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
         "import os; os.closerange(3, 100); open('/dev/null'); import app.one": "didn't end normally",
     }.items():
         assert why in repository.run(code).unknown, code
+
+
+def test_processes_without_an_event_are_in_doubt(repository: Repository) -> None:
+    code = (
+        "import multiprocessing\nfrom pathlib import Path\n"
+        "if __name__ == '__main__':\n"
+        "    context = multiprocessing.get_context('spawn')\n"
+        "    child = context.Process(target=Path('prompts/a.md').read_text)\n"
+        "    child.start()\n    child.join()\n"
+    )
+    assert "other processes" in repository.run(code).unknown
+    tracker = "from multiprocessing import resource_tracker; resource_tracker.ensure_running()"
+    assert repository.run(tracker).unknown == ""
+
+
+def test_files_relative_to_open_folders_are_recorded(repository: Repository) -> None:
+    code = (
+        "import os\nfolder = os.open('prompts', os.O_RDONLY)\n"
+        "os.read(os.open('a.md', os.O_RDONLY, dir_fd=folder), 9)\n"
+        "try: os.stat('b.md', dir_fd=folder)\nexcept OSError: pass\n"
+    )
+    uses = repository.run(code)
+    assert uses.unknown == ""
+    assert {"prompts/a.md", "prompts/b.md"} < uses.looked_up.keys()
+    assert not {"a.md", "b.md"} & uses.looked_up.keys()
+
+
+def test_what_is_written_to_and_read_is_in_doubt(repository: Repository) -> None:
+    assert repository.run("open('data.json', 'a').close()").written == {"data.json": False}
+    assert repository.run("open('data.json', 'a').close(); open('data.json')").written == {"data.json": True}
+    assert repository.run("open('data.json', 'w').close(); open('data.json')").written == {"data.json": False}
+
+
+def test_databases_may_attach_others(repository: Repository) -> None:
+    assert repository.run("import sqlite3; sqlite3.connect(':memory:')").native == "sqlite3"
+
+
+def test_threads_record_while_another_one_follows_links(repository: Repository) -> None:
+    code = (
+        "import os, threading\n"
+        "follow, started, ended = os.readlink, threading.Event(), threading.Event()\n"
+        "recorder = next(each for each in __import__('gc').get_objects() if type(each).__name__ == '_Recorder')\n"
+        "def wait(path):\n    started.set()\n    ended.wait()\n    return path\n"
+        "recorder.realpath = wait\n"
+        "thread = threading.Thread(target=open, args=('/tmp/../dev/null',))\n"
+        "thread.start()\nstarted.wait()\nopen('prompts/a.md').read()\nended.set()\nthread.join()\n"
+    )
+    assert "prompts/a.md" in repository.run(code).looked_up
+
+
+def test_packages_that_were_built_in_the_repository_are_in_doubt(repository: Repository) -> None:
+    folder = repository.root.parent / "site-packages"
+    info = folder / "own-1.dist-info"
+    info.mkdir(parents=True)
+    code = f"import sys; sys.path.append({str(folder)!r})"
+    repository.write({"dist/own.whl": ""})
+    for name in ("own.whl", "scoregate-1.whl"):
+        (repository.root.parent / name).touch()
+    for path, kind in (
+        (repository.root / "dist" / "own.whl", "file"),
+        (repository.root / "dist" / "gone.whl", "unknown"),
+        (repository.root / "app", "tree"),
+        (repository.root.parent / "own.whl", "unknown"),
+        (repository.root.parent / "scoregate-1.whl", ""),  # its version is compared
+        (repository.root.parent / "gone.whl", ""),
+    ):
+        (info / "direct_url.json").write_text(json.dumps({"url": path.as_uri()}), encoding="utf-8")
+        uses = repository.run(code)
+        found = {"file": "dist/own.whl" in uses.looked_up, "tree": "app" in uses.trees}
+        found["unknown"] = "which may be built from this repository" in uses.unknown
+        assert [name for name, is_found in found.items() if is_found] == ([kind] if kind else []), path
+    assert "installed" not in repository.run("").unknown
+
+
+def test_a_repository_below_the_prefix_of_python_is_recorded(repository: Repository) -> None:
+    repository.log.write_bytes(b"")
+    start = f"import sys; sys.prefix = {str(repository.root.parent)!r}\n"
+    code = f"{start}exec({read_python_recorder()!r}, {{'__name__': 'recorder'}})\nopen('data.json').read()"
+    environ = {**os.environ, "SCOREGATE_DEPENDENCIES": f"{repository.root}\n{repository.log}"}
+    subprocess.run([sys.executable, "-c", code], cwd=repository.root, env=environ, check=True)
+    assert "data.json" in read_uses(repository.log, repository.tree()).looked_up
 
 
 def test_model_servers_and_harmless_programs_are_no_doubt(repository: Repository) -> None:
@@ -195,7 +275,7 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
     )
     uses = tuple(range(len(table)))
     script = ScriptDependencies("a.py", "launch", uses, ("app", "helper"), native="polars")
-    record = RunDependencies(table, (script,), tree.digest_shared(""), tree.digest_data())
+    record = RunDependencies(table, (script,), digest_shared_files(tree, ""), tree.digest_data())
     assert _reason(repository, record) == ""
     for files, why in (
         ({"README.md": "x"}, ""),
@@ -227,10 +307,10 @@ def test_files_that_settings_name_count_for_all_suites(repository: Repository) -
         return tree
 
     repository.write({"values.env": "A=1", "calls/a/b.jsonl": "{}", "kept/x": "", "scoregate-out/run/run.json": ""})
-    assert read().digest_shared("") == {}  # git does not track them
+    assert digest_shared_files(read(), "") == {}  # git does not track them
     assert sorted(read().entries[""]) == ["app/", "calls/", "data.json", "prompts/", "values.env"]
     repository.git("add", "-A")
-    assert sorted(read().digest_shared("")) == ["calls/a/b.jsonl", "values.env"]
+    assert sorted(digest_shared_files(read(), "")) == ["calls/a/b.jsonl", "values.env"]
     assert "kept/" in read().entries[""]  # a cache that is tracked holds answers that the change may edit
 
 
@@ -248,6 +328,84 @@ def test_links_lead_to_what_they_show(repository: Repository) -> None:
     (repository.root / "link.json").unlink()
     (repository.root / "link.json").symlink_to("same.json")
     assert repository.tree().digest_file("link.json") != first
+
+
+def test_folders_that_links_lead_to_have_their_files(repository: Repository) -> None:
+    (repository.root / "current").symlink_to("prompts")
+    repository.git("add", "-A")
+
+    def read() -> tuple[str, ...]:
+        tree = repository.tree()
+        imports = tree.digest_imports("current", ["helper"], STDLIB)
+        stem = tree.digest_stem("current/view")
+        return tree.digest_folder("current"), tree.digest_tree(["current/**"]), imports, stem
+
+    first = read()
+    for name, changed in (("b.md", (0, 1)), ("helper.py", (0, 1, 2)), ("view.ts", (0, 1, 3))):
+        repository.write({f"prompts/{name}": ""})
+        assert [place for place, pair in enumerate(zip(first, read(), strict=True)) if len(set(pair)) > 1] == [*changed]
+        (repository.root / "prompts" / name).unlink()
+    repository.write({"prompts/a.md": "other"})
+    assert read() == (first[0], read()[1], *first[2:])
+    assert read()[1] != first[1]
+    (repository.root / "current").unlink()
+    (repository.root / "current").symlink_to("app")
+    assert not set(read()) & set(first)
+    (repository.root / "app" / "again").symlink_to("../prompts")
+    assert repository.tree().digest_tree(["current/**"]) == UNKNOWN
+
+
+def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> None:
+    (repository.root / "link").symlink_to("prompts")
+    uses = repository.run("open('link/../data.json'); import os; os.chdir('link'); open('a.md')")
+    assert {"link", "data.json", "prompts/a.md"} < uses.looked_up.keys()
+
+
+def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
+    repository.write({".gitignore": "raw/", "raw/a.csv": ""})
+    first = repository.tree().digest_folder("raw")
+    repository.write({"raw/b.csv": ""})
+    assert repository.tree().digest_folder("raw") != first
+
+
+def test_tracked_files_of_folders_that_are_left_out_are_recorded(repository: Repository) -> None:
+    repository.write({"node_modules/a/data.json": "{}", "node_modules/b/data.json": "{}"})
+    repository.git("add", "node_modules/a")
+    uses = repository.run("open('node_modules/a/data.json'); open('node_modules/b/data.json')")
+    assert [path for path in uses.looked_up if "node_modules" in path] == ["node_modules/a/data.json"]
+
+
+def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repository) -> None:
+    repository.write(
+        {
+            "evals/requirements.txt": "",
+            "requirements.in": "",
+            ".github/workflows/evals.yml": "run: pip install -r deps/evals.txt && ci/setup.sh",
+            "deps/evals.txt": "-r base.txt\n--constraint=../pins/all.txt",
+            "deps/base.txt": "-r evals.txt",
+            "deps/other.txt": "",
+            "pins/all.txt": "",
+            "ci/setup.sh": "uv pip install --requirements deps/more.txt",
+            "deps/more.txt": "",
+            "deps/command.txt": "",
+        }
+    )
+    repository.git("add", "-A")
+    tree = anyio.run(
+        read_project_tree, repository.root, Settings(install="uv pip install -r deps/command.txt", affected=True)
+    )
+    assert tree is not None
+    assert sorted(digest_shared_files(tree, "")) == [
+        ".github/workflows/evals.yml",
+        "ci/setup.sh",
+        "deps/base.txt",
+        "deps/command.txt",
+        "deps/evals.txt",
+        "deps/more.txt",
+        "evals/requirements.txt",
+        "pins/all.txt",
+        "requirements.in",
+    ]
 
 
 def test_files_of_submodules_are_in_doubt(repository: Repository, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_every_problem_has_its_line() -> None:
         ('owner = "bo"\n', "", "quarantine.toml:1: `owner` is missing: who makes the cases stable again"),
         ('case = "c"', "tags = []", "quarantine.toml:2: `tags` must be a list of 1 to 50 texts, not []"),
         ('case = "c"', 'tags = "slow"', "quarantine.toml:2: `tags` must be a list"),
+        ('case = "c"', 'case = "c"\nstable_runs = 1', ":3: `stable_runs` must be a whole number from 2 to 1000, not 1"),
         ('owner = "bo"', 'owner = "bo"\nby = "bo"', "quarantine.toml:4: unknown field 'by'"),
     ):
         assert message in problems("", FLAKY.replace(old, new, 1))

@@ -88,6 +88,16 @@ def test_modules_and_files_are_recorded(repository: Repository) -> None:
     assert uses.written == {"out.txt": False}
 
 
+def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> None:
+    repository.write({"deep/inner/a.md": "", "deep/b.md": "", "b.md": ""})
+    (repository.root / "link").symlink_to("deep/inner")
+    uses = repository.run(
+        "import fs from 'node:fs'; fs.readFileSync('link/../b.md'); process.chdir('link'); fs.readFileSync('a.md');"
+    )
+    assert {"link", "deep/b.md", "deep/inner/a.md"} <= uses.looked_up.keys()
+    assert "b.md" not in uses.looked_up
+
+
 def test_packages_depend_on_lock_files(repository: Repository) -> None:
     package = {"js/node_modules/dep/package.json": '{"main": "x.js"}', "js/node_modules/dep/x.js": ""}
     repository.write({**package, "js/package.json": "{}", "js/main.cjs": ""})

@@ -15,15 +15,19 @@ from scoregate.ci.pipeline import GateResult, judge_run
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.cases import Status
 from scoregate.core.comparison_rows import Row, RowLabel, label_rows
+from scoregate.core.dependencies import CarriedFrom
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression, Exemptions, ExemptionState, QuarantinedCases
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Criteria
+from scoregate.core.quarantine import list_stable_cases
+from scoregate.core.run import Run
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")
@@ -196,9 +200,32 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
         result = judged(suite(range(0), flaky(1)), before, quarantined=(entry,))
         assert len(result.comparison.quarantined) == found
         if found:
-            assert result.comparison.quarantined[0].passed_in_both
+            assert result.comparison.quarantined[0].stable_runs == 2
         else:
             assert states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
+
+
+def test_stable_runs_are_counted_on_from_the_base() -> None:
+    def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
+        run = make_run(suite(range(0), flaky(score), threshold=True))
+        if carried:
+            run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
+        exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
+        result = judge_run(run, Baseline(before, ""), Settings(), exemptions=exemptions)
+        (case,) = view_of(result).quarantined
+        return replace(run, stable_cases=list_stable_cases(result.comparison.quarantined)), case
+
+    first, case = count(1, None)
+    assert (case.stable_runs, case.stable, case.stability) == (1, False, "")
+    second, _ = count(1, first)
+    kept, case = count(1, second, carried=True)
+    assert (case.stable_runs, case.stable) == (2, False)  # what a run keeps is no further evidence
+    third, case = count(1, kept)
+    assert (case.stable_runs, case.stability) == (3, "passed 3 runs in a row, so it can leave the quarantine")
+    failed, case = count(0, third)
+    assert (case.stable_runs, case.stable, failed.stable_cases) == (0, False, ())
+    assert count(None, third)[1].stable_runs == 0
+    assert count(1, failed)[1].stable_runs == 1
 
 
 def test_the_base_decides_about_the_cases_that_it_has() -> None:

@@ -31,6 +31,7 @@ from scoregate.core.run import (
     Run,
     RunShard,
     Script,
+    StableCase,
     SuiteResult,
 )
 from scoregate.core.suite_states import LONGEST_STATE
@@ -111,6 +112,7 @@ class RunHead:
     shard: RunShard | None = None
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
+    stable_cases: tuple[StableCase, ...] = ()
 
     @property
     def is_unselected(self) -> bool:

@@ -84,24 +84,33 @@ def _read_source(root: Path, source: SuiteSource) -> Iterator[NamedModel]:
 
 
 def _read_python(path: Path) -> Iterator[tuple[str, int]]:
-    """The literals that are given or assigned to a name such as `model`, each with its line."""
+    """The literals that are given or assigned to a name or key such as `model`, each with its line."""
     try:
         tree = ast.parse(_read_text(path))
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
-        value = _find_value(node)
+    for value in (value for node in ast.walk(tree) for value in _find_values(node)):
         if isinstance(value, ast.Constant) and isinstance(value.value, str) and _NAME.fullmatch(value.value):
             yield value.value, value.lineno
 
 
-def _find_value(node: ast.AST) -> ast.AST | None:
-    """What is given or assigned to a name such as `model`."""
-    if isinstance(node, ast.keyword):
-        return node.value if node.arg in _KEYS else None
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else ()
-    names = {getattr(each, "id", "") for each in targets}
-    return getattr(node, "value", None) if names & set(_KEYS) else None
+def _find_values(node: ast.AST) -> Iterator[ast.AST | None]:
+    """What is given or assigned to a name or key such as `model`."""
+    match node:
+        case ast.keyword(arg=name, value=value) if name in _KEYS:
+            yield value
+        case ast.Assign(targets=targets, value=value) if any(getattr(each, "id", "") in _KEYS for each in targets):
+            yield value
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if name in _KEYS:
+            yield value
+        case ast.Dict(keys=keys, values=values):
+            yield from (value for key, value in zip(keys, values, strict=True) if getattr(key, "value", "") in _KEYS)
+        case ast.arguments():
+            positional = [*node.posonlyargs, *node.args]
+            with_default = positional[len(positional) - len(node.defaults) :]
+            names = (each.arg for each in (*with_default, *node.kwonlyargs))
+            defaults = [*node.defaults, *node.kw_defaults]
+            yield from (value for name, value in zip(names, defaults, strict=True) if name in _KEYS)
 
 
 def _read_store(root: Path) -> Iterator[NamedModel]:

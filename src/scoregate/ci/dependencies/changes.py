@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoregate.ci.dependencies.recording import STDLIB, as_texts
+from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.core.dependencies import ROWS, UNKNOWN, Dependency, RunDependencies, ScriptDependencies
 
@@ -20,7 +21,7 @@ class Changes:
 
     def __init__(self, before: RunDependencies, tree: Tree, folder: str) -> None:
         self._before, self._tree = before, tree
-        self._shared = describe_difference(before.shared, as_texts(tree.digest_shared(folder)))
+        self._shared = describe_difference(before.shared, as_texts(digest_shared_files(tree, folder)))
         self._data = describe_difference(before.data, as_texts(tree.digest_data()))
 
     def find_reason(self, script: ScriptDependencies, launch: str) -> str:

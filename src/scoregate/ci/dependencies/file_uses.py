@@ -25,7 +25,8 @@ class FileUses:
     Args:
         looked_up: the paths that it read or looked up.
         rows: the files whose rows are the cases of `evaluate(data=PATH)`.
-        written: the files that it wrote, and whether it had looked them up before.
+        written: the files that it wrote, and whether it used what was there before.
+        appended: those of them that it did not replace.
         listed: the folders that it listed.
         imported: the folders that its imports searched.
         trees: the folders that packages were installed from.
@@ -38,6 +39,7 @@ class FileUses:
     looked_up: dict[str, None] = field(default_factory=dict)
     rows: dict[str, None] = field(default_factory=dict)
     written: dict[str, bool] = field(default_factory=dict)
+    appended: set[str] = field(default_factory=set)
     listed: dict[str, None] = field(default_factory=dict)
     imported: dict[str, None] = field(default_factory=dict)
     trees: dict[str, None] = field(default_factory=dict)
@@ -67,13 +69,17 @@ class FileUses:
         """Add a path."""
         folder, compiled, name = path.rpartition(_COMPILED)
         if compiled:
-            if kind != "w":
+            if kind not in ("w", "a"):
                 self.looked_up[f"{folder}{name.split('.')[0]}.py"] = None
-        elif kind == "w":
+        elif kind in ("w", "a"):
+            if kind == "a" and path not in self.written:
+                self.appended.add(path)
             self.written.setdefault(path, path in self.looked_up)
         elif kind in ("r", "s"):
             if path not in self.written:
                 self.looked_up[path] = None
+            elif kind == "r" and path in self.appended:
+                self.written[path] = True
         else:
             {"l": self.listed, "i": self.imported, "t": self.trees, "e": self.stems, "d": self.rows}[kind][path] = None
 
@@ -106,7 +112,7 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
     start = f"{tree.top}/"
     for entry in text[:-1].split(b"\0"):
         kind, rest = os.fsdecode(entry[:1]), os.fsdecode(entry[1:])
-        if kind not in "rwslited" or not kind:
+        if kind not in "rwaslited" or not kind:
             uses.add(kind, rest.encode("utf-8", "replace").decode())
             continue
         path = "" if rest == str(tree.top) else rest.removeprefix(start)
@@ -115,7 +121,7 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
         elif path == ".git" or path.startswith(".git/"):
             if kind not in "si":
                 uses.unknown = uses.unknown or "it reads the repository's history"
-        elif not tree.is_left_out(path) or _COMPILED in path:
+        elif not tree.is_left_out(path) or _COMPILED in path or path in tree.tracked:
             uses.add_path(kind, path)
     uses.check_end()
     return uses

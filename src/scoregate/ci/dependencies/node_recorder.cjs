@@ -51,6 +51,7 @@ const ESBUILD_SAFE = ['transform', 'format-msgs', 'analyze-metafile', 'cancel', 
 const VITE_CONFIG = '__vite_injected_original_dirname';
 // pnpm writes shell scripts that only start Node.js.
 const SHIM = /^#!\/bin\/sh\nbasedir=\$\(dirname [^]*exec (?:"\$basedir\/)?node/;
+const UP = /[^/.]\/+\.\.(\/|$)/;
 const SIMPLE_COMMAND = /^(?:[\w@%+=:,./ -]|'[^']*'|"[^"$`\\!]*")+$/;
 
 const originals = {
@@ -130,6 +131,10 @@ class Recorder {
     }
     const name = this.toPath(place);
     if (name === undefined || this.seen.has(kind + name)) return;
+    if (typeof place === 'string' && UP.test(place)) {
+      // A link before `..` may lead elsewhere later.
+      for (const { index } of place.matchAll(/\/+\.\.(?=\/|$)/g)) this.notePath('s', place.slice(0, index));
+    }
     if (this.seen.size > MOST_SEEN) {
       this.doubt('it uses too many files');
       return;
@@ -160,7 +165,9 @@ class Recorder {
       if (!Buffer.from(name).equals(bytes)) this.doubt("it uses a file whose name can't be recorded");
     }
     if (typeof name !== 'string' || name.includes('\0')) return undefined;
-    return path.resolve(originals.cwd(), name);
+    // The system follows a link before it goes up from it.
+    const whole = name.startsWith('/') ? name : `${originals.cwd()}/${name}`;
+    return UP.test(name) ? this.resolveLinks(whole) : path.resolve(whole);
   }
 
   isInside(name) {
@@ -468,6 +475,7 @@ function watchFiles(recorder, wrap) {
   wrap(fs, 'globSync', () => recorder.doubt('it uses fs.glob'));
   for (const name of ['realpath', 'realpathSync']) wrap(fs[name], 'native', noteFirst('s'));
   wrap(process, 'loadEnvFile', ([place]) => recorder.notePath('r', place === undefined ? '.env' : place));
+  wrap(process, 'chdir', noteFirst('s'));
   wrap(process, 'binding', ([name]) => {
     if (name !== 'util') recorder.doubt(`it uses process.binding(${String(name).slice(0, 50)})`); // that reads no files
   });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,14 +36,20 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
     tree = await read_tree(root, [root / settings.out])
     if tree is None:
         return None
-    places = [root / each for each in (settings.env_file, settings.cassettes) if each]
-    named = (each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top))
-    tree = replace(tree, named=tuple(named))
+    tree = replace(tree, named=_list_named(root, tree, settings))
     if not cache.is_relative_to(tree.top):
         return tree
     folder = cache.relative_to(tree.top).as_posix()
     is_tracked = any(path.startswith(f"{folder}/") for path in tree.tracked)
     return tree if is_tracked else replace(tree, left_out=(*tree.left_out, folder))
+
+
+def _list_named(root: Path, tree: Tree, settings: Settings) -> tuple[str, ...]:
+    """The files and folders that settings name: variables, recorded calls, and files of the command that installs."""
+    places = [root / each for each in (settings.env_file, settings.cassettes) if each]
+    named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]
+    files = (os.path.relpath(root / word, tree.top) for word in settings.install.split())
+    return (*named, *(each for each in files if each in tree.tracked))
 
 
 def find_folder(root: Path, tree: Tree) -> str:

@@ -1,12 +1,13 @@
 """Records which files of a repository a Python process uses. It runs before all other code of the process.
 
 The host passes this file as text: as `sitecustomize.py` in a folder at the start of PYTHONPATH, or to `python -c`. So
-it uses only the standard library. SCOREGATE_DEPENDENCIES names the repository and the log, one per line.
+it uses only the standard library, and the host replaces its one import by the text of recorder_rules.py.
+SCOREGATE_DEPENDENCIES names the repository and the log, one per line.
 
 The log has an entry for each new use, ended by a NUL: a letter, and an absolute path or a text.
 
 - `P` the process started, `E` it ended normally
-- `r` a file was opened for reading, `w` for writing only, `s` a path was looked up
+- `r` a file was opened for reading, `w` for replacing it, `a` for writing to what is there, `s` a path was looked up
 - `d` a file of rows was read by `evaluate(data=PATH)`, which makes a case of each
 - `l` a folder was listed, `i` the import system listed a folder, `t` a package was installed from a folder
 - `m` the name of a module that was imported, or that was looked for
@@ -15,10 +16,12 @@ The log has an entry for each new use, ended by a NUL: a letter, and an absolute
 """
 
 # It imports nothing that Python doesn't import at its start, and no function that it replaces.
-# ruff: noqa: PTH110, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
+import _posixsubprocess
+import _thread
 import atexit
 import os
 import sys
@@ -26,49 +29,29 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from scoregate.ci.dependencies.recorder_rules import (
+    CONNECTING_MODULES,
+    HARMLESS_PROGRAMS,
+    IMPORT_SYSTEM,
+    LOCAL_MODELS,
+    MODEL_URLS,
+    SAFE_MODULES,
+    describe_flags,
+    is_local,
+    is_provider,
+    list_sources,
+    reads_rows,
+    rename_function,
+    to_address,
+)
+
 _VARIABLE = "SCOREGATE_DEPENDENCIES"
 _MOST_ENTRIES, _MOST_SEEN = 20_000, 200_000
-# The import system and `importlib.metadata` look for certain names in the folders that they list.
-_IMPORT_SYSTEM = (
-    "<frozen importlib._bootstrap_external>",
-    "/importlib/metadata/__init__.py",
-    "/importlib_metadata/__init__.py",
-)
 _STAT_FUNCTIONS = ("stat", "lstat", "access", "readlink", "statvfs")
-# Programs that read no file of a project.
-_HARMLESS = {"uname", "ldconfig", "nproc", "lscpu", "hostname", "arch", "getconf", "sysctl", "sw_vers"}
 _PROCESSES = ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn")
-# Extension modules that open files only through Python, or none.
-_SAFE = {
-    *("aiohttp", "argon2_cffi_bindings", "asyncpg", "backports", "bcrypt", "black", "blake3", "brotli"),
-    *("cffi_backend", "charset_normalizer", "contourpy", "coverage", "cryptography", "fastuuid", "frozenlist"),
-    *("google", "greenlet", "hiredis", "httptools", "jiter", "kiwisolver", "levenshtein", "lz4", "markupsafe"),
-    *("matplotlib", "mmh3", "msgpack", "msgspec", "multidict", "mypyc", "nacl", "numpy", "orjson", "pandas"),
-    *("propcache", "psutil", "psycopg", "psycopg2", "psycopg_binary", "pydantic_core", "rapidfuzz", "regex"),
-    *("rpds", "ruamel_yaml", "rust", "scipy", "simplejson", "sklearn", "sqlalchemy", "tiktoken", "tomli"),
-    *("ujson", "websockets", "wrapt", "xxhash", "yaml", "yarl", "zope", "zstandard"),
-}
-# Native code that connects to servers unseen.
-_CONNECTS = {"uvloop", "grpc", "pycurl", "rnet", "primp", "gevent"}
-# What reads the rows of `evaluate(data=PATH)`.
-_ROWS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
-_ROWS_READER, _ROWS_MODULE, _MOST_FRAMES = "_read_file", "/scoregate/evals/data.py", 16
-# Servers of models run no code of the repository.
-_PROVIDERS = (
-    *("openai.com", "openai.azure.com", "services.ai.azure.com", "inference.ai.azure.com", "anthropic.com"),
-    *("generativelanguage.googleapis.com", "aiplatform.googleapis.com", "oauth2.googleapis.com", "mistral.ai"),
-    *("cohere.com", "cohere.ai", "groq.com", "together.xyz", "together.ai", "fireworks.ai", "deepseek.com", "x.ai"),
-    *("openrouter.ai", "perplexity.ai", "huggingface.co", "hf.co", "cerebras.ai", "voyageai.com", "deepinfra.com"),
-)
-# Hosts of clouds, whose other hosts may be services of the project.
-_CLOUD_MODELS = (("bedrock", ".amazonaws.com"), ("", "-aiplatform.googleapis.com"))
-# A server of this machine may be configured by files of the repository, except for these.
-_LOCAL_MODELS = ("SCOREGATE_GATEWAY_URL", "SCOREGATE_MODEL_BASE_URL")
-_LOCAL = (
-    *("127.", "10.", "192.168.", "169.254.", "0.", "::1", "fc", "fd", "fe80"),
-    *(f"172.{number}." for number in range(16, 32)),
-)
-_MODEL_URLS = (*_LOCAL_MODELS, "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT")
+# scoregate's own databases hold answers of models, and attach no other.
+_OWN_DATABASES = "/scoregate/models/cache.py"
+_TRACKER = "from multiprocessing.resource_tracker import"
 
 
 class _Recorder:
@@ -77,7 +60,8 @@ class _Recorder:
     def __init__(self, top: str, log: str) -> None:
         self.start = os.path.join(top, "")
         own = {os.path.join(each, "") for each in (sys.prefix, sys.exec_prefix, sys.base_prefix)}
-        self.left_out = tuple(own - {self.start})
+        # A repository may be below the prefix of the system's Python, such as /usr/src/app.
+        self.left_out = tuple(each for each in own if not self.start.startswith(each))
         self.system = (*self.left_out, "/proc/", "/sys/", "/dev/", "/usr/", "/lib", "/etc/", "/opt/")
         self.seen: set[str] = set()
         self.modules: set[str] = set()
@@ -85,11 +69,13 @@ class _Recorder:
         self.pid = os.getpid()
         self.handle = os.open(log, os.O_WRONLY | os.O_APPEND)
         self.file = self.identify()
-        addresses = {name: _address(os.environ.get(name, "")) for name in _MODEL_URLS}
-        self.models = {each for name, each in addresses.items() if name in _LOCAL_MODELS or not _is_local(each)} - {""}
+        addresses = {name: to_address(os.environ.get(name, "")) for name in MODEL_URLS}
+        self.models = {each for name, each in addresses.items() if name in LOCAL_MODELS or not is_local(each)} - {""}
         self.fstat, self.write_bytes, self.getpid, self.realpath = os.fstat, os.write, os.getpid, os.path.realpath
         self.getcwd, self.readlink, self.access = os.getcwd, os.readlink, os.access
-        self.is_busy = self.is_lost = False
+        self.in_folders: set[int] = set()  # the threads that open a file relative to an open folder
+        self.busy: set[int] = set()  # the threads in which the recorder itself looks at files
+        self.is_lost = False
 
     def identify(self) -> tuple[int, int]:
         """The identity of the log: the process may close it, and get its number for another file."""
@@ -124,7 +110,8 @@ class _Recorder:
         if not name.startswith("/"):
             name = f"{self.getcwd()}/{name}"
         entry = kind + name
-        if entry in self.seen or self.is_busy:
+        thread = _thread.get_ident()
+        if entry in self.seen or thread in self.busy:
             return
         if len(self.seen) > _MOST_SEEN:
             self.note("?it uses too many files")
@@ -132,27 +119,38 @@ class _Recorder:
         self.seen.add(entry)
         is_inside = name.startswith(self.start)
         if "/../" in f"{name}/" or not (is_inside or name.startswith(self.system)):
-            self.is_busy = True
+            for end in range(len(name)) if is_inside else ():
+                if name.startswith("/..", end):  # a link before `..` may lead elsewhere later
+                    self.note_path("s", name[:end])
+            self.busy.add(thread)
             try:
                 name = self.realpath(name)
             finally:
-                self.is_busy = False
+                self.busy.discard(thread)
             is_inside = f"{name}/".startswith(self.start)
         if is_inside and not name.startswith(self.left_out):
             self.write(kind + os.path.normpath(name))
 
     def on_open(self, args: tuple[Any, ...]) -> None:
         path, flags = args[0], args[2]
-        if not isinstance(path, int):
-            replaces = flags & (os.O_TRUNC | os.O_EXCL) or flags & os.O_ACCMODE == os.O_WRONLY
-            self.note_path("w" if replaces else "d" if _reads_rows(path) else "r", path)
+        if not isinstance(path, int) and _thread.get_ident() not in self.in_folders:
+            self.note_path("d" if reads_rows(path) else describe_flags(flags), path)
+
+    def note_in_folder(self, kind: str, path: Any, folder: int) -> None:
+        """Append a path that is relative to an open folder."""
+        name = os.fsdecode(path)
+        self.note_path(kind, name if name.startswith("/") else f"{self.readlink(f'/proc/self/fd/{folder}')}/{name}")
 
     def on_list(self, args: tuple[Any, ...]) -> None:
         path = args[0]
         if isinstance(path, int):
             path = self.readlink(f"/proc/self/fd/{path}")
-        is_import = sys._getframe(2).f_code.co_filename.endswith(_IMPORT_SYSTEM)
+        is_import = sys._getframe(2).f_code.co_filename.endswith(IMPORT_SYSTEM)
         self.note_path("i" if is_import else "l", self.getcwd() if path in (None, "") else path)
+
+    def on_chdir(self, args: tuple[Any, ...]) -> None:
+        if not isinstance(args[0], int):
+            self.note_path("s", args[0])  # later paths are relative to the place that a link leads to
 
     def on_import(self, args: tuple[Any, ...]) -> None:
         if args[1]:  # an extension module
@@ -164,6 +162,8 @@ class _Recorder:
             name = name.removeprefix("file:").partition("?")[0]
         if name and name != ":memory:":
             self.note_path("r", name)
+        if not sys._getframe(2).f_code.co_filename.endswith(_OWN_DATABASES):
+            self.note("nsqlite3")  # ATTACH opens further files unseen
 
     def on_link(self, args: tuple[Any, ...]) -> None:
         self.note_path("r", args[0])
@@ -171,8 +171,14 @@ class _Recorder:
     def on_process(self, args: tuple[Any, ...]) -> None:
         program = args[0] if args and isinstance(args[0], str | bytes | os.PathLike) else ""
         name = os.path.basename(os.fsdecode(program))
-        if name not in _HARMLESS:
+        if name not in HARMLESS_PROGRAMS:
             self.note(f"?it starts other processes ({name})" if name else "?it starts other processes")
+
+    def on_fork_exec(self, argv: Any, programs: Any) -> None:
+        """Record a process that starts without an event, as those of `multiprocessing` do."""
+        words = [os.fsdecode(each) for each in argv]
+        if not any(_TRACKER in each for each in words):
+            self.on_process((programs[0] if programs else words[0],))
 
     def on_dlopen(self, args: tuple[Any, ...]) -> None:
         name = os.path.basename(str(args[0] or ""))
@@ -181,21 +187,20 @@ class _Recorder:
 
     def on_resolve(self, args: tuple[Any, ...]) -> None:
         host = args[0].decode("ascii", "replace") if isinstance(args[0], bytes) else str(args[0] or "")
-        self.check_host(host, args[1])
+        self.check_host(host, args[1] if len(args) > 1 else None)
 
     def on_connect(self, args: tuple[Any, ...]) -> None:
         address = args[1]
         if not isinstance(address, tuple):
             self.note("?it connects to a local socket")
-        elif _is_local(str(address[0])):
+        elif is_local(str(address[0])):
             self.check_host(str(address[0]), address[1])
 
     def check_host(self, host: str, port: object) -> None:
         """Doubt the log if a server may run code of the repository."""
         host = host.rstrip(".").lower()
         is_model = f"{host}:{port}" in self.models or f"{host}:" in self.models
-        is_cloud_model = any(host.startswith(start) and host.endswith(end) for start, end in _CLOUD_MODELS)
-        if not host or is_model or is_cloud_model or any(f".{host}".endswith(f".{each}") for each in _PROVIDERS):
+        if not host or is_model or is_provider(host):
             return
         self.note(f"?it connects to {host:.100}, which may run code of this repository")
 
@@ -221,34 +226,24 @@ class _Recorder:
     def note_native(self, name: str, top: str, origin: str) -> None:
         """Append native code that may use files or servers unseen; code of the repository always may."""
         is_own = origin.startswith(self.start) and not origin.startswith(self.left_out)
-        if top in _CONNECTS:
+        if top in CONNECTING_MODULES:
             self.note(f"?{top} connects to servers that can't be seen")
-        elif is_own or (top.lower().lstrip("_") not in _SAFE and "__mypyc" not in name):
+        elif is_own or (top.lower().lstrip("_") not in SAFE_MODULES and "__mypyc" not in name):
             self.note(f"n{name}")
 
     def note_installed(self, folder: str) -> None:
         """Append the folders of the repository that packages were copied from when they were installed."""
-        if "-packages" not in folder:
-            return
-        self.is_busy = True
+        thread = _thread.get_ident()
+        self.busy.add(thread)
         try:
-            for entry in os.listdir(folder):
-                if entry.endswith(".dist-info") and os.path.exists(f"{folder}/{entry}/direct_url.json"):
-                    self.note_source(f"{folder}/{entry}/direct_url.json")
+            for name in list_sources(folder) if "-packages" in folder else ():
+                is_inside, is_file = f"{name}/".startswith(self.start), os.path.isfile(name)
+                if is_inside and (is_file or os.path.isdir(name)):
+                    self.note(f"{'r' if is_file else 't'}{name}")
+                elif is_inside or (is_file and not os.path.basename(name).startswith("scoregate-")):
+                    self.note(f"?a package was installed from {name[:200]}, which may be built from this repository")
         finally:
-            self.is_busy = False
-
-    def note_source(self, path: str) -> None:
-        import json
-        from urllib.parse import unquote, urlsplit
-
-        with open(path, "rb") as file:
-            data = json.loads(file.read(1 << 16))
-        url = urlsplit(data.get("url", ""))
-        if url.scheme == "file" and not data.get("dir_info", {}).get("editable"):
-            name = os.path.realpath(unquote(url.path))
-            if f"{name}/".startswith(self.start):
-                self.note(f"t{name}")
+            self.busy.discard(thread)
 
     def note_module(self, name: str) -> None:
         """Append the name of a module; of packages outside of the repository only the first part."""
@@ -259,21 +254,6 @@ class _Recorder:
         places = [getattr(module, "__file__", None) or "", *(getattr(module, "__path__", None) or ())]
         is_own = any(str(each).startswith(self.start) and not str(each).startswith(self.left_out) for each in places)
         self.note(f"m{name if is_own else top}")
-
-
-def _reads_rows(path: Any) -> bool:
-    """Whether `evaluate` reads the rows of its cases from a file, further down the stack."""
-    if not os.fsdecode(path).lower().endswith(_ROWS):
-        return False
-    frame = sys._getframe(2)
-    for _ in range(_MOST_FRAMES):
-        code = frame.f_code
-        if code.co_name == _ROWS_READER and code.co_filename.endswith(_ROWS_MODULE):
-            return True
-        if frame.f_back is None:
-            return False
-        frame = frame.f_back
-    return False
 
 
 class _ImportedNames:
@@ -287,29 +267,19 @@ class _ImportedNames:
         self.modules.add(name)
 
 
-def _address(url: str) -> str:
-    """`host:port` of an address; `host:` without a port."""
-    place = url.partition("://")[2] or url
-    place = place.partition("/")[0].rpartition("@")[2].lower()
-    return place if not place or ":" in place else f"{place}:"
-
-
-def _is_local(host: str) -> bool:
-    return host.startswith(_LOCAL) or host.partition(":")[0] in ("localhost", "")
-
-
 def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
     handlers: dict[str, Callable[[tuple[Any, ...]], None]] = {
         "open": recorder.on_open,
         "os.listdir": recorder.on_list,
         "os.scandir": recorder.on_list,
         "import": recorder.on_import,
+        "os.chdir": recorder.on_chdir,
         "sqlite3.connect": recorder.on_sqlite,
         "os.link": recorder.on_link,
         "os.rename": recorder.on_link,
         "subprocess.Popen": recorder.on_process,
         "ctypes.dlopen": recorder.on_dlopen,
-        "socket.getaddrinfo": recorder.on_resolve,
+        **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), recorder.on_resolve),
         "socket.connect": recorder.on_connect,
         **dict.fromkeys(_PROCESSES, recorder.on_process),
     }
@@ -330,9 +300,9 @@ def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
 
 def _watch_lookups(recorder: _Recorder) -> None:
     """Record the paths that are looked up: no event reports them, and a new file may be found there."""
-    for name in _STAT_FUNCTIONS:
+    for name in (*_STAT_FUNCTIONS, "open"):
         original = getattr(os, name)
-        watched = _watched(original, recorder)
+        watched = (_watched_open if name == "open" else _watched)(original, recorder)
         setattr(os, name, watched)
         for each in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
             if original in each:
@@ -342,19 +312,52 @@ def _watch_lookups(recorder: _Recorder) -> None:
 def _watched(original: Callable[..., Any], recorder: _Recorder) -> Callable[..., Any]:
     def lookup(*args: Any, **options: Any) -> Any:
         path = args[0] if args else options.get("path")
-        if path is not None and not isinstance(path, int) and options.get("dir_fd") is None:
+        if path is not None and not isinstance(path, int):
             try:
+                if options.get("dir_fd") is not None:
+                    recorder.note_in_folder("s", path, options["dir_fd"])
                 # That a file of rows is there is no other use of it.
-                if not (_reads_rows(path) and recorder.access(path, os.F_OK)):
+                elif not (reads_rows(path) and recorder.access(path, os.F_OK)):
                     recorder.note_path("s", path)
             except Exception as error:
                 recorder.note(f"?{type(error).__name__} while its files were recorded")
         return original(*args, **options)
 
-    lookup.__name__ = lookup.__qualname__ = original.__name__
-    lookup.__doc__, lookup.__module__ = original.__doc__, "os"
-    lookup.__wrapped__ = original  # type: ignore[attr-defined]
-    return lookup
+    return rename_function(lookup, original)
+
+
+def _watched_open(original: Callable[..., int], recorder: _Recorder) -> Callable[..., Any]:
+    """`os.open`, whose event has the path, but not the folder that it is relative to."""
+
+    def open_file(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if dir_fd is None:
+            return original(path, flags, mode)
+        thread = _thread.get_ident()
+        try:
+            recorder.note_in_folder(describe_flags(flags), path, dir_fd)
+        except Exception as error:
+            recorder.note(f"?{type(error).__name__} while its files were recorded")
+        recorder.in_folders.add(thread)
+        try:
+            return original(path, flags, mode, dir_fd=dir_fd)
+        finally:
+            recorder.in_folders.discard(thread)
+
+    return rename_function(open_file, original)
+
+
+def _watch_starts(recorder: _Recorder) -> None:
+    """Record the processes of `multiprocessing` and joblib, which start without an event."""
+    original: Callable[..., int] = _posixsubprocess.fork_exec
+
+    def fork_exec(*args: Any) -> int:
+        try:
+            recorder.on_fork_exec(args[0], args[1])
+        except Exception as error:
+            recorder.note(f"?{type(error).__name__} while its processes were recorded")
+        return original(*args)
+
+    _posixsubprocess.fork_exec = fork_exec
 
 
 def _start() -> None:
@@ -373,6 +376,7 @@ def _start() -> None:
     recorder.write("P")
     sys.path_importer_cache.clear()  # folders that were searched before would not be searched again
     _watch_lookups(recorder)
+    _watch_starts(recorder)
     sys.meta_path.insert(0, _ImportedNames(recorder))
     atexit.register(recorder.finish)
     sys.addaudithook(_hook(recorder))

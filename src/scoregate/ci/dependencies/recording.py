@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import NODE_MODULES, Tree
 from scoregate.ci.plan import Launch, SourceKind, list_import_folders
 from scoregate.ci.user_ids import Identity
 from scoregate.core.dependencies import Dependency, RunDependencies, ScriptDependencies
 
 _SOURCE = Path(__file__).with_name("python_recorder.py")
+_RULES = Path(__file__).with_name("recorder_rules.py")
+_RULES_IMPORT = re.compile(r"^from scoregate\.\S+\.recorder_rules import \(.*?^\)$", re.DOTALL | re.MULTILINE)
+_FUTURE = "from __future__ import annotations\n"
 _VARIABLE = "SCOREGATE_DEPENDENCIES"
 _NODE_SOURCE = Path(__file__).with_name("node_recorder.cjs")
 _FIRST_BYTES = 4096
@@ -83,7 +87,7 @@ class UseRecorder:
             identity.give(log)
         module.parent.mkdir()
         module.parent.chmod(0o755)
-        module.write_text(_SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+        module.write_text(read_python_recorder(), encoding="utf-8")
         module.chmod(0o644)
         self._started[launch.name] = time.time()
         path = os.pathsep.join(filter(None, (str(module.parent), environment.get("PYTHONPATH", ""))))
@@ -98,11 +102,14 @@ class UseRecorder:
         """The arguments of Python that record an isolated process too: it ignores PYTHONPATH."""
         if tuple(argv[1:3]) != ("-I", "-m"):
             return tuple(argv)
-        return (*argv[:2], "-c", _BOOT, _SOURCE.read_text(encoding="utf-8"), *argv[2:])
+        return (*argv[:2], "-c", _BOOT, read_python_recorder(), *argv[2:])
 
     def close_log(self, launch: Launch, folder: Path) -> None:
         """Read the log of a script that ended."""
         uses = read_uses(folder / _LOG, self.tree)
+        source = f"{self.folder}/{launch.source.path}".lstrip("/")
+        if launch.kind in (SourceKind.PYTHON, SourceKind.PYTEST) and source not in uses.looked_up:
+            uses.unknown = uses.unknown or "its own file is missing in its record"
         if launch.kind is SourceKind.COMMAND and not launch.source.inputs and not runs_python(launch):
             if launch.name not in self._node:
                 uses.unknown = _NO_INPUTS
@@ -121,11 +128,18 @@ class UseRecorder:
                 # What a part of it was seen to use is added to what its settings name.
                 unknown = native = ""
                 found += list_inputs(launch.source.inputs, self.tree, self.folder)
+                found += _list_named_files(launch, self.tree, self.folder)
             places = () if unknown else tuple(table.setdefault(each, len(table)) for each in found)
             modules = tuple(sorted(uses.modules - STDLIB)) if places else ()
             scripts.append(ScriptDependencies(name, digest_launch(launch), places, modules, native, unknown))
-        shared, data = self.tree.digest_shared(self.folder), self.tree.digest_data()
+        shared, data = digest_shared_files(self.tree, self.folder), self.tree.digest_data()
         return RunDependencies(tuple(table), tuple(scripts), as_texts(shared), as_texts(data))
+
+
+def read_python_recorder() -> str:
+    """The code that records a Python process, as one text."""
+    rules = _RULES.read_text(encoding="utf-8").replace(_FUTURE, "")
+    return _RULES_IMPORT.sub(lambda _: rules, _SOURCE.read_text(encoding="utf-8"))
 
 
 def list_inputs(inputs: Iterable[str], tree: Tree, folder: str) -> list[Dependency]:
@@ -138,6 +152,13 @@ def list_inputs(inputs: Iterable[str], tree: Tree, folder: str) -> list[Dependen
     """
     patterns = [f"{folder}/{each}".lstrip("/") for each in inputs]
     return [Dependency("inputs", each, tree.digest_tree([each])) for each in patterns]
+
+
+def _list_named_files(launch: Launch, tree: Tree, folder: str) -> list[Dependency]:
+    """The files that the words of a command name, such as its program."""
+    words = (os.path.normpath(f"{folder}/{launch.source.cwd}/{word}").lstrip("/") for word in launch.argv)
+    known = {*tree.tracked, *tree.others}
+    return [Dependency("file", path, tree.digest_file(path)) for path in sorted({*words} & known)]
 
 
 def digest_launch(launch: Launch) -> str:

@@ -26,16 +26,6 @@ _NO_DATA = {
 }
 _MOST_ENDINGS = 200
 NODE_MODULES = "node_modules"
-# How the packages of suites are installed, and the jobs that run them.
-SHARED_FILES = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "*requirements*.txt", "*constraints*.txt", "*.lock", "*-lock.*"),
-    *("Pipfile", "pylock*.toml", "package.json", ".npmrc", ".yarnrc*", "uv.toml", "tsconfig*.json", "deno.json*"),
-    *(".python-version", ".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
-    *("environment*.yml", "environment*.yaml", "go.mod", "go.sum", "Cargo.toml", "Makefile", "justfile", "Justfile"),
-    *("noxfile.py", "tox.ini", "Dockerfile*", "*.Dockerfile", "compose*.y*ml", "docker-compose*.y*ml", "Gemfile"),
-    *("pom.xml", "*.gradle", "*.gradle.kts", "bun.lockb", "sitecustomize.py", "usercustomize.py"),
-)
-_SHARED_FOLDERS = (".github/workflows", ".github/actions", "requirements", ".devcontainer")
 
 
 @dataclass
@@ -49,7 +39,9 @@ class Tree:
         changed: the tracked files that differ from the index.
         submodules: the folders of other repositories.
         left_out: folders whose files are no dependencies: the output of scoregate and its cache.
-        named: tracked files and folders that all suites depend on by the settings: variables, recorded calls of models.
+        named: tracked files and folders that all suites depend on by the settings: variables, recorded calls of models,
+            files of the command that installs packages.
+        links: the tracked files that are links.
     """
 
     top: Path
@@ -59,7 +51,9 @@ class Tree:
     submodules: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    links: frozenset[str] = frozenset()
     _digests: dict[str, str] = field(default_factory=dict)
+    _real: dict[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def entries(self) -> dict[str, set[str]]:
@@ -84,6 +78,35 @@ class Tree:
             if path not in missing and not self.is_left_out(path):
                 yield path
 
+    def list_linked(self) -> Iterable[str]:
+        """The files that are there, and those in folders that links lead to, by the names of the links."""
+        paths = list(self.list_files())
+        yield from paths
+        for link, real in self.linked_folders.items():
+            start = f"{real}/" if real else ""
+            yield from (f"{link}/{path.removeprefix(start)}" for path in paths if path.startswith(start))
+
+    @cached_property
+    def linked_folders(self) -> dict[str, str]:
+        """The folders of the repository that links in it lead to, by the paths of the links."""
+        linked, maybe = dict[str, str](), self.links | self.changed
+        for path in self.list_files():
+            place = self.top / path
+            if (path in maybe or path not in self.tracked) and place.is_symlink() and place.is_dir():
+                real = self.follow_links(path)
+                if real is not None:
+                    linked[path] = real
+        return linked
+
+    def follow_links(self, path: str) -> str | None:
+        """The place of a folder without links; None if its files are not listed."""
+        if path not in self._real:
+            real = Path(os.path.realpath(self.top / path))
+            name = real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else None
+            name = "" if name == "." else name
+            self._real[path] = None if name is None or self.has_submodule(name) else name
+        return self._real[path]
+
     def is_left_out(self, path: str) -> bool:
         """Whether a path is no dependency: scoregate's output, caches, and what is installed."""
         parts = path.split("/")
@@ -101,59 +124,53 @@ class Tree:
         return self._digests[path]
 
     def digest_folder(self, path: str) -> str:
-        """The digest of the names in a folder."""
-        if self.has_submodule(path):
+        """The digest of the names in a folder, and of the place that links lead to."""
+        if not (self.top / path).is_dir():
+            return ""
+        real = self.follow_links(path)
+        if real is None:
             return UNKNOWN
-        return _digest_texts(sorted(self.entries.get(path, ()))) if (self.top / path).is_dir() else ""
+        try:
+            # Git lists no file of a folder that it ignores, such as data that another tool fetches.
+            names = self.entries.get(real) or {each.name for each in (self.top / real).iterdir()}
+        except OSError:
+            return UNKNOWN
+        return _digest_names(sorted(names), path, real)
 
     def digest_imports(self, path: str, modules: Iterable[str], stdlib: frozenset[str]) -> str:
         """The digest of the names in a folder that imports of some modules may find.
 
         A new file hides a module of the standard library, too.
         """
-        if self.has_submodule(path):
+        real = self.follow_links(path)
+        if real is None:
             return UNKNOWN
         wanted, found = {*modules, *stdlib}, []
-        for name in self.entries.get(path, ()):
+        for name in self.entries.get(real, ()):
             is_code = name.endswith(("/", *_CODE))
             if (is_code and name.rstrip("/").split(".")[0] in wanted) or name.endswith((".dist-info/", ".egg-info/")):
                 found.append(name)
-        return _digest_texts(sorted(found))
+        return _digest_names(sorted(found), path, real)
 
     def digest_stem(self, path: str) -> str:
         """The digest of the names that an import of a module in Node.js may find by a name without its ending."""
-        if self.has_submodule(path):
-            return UNKNOWN
         folder, _, name = path.rpartition("/")
-        names = self.entries.get(folder, set())
-        return _digest_texts(each for each in _NODE_ENDINGS if f"{name}{each}" in names)
+        real = self.follow_links(folder)
+        if real is None or self.has_submodule(path):
+            return UNKNOWN
+        names = self.entries.get(real, set())
+        return _digest_names([each for each in _NODE_ENDINGS if f"{name}{each}" in names], folder, real)
 
     def digest_tree(self, patterns: Sequence[str]) -> str:
         """The digest of all files that match a pattern; `**` also matches no folder."""
         if any(self.has_submodule(_fixed_part(pattern)) for pattern in patterns):
             return UNKNOWN
-        chosen = [path for path in self.list_files() if any(matches(path, pattern) for pattern in patterns)]
-        lines = [f"{path}\0{self.digest_file(path)}" for path in sorted(chosen)]
-        return UNKNOWN if any(line.endswith(f"\0{UNKNOWN}") for line in lines) else _digest_texts(lines)
-
-    def digest_shared(self, folder: str) -> dict[str, str]:
-        """The digests of the files that all suites of a project depend on.
-
-        Args:
-            folder: the project's folder.
-        """
-        above = {"", folder, *(each.as_posix() for each in PurePosixPath(folder).parents)} - {"."}
-        digests = {}
-        for path in self.list_files():
-            parent, _, name = path.rpartition("/")
-            is_here = parent in above and any(fnmatchcase(name, pattern) for pattern in SHARED_FILES)
-            is_shared = any(
-                is_below(path, f"{each}/{inner}".lstrip("/")) for each in above for inner in _SHARED_FOLDERS
-            )
-            is_named = path in self.tracked and any(is_below(path, each) for each in self.named)
-            if is_here or is_shared or is_named:
-                digests[path] = self.digest_file(path)
-        return digests
+        chosen = [path for path in self.list_linked() if any(matches(path, pattern) for pattern in patterns)]
+        digests = {path: self.digest_file(path) for path in sorted(chosen)}
+        # What is below a link in a folder that a link leads to is not listed.
+        nested = any(digest.startswith(_FOLDER) and path not in self.linked_folders for path, digest in digests.items())
+        is_unknown = nested or UNKNOWN in digests.values()
+        return UNKNOWN if is_unknown else _digest_texts(f"{path}\0{digest}" for path, digest in digests.items())
 
     def digest_data(self) -> dict[str, str]:
         """The digests of all tracked files that may be data, by the ends of their names; `*` for further ends."""
@@ -171,7 +188,7 @@ class Tree:
         return {ending: _digest_texts(lines) for ending, lines in groups.items()}
 
 
-_SUBMODULE, _FIRST_STAGE = b"160000", b"0"
+_SUBMODULE, _LINK, _FIRST_STAGE = b"160000", b"120000", b"0"
 
 
 async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
@@ -192,7 +209,7 @@ async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
     changed = await git.read_output(top, "diff-files", "--name-only", "--ignore-submodules", "-z")
     if staged is None or others is None or changed is None:
         return None
-    tracked, submodules = dict[str, str](), list[str]()
+    tracked, submodules, links = dict[str, str](), list[str](), set[str]()
     for line in filter(None, staged.split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, digest, stage = about.split(b" ")
@@ -202,8 +219,12 @@ async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
             submodules.append(os.fsdecode(name))
         else:
             tracked[os.fsdecode(name)] = digest.decode()
+            if mode == _LINK:
+                links.add(os.fsdecode(name))
     own = tuple(each.relative_to(top).as_posix() for each in left_out if each.is_relative_to(top))
-    return Tree(top, tracked, _names(others), frozenset(_names(changed)), tuple(submodules), own)
+    return Tree(
+        top, tracked, _names(others), frozenset(_names(changed)), tuple(submodules), own, links=frozenset(links)
+    )
 
 
 def _names(output: bytes) -> tuple[str, ...]:
@@ -242,6 +263,11 @@ def _digest_content(path: Path) -> str:
 
 def _digest_texts(texts: Iterable[str]) -> str:
     return hashlib.blake2b(os.fsencode("\n".join(texts)), digest_size=10).hexdigest()
+
+
+def _digest_names(names: Sequence[str], path: str, real: str) -> str:
+    """The digest of names in a folder, with the place that links to it lead to."""
+    return _digest_texts(names if path == real else [f">{real}", *names])
 
 
 def is_below(path: str, folder: str) -> bool:

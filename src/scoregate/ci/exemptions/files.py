@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scoregate.ci.file_access import read_project_file
-from scoregate.core.exemptions import AcceptedRegression, QuarantinedCases
+from scoregate.core.exemptions import STABLE_RUNS, AcceptedRegression, QuarantinedCases
 from scoregate.core.records import record
 from scoregate.core.text import parse_number
 from scoregate.core.toml_lines import find_line
@@ -21,6 +21,7 @@ LARGEST_FILE = 1_000_000
 MOST_ENTRIES = 1_000
 LONGEST_TEXT = 500
 _MOST_TAGS = 50
+_MOST_RUNS = 1_000
 _MOST_PROBLEMS = 10
 _T = TypeVar("_T")
 
@@ -190,6 +191,15 @@ class _Entry:
             return 0.0
         return number
 
+    def count(self, name: str, default: int) -> int:
+        """A whole number from 2 on."""
+        self._known.add(name)
+        value = self._table.get(name, default)
+        if type(value) is not int or not 2 <= value <= _MOST_RUNS:  # a boolean is an int, too
+            self.add_problem(name, f"`{name}` must be a whole number from 2 to {_MOST_RUNS}, not {value!r:.80}")
+            return default
+        return value
+
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts that is not empty."""
         self._known.add(name)
@@ -242,5 +252,6 @@ def _make_quarantined(entry: _Entry) -> QuarantinedCases:
         suite=entry.text("suite", default="*"),
         case=entry.text("case"),
         tags=entry.texts("tags"),
+        stable_runs=entry.count("stable_runs", STABLE_RUNS),
         place=entry.place,
     )

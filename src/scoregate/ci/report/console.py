@@ -248,7 +248,7 @@ def _quarantine_lines(view: ReportView, *, most: int) -> Iterator[RenderableType
     yield Text(f"{count} in quarantine, left out of every gate:", style="bold")
     for flaky in view.quarantined[:most]:
         change = f"{flaky.base_status} → {flaky.status}" if view.base else flaky.status
-        stable = ", stable in both runs" if flaky.stable else ""
+        stable = f" ({flaky.stability})" if flaky.stable else ""
         terms = f"until {flaky.until}, owner {safe_text(flaky.owner, 120)}: {safe_text(flaky.reason)}"
         line = Text(f"{format_place(flaky.suite, None)} · {safe_text(flaky.name)}: {change}{stable}  ")
         yield hanging_indent(mark(flaky.sign), line.append(terms, "dim"))

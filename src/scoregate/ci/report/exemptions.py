@@ -74,7 +74,8 @@ class ExemptionView:
 class QuarantinedView:
     """One case in quarantine, with its status in the run and in the baseline as text.
 
-    `fails` is whether it failed or had an error in the run, `stable` whether it passed in both runs.
+    `fails` is whether it failed or had an error in the run, `stable_runs` in how many runs in a row it
+    passed, and `stable` whether these are so many that it can leave the quarantine.
     """
 
     suite: str
@@ -84,11 +85,17 @@ class QuarantinedView:
     base_status: str
     fails: bool
     stable: bool
+    stable_runs: int
     until: str
     owner: str
     reason: str
     place: str
     ran: bool
+
+    @property
+    def stability(self) -> str:
+        """What reports say about a stable case; empty for others."""
+        return f"passed {self.stable_runs:,} runs in a row, so it can leave the quarantine" if self.stable else ""
 
     @property
     def sign(self) -> ReportState:
@@ -200,7 +207,8 @@ def build_quarantined(cases: Sequence[QuarantinedCase]) -> tuple[QuarantinedView
             status=_describe_statuses(case.statuses, "didn't run"),
             base_status=_describe_statuses(case.base_statuses, "unknown"),
             fails=case.fails,
-            stable=case.passed_in_both,
+            stable=case.is_stable,
+            stable_runs=case.stable_runs,
             until=case.entry.until,
             owner=case.entry.owner,
             reason=case.entry.reason,

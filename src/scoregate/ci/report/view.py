@@ -143,6 +143,12 @@ class ReportView:
         return ", ".join(filter(None, (self.base_runs, note, number_format.age(age) if known_age else "")))
 
     @property
+    def compared_part(self) -> str:
+        """The cases that the change of the pass rate is of, if results of the base are counted, too; else empty."""
+        is_part = any(each.carried is not None or each.kept is not None for each in self.suites)
+        return f"in the {number_format.count(self.totals.paired, 'case')} that ran" if is_part else ""
+
+    @property
     def shown_exemptions(self) -> tuple[ExemptionView, ...]:
         """The entries that reports for people show."""
         return tuple(each for each in self.exemptions if each.needs_attention)
