@@ -14,6 +14,7 @@ _PACKAGES = ("site-packages", "dist-packages")
 _LIBRARY = re.compile(r"/lib/python3\.\d+/|^<(?!string|stdin|ipython)")
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
 _LONGEST_CODE = 160
+_NO_FILE = "<string>"
 
 
 class Frame(NamedTuple):
@@ -42,6 +43,8 @@ def find_user_frames(traceback: str, most: int = 3) -> list[Frame]:
         for match in _FRAME.finditer(traceback)
     ]
     own = [frame for frame in frames if not _is_installed(frame.file)]
+    # Generated code, such as the `__init__` of a dataclass, has no file. Neither has a script of `python -c`.
+    own = [frame for frame in own if frame.file != _NO_FILE] or own
     return (own or [frame for frame in frames[-1:] if not _is_scoregate(frame.file)])[-most:]
 
 

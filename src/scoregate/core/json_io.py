@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
@@ -59,6 +59,11 @@ def to_plain(value: object) -> Any:
     return from_json(dump_plain(value))
 
 
+def to_plain_with_nan(value: object) -> Any:
+    """Convert any value like `to_plain`, but NaN and infinite numbers stay floats and don't become None."""
+    return from_json(_serialize(value, _describe_type, numbers="constants"))
+
+
 def to_text(value: Any) -> str:
     """A value as prompts and reports show it: a string as it is, anything else as JSON.
 
@@ -95,15 +100,17 @@ def sort_sets(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _serialize(value: object, fallback: Callable[[Any], Any] | None) -> bytes:
+def _serialize(
+    value: object, fallback: Callable[[Any], Any] | None, *, numbers: Literal["null", "constants"] = "null"
+) -> bytes:
     try:
-        return to_json(value, inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
+        return to_json(value, inf_nan_mode=numbers, bytes_mode="base64", fallback=fallback)
     except PydanticSerializationError as error:
         if fallback is None and _MEDIA in str(error):
-            return _serialize(value, _require_media)
+            return _serialize(value, _require_media, numbers=numbers)
         if "surrogates not allowed" not in str(error):
             raise
-    return to_json(_escape_surrogates(value), inf_nan_mode="null", bytes_mode="base64", fallback=fallback)
+    return to_json(_escape_surrogates(value), inf_nan_mode=numbers, bytes_mode="base64", fallback=fallback)
 
 
 def _require_media(part: Any) -> Any:

@@ -235,7 +235,8 @@ class EvalResult(SuiteResult):
         counts = {status: self.columns.count(status) for status in Status}
         parts = [f"{count} {status}" for status, count in counts.items() if count] or ["no cases"]
         parts += [f"{name} {mean:.3f}" for name, mean in list(self.scores.items())[:_MOST_SCORES]]
-        parts += [f"{len(self.errors)} errors of the suite"] if self.errors else []
+        if self.errors:
+            parts.append("1 error of the suite" if len(self.errors) == 1 else f"{len(self.errors)} errors of the suite")
         return f"{self.label}: {', '.join(parts)}"
 
     def _repr_html_(self) -> str:

@@ -21,11 +21,8 @@ def is_script(frame: FrameType) -> bool:
 
 
 def is_unmeasured(result: SuiteResult) -> bool:
-    """Whether a suite without a single result was run: no case, or only cases with errors."""
-    from scoregate.core.cases import Status
-
-    parts = result.variants or (result,)
-    return all(part.columns.count(Status.ERRORED) == len(part.columns) for part in parts)
+    """Whether a suite without a single result was run: no case has a score, or waits for people."""
+    return not any(part.evaluations or part.pending for part in result.variants or (result,))
 
 
 class _FailingExit:

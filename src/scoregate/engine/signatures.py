@@ -6,6 +6,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable
+from linecache import getlines
 from types import CodeType
 from typing import Any
 
@@ -38,7 +39,8 @@ def find_lambda_text(function: Any) -> str:
     if not isinstance(code, CodeType) or module is None:
         return _UNKNOWN
     try:
-        source = inspect.getsource(module)
+        # A cell of a notebook has no file; IPython keeps its lines for tracebacks.
+        source = inspect.getsource(module) if hasattr(module, "__file__") else "".join(getlines(code.co_filename))
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda) and _has_code(node, code)]
         text = ast.get_source_segment(source, nodes[0].body) if len(nodes) == 1 else None
     except (OSError, TypeError, SyntaxError, RecursionError):

@@ -60,8 +60,9 @@ def _details(result: SuiteResult) -> Iterator[str]:
         yield f"    {_one_line(error.message)}"
         yield from _advice([error], shown_advice)
     bad = result.columns.count(Status.FAILED) + result.columns.count(Status.ERRORED)
-    if result.columns.unscored and not (bad or result.evaluations or result.pending):
-        yield "    nothing was scored: every scorer returned None"
+    if len(result.columns) and not (bad or result.evaluations or result.pending):
+        why = "every scorer returned None" if result.columns.unscored else "the suite has no scorers or evaluators"
+        yield f"    nothing was scored: {why}"
     shown = 0
     for case in result.cases if bad else ():
         if case.status in (Status.FAILED, Status.ERRORED):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from io import IOBase
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from scoregate.evals.rows import INPUTS, Row, is_pydantic_evals_object, make_row
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 _TABLES = (".csv", ".tsv")
+# How a DataFrame of polars and of pandas lists its rows.
+_TABLE_METHODS = {"to_dicts": "", "to_dict": '"records"'}
 
 
 def read_data(data: Any, folder: Path | None, problems: list[str]) -> list[Row]:
@@ -62,6 +65,14 @@ def _list_items(data: Any) -> list[Any]:
         raise InvalidSuite(
             f"data is the function {name:.60}, not what it returns", advice=f"Call it: data={name:.60}()"
         )
+    for method, options in _TABLE_METHODS.items():
+        if callable(getattr(data, method, None)) and type(data).__name__ == "DataFrame":
+            raise InvalidSuite(
+                "data is a DataFrame, which lists its columns and not its rows",
+                advice=f"Give its rows: data=frame.{method}({options})",
+            )
+    if isinstance(data, IOBase):
+        raise InvalidSuite("data is an open file, which lists lines and not cases", advice="Give the path of the file")
     if is_pydantic_evals_object(data) and hasattr(data, "cases"):
         raise InvalidSuite(
             f"data is a {type(data).__name__} of pydantic_evals, not its cases",

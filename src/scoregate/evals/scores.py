@@ -42,10 +42,16 @@ class ScoreReader:
         if isinstance(result, Mapping) and _is_explained_score(result):
             return self._read_object(SimpleNamespace(**result))
         if isinstance(result, Mapping):
-            return Scores({str(name): self._read_value(name, value) for name, value in result.items()})
+            return self._read_mapping(result)
         if isinstance(result, list | tuple) and not hasattr(result, "score") and not isinstance(result, Pending):
             return self._read_list(result)
         return result if isinstance(result, Pending) else self._read_one(result)
+
+    def _read_mapping(self, results: Mapping[Any, Any]) -> Scores:
+        read = [(str(name), self._read_value(name, value)) for name, value in results.items()]
+        if len(found := Scores(read)) < len(read):
+            raise TypeError(f"a dict of scores must have keys with different texts, not {list(results)!r:.100}")
+        return found
 
     def _read_list(self, results: Sequence[Any]) -> Scores:
         """Objects with a name and a score, as scorers of Braintrust return them."""
@@ -91,11 +97,11 @@ class ScoreReader:
         number = require_number(value, "a score")
         if self.scale is None:
             if not 0 <= number <= 1:
-                raise ValueError(f"the score {number:g} is outside of 0 to 1. {self.scale_advice}")
+                raise ValueError(f"the score {_format_exactly(number)} is outside of 0 to 1. {self.scale_advice}")
             return Evaluation(number, self._threshold(None), metadata or None)
         low, high = self.scale.low, self.scale.high
         if not low <= number <= high:
-            raise ValueError(f"the score {number:g} is outside of its scale, {low:g} to {high:g}")
+            raise ValueError(f"the score {_format_exactly(number)} is outside of its scale, {low:g} to {high:g}")
         stated = {"value": number, **metadata, "scale": [low, high]}
         return Evaluation(self.scale.part(number), self._threshold(None), stated)
 
@@ -106,9 +112,15 @@ class ScoreReader:
 
 
 def _is_explained_score(result: Mapping[Any, Any]) -> bool:
-    """Whether a dict is one score with a reason or metadata, as users of Braintrust write it, not several scores."""
-    has_details = isinstance(result.get("reason"), str) or isinstance(result.get("metadata"), Mapping)
+    """Whether a dict is one score with a name, a reason or metadata, as users of Braintrust write it."""
+    has_text = isinstance(result.get("reason"), str) or isinstance(result.get("name"), str)
+    has_details = has_text or isinstance(result.get("metadata"), Mapping)
     return "score" in result and has_details and result.keys() <= {"name", "score", "reason", "metadata"}
+
+
+def _format_exactly(number: float) -> str:
+    """The number with all digits that matter: a rounding error is seen, as in 1.0000000000000002."""
+    return repr(number).removesuffix(".0")
 
 
 def is_bool(value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import isnan
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Scale, Threshold
@@ -67,10 +68,10 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
     """What the output is compared with: the argument of the check, otherwise the case's `expected`.
 
     Raises:
-        ValueError: there is neither.
+        ValueError: there is neither. NaN is what pandas has for an empty cell.
     """
     found = values.expected if given is None else given
-    if found is None:
+    if found is None or (isinstance(found, float) and isnan(found)):
         raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
     return found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from math import isclose
+from math import isclose, isfinite
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.json_io import to_plain, to_text
+from scoregate.core.json_io import to_plain_with_nan, to_text
 from scoregate.core.text import parse_number
 from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
 
@@ -18,7 +18,7 @@ _LONGEST = 200
 
 
 def json_valid(*, name: str | None = None) -> Check:
-    """Passes if the output is valid JSON (RFC 8259: no NaN, no Infinity). Other values than texts count as JSON.
+    """Passes if the output is valid JSON (RFC 8259: no NaN, no Infinity). Values that are no texts count as JSON, too.
 
     Args:
         name: the scorer's name; default: "json_valid".
@@ -93,7 +93,7 @@ def _check_latency(values: Values, *, max_s: float) -> Evaluation:
 
 def _check_json(values: Values) -> Evaluation:
     try:
-        _parse(values.output)
+        _require_finite(_parse(values.output))
     except ValueError as error:
         return pass_or_fail(False, str(error))
     return pass_or_fail(True, "")
@@ -103,6 +103,7 @@ def _check_schema(values: Values, *, schema: Mapping[str, Any]) -> Evaluation:
     jsonschema = _import_jsonschema()
     try:
         value = _parse(values.output)
+        _require_finite(value)
     except ValueError as error:
         return pass_or_fail(False, str(error))
     from referencing import Registry
@@ -148,7 +149,11 @@ def _compare(
     elif wanted is _MISSING:
         yield f"{where} is not expected"
     elif not _equals(wanted, output, tolerance):
-        yield f"{where} is {to_text(output):.60}, expected {to_text(wanted):.60}"
+        yield f"{where} is {_show(output)}, expected {_show(wanted)}"
+
+
+def _show(value: Any) -> str:
+    return str(value) if isinstance(value, float) and not isfinite(value) else f"{to_text(value):.60}"
 
 
 def _have_same_bytes(wanted: Any, output: Any) -> bool:
@@ -191,7 +196,7 @@ def _to_number(value: Any) -> float | None:
 
 
 def _parse(value: Any, *, what: str = "the output") -> Any:
-    """The JSON value of a text; another value as plain data.
+    """The JSON value of a text; another value as plain data, with NaN and infinite numbers.
 
     Raises:
         ValueError: the text is not JSON.
@@ -201,11 +206,23 @@ def _parse(value: Any, *, what: str = "the output") -> Any:
         raise ValueError(f"{constant} is not JSON")
 
     if not isinstance(value, str):
-        return to_plain(value)
+        return to_plain_with_nan(value)
     try:
         return json.loads(value, parse_constant=reject)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{what} is not JSON: {error or type(error).__name__}") from None
+
+
+def _require_finite(value: Any) -> None:
+    """Check that plain data has only numbers that JSON has. A schema's limits would accept NaN.
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"the output is not JSON: it has the number {value}")
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _require_finite(each)
 
 
 def _import_jsonschema() -> Any:

@@ -86,6 +86,15 @@ def test_names_and_expressions_select_cases(project: Project) -> None:
         assert "Only a part of the project ran" in ran.output
 
 
+def test_cases_that_a_selection_leaves_out_are_not_lost_scores(project: Project) -> None:
+    write_suites(project)
+    project.scoregate("run", "--out", "before")
+    ran = project.scoregate("run", "-k", "mon", "--baseline", "before")
+    assert "lost scores" not in ran.output + ran.comment
+    (row,) = (each for each in ran.result["rows"] if each["suite"] == "hours")
+    assert row["lost"] == {"removed": 4}
+
+
 def test_a_selection_that_matches_nothing_is_unmeasurable(project: Project) -> None:
     write_suites(project, fix="good")
     problems = {

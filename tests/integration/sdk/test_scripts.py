@@ -28,6 +28,16 @@ def test_alone_a_suite_that_fails_prints_so_and_exits_0(home: Home) -> None:
     assert "bad 0, not ≥ 1 (why: grün)" in found.out
 
 
+def test_alone_a_suite_in_which_nothing_is_scored_exits_3(home: Home) -> None:
+    for fn, evaluators, why in (
+        ("lambda case: 1", "[]", "nothing was scored: the suite has no scorers or evaluators"),
+        ("lambda case: 1 / 0", "[Good()]", "✗ demo: 2 cases · 2 errored"),
+    ):
+        source = f"run_test_suite('demo', cases(2), {fn}, {evaluators}, test_case_hash=['n'])"
+        found = home.run(source, host=False)
+        assert (found.code, why in found.out) == (3, True), found
+
+
 def test_with_assert_test_it_exits_1_and_says_why_both_ways(home: Home) -> None:
     found = home.run(FAILING % ", assert_test=True")
     assert found.code == 1

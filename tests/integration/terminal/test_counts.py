@@ -16,6 +16,8 @@ def test_repeats_are_trials_and_not_cases(project: Project) -> None:
     assert "demo: 3 cases × 3, 6 passed, 3 failed" in ran.output
     assert "✗ Pass rate of demo: 6 of 9 trials (66.7%)" in ran.output
     assert "· 3 cases × 3 · 6 of 9 pass" in ran.output
+    assert "\n1 failing case:\n" in ran.output
+    assert ran.output.count("✗ bad 0  demo") == 1
     once = project.scoregate("run", "--baseline", "none")
     assert "demo: 3 cases, 2 passed" in once.output
     assert "2 of 3 cases (66.7%)" in once.output

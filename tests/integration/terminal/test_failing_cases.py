@@ -81,6 +81,9 @@ def test_frames_of_the_user_are_preferred_and_hostile_text_does_no_harm() -> Non
         "E: no\n"
     )
     assert [frame.describe("/p") for frame in find_user_frames(text)] == ["evals/a.py:3: g()"]
+    generated = '  File "<string>", line 8, in __init__\n'
+    assert find_user_frames(text + generated) == find_user_frames(text)
+    assert [frame.describe("/p") for frame in find_user_frames(generated)] == ["<string>:8"]
     library = '  File "/usr/lib/python3.12/json/x.py", line 9, in g\n    raise E\n'
     assert [frame.describe("/p") for frame in find_user_frames(library)] == ["/usr/lib/python3.12/json/x.py:9: raise E"]
     assert find_user_frames('  File "' * 5_000 + "\n" * 5_000) == []

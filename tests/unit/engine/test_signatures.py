@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from scoregate.engine.signatures import read_parameters
+from scoregate.engine.signatures import find_lambda_text, read_parameters
 
 
 def test_parameters_come_in_order() -> None:
@@ -22,3 +24,14 @@ def test_annotations_may_name_what_only_type_checkers_import() -> None:
     made: dict[str, Any] = {}
     exec(compile("def answer(question: Unknown) -> Unknown: ...", "<test>", "exec", dont_inherit=True), made)
     assert [each.name for each in read_parameters(made["answer"])] == ["question"]
+
+
+def test_the_text_of_a_lambda_in_a_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell, name = "short = lambda output: len(output) < 9\n", "/tmp/ipykernel_1/2.py"
+    notebook = ModuleType("notebook")  # without a file
+    monkeypatch.setitem(sys.modules, "notebook", notebook)
+    monkeypatch.setitem(linecache.cache, name, (len(cell), None, [cell], name))
+    exec(compile(cell, name, "exec"), vars(notebook))
+    assert find_lambda_text(notebook.short) == "len(output) < 9"
+    monkeypatch.delitem(linecache.cache, name)
+    assert find_lambda_text(notebook.short) == "lambda"

@@ -58,6 +58,29 @@ def test_a_case_from_a_dataset_keeps_the_id_of_its_item() -> None:
     assert {case.hash: case.dataset_item_id for case in result.cases} == {"a": "1", "b": "2"}
 
 
+class DataFrame(dict[str, Any]):
+    """As pandas: an iterable of the names of its columns."""
+
+    def to_dict(self, orient: str) -> Any:
+        raise AssertionError(orient)
+
+
+def test_a_data_frame_and_an_open_file_do_not_list_cases(project: Path) -> None:
+    (project / "rows.jsonl").write_text('{"input": "a"}\n')
+    with (project / "rows.jsonl").open() as file:
+        for data, advice in (
+            (
+                DataFrame(input=["a"], expected=["b"]),
+                'columns and not its rows. Give its rows: data=frame.to_dict("records")',
+            ),
+            (file, "lists lines and not cases. Give the path of the file"),
+        ):
+            result = evaluate("demo", data=data, task=lambda input: input)  # noqa: A006
+            (error,) = result.errors
+            assert error.message.endswith(advice)
+            assert not len(result.cases)
+
+
 def test_an_empty_cell_is_no_value_and_tags_are_separated_by_commas(project: Path) -> None:
     (project / "rows.csv").write_text('input,expected,tags\nWhen?,,"hours, critical"\n')
     result = evaluate("demo", data="rows.csv", task=lambda input: input, scorers=lambda expected: expected is None)  # noqa: A006

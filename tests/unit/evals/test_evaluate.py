@@ -58,8 +58,9 @@ def test_a_suite_without_a_score_is_not_passed() -> None:
     assert not run(lambda: None).passed
     assert not run().passed
     assert run([lambda: None, lambda: True]).passed
-    with pytest.raises(SuiteFailed, match="nothing was scored: every scorer returned None"):
-        run(lambda: None, assert_test=True)
+    for scorers, why in ((lambda: None, "every scorer returned None"), ((), "the suite has no scorers or evaluators")):
+        with pytest.raises(SuiteFailed, match=f"nothing was scored: {why}"):
+            run(scorers, assert_test=True)
 
 
 def test_the_task_receives_the_fields_that_its_parameters_name() -> None:
@@ -197,6 +198,8 @@ def test_a_scorer_that_returns_no_score_is_an_error_of_its_case() -> None:
         (object(), "a scorer returns a bool"),
         ({"a": {"b": 1}}, "not dict"),
         ([1, 2], "objects with different names"),
+        (1.0000000000000002, r"the score 1\.0000000000000002 is outside of 0 to 1"),
+        ({1: False, "1": True}, r"keys with different texts, not \[1, '1'\]"),
         (SimpleNamespace(score="high"), "must be a number"),
     ):
 

@@ -64,10 +64,12 @@ YES_NO: list[tuple[Check, Any, Any, str | None]] = [
     (json_valid(), {"a": 1}, None, None),
     (json_valid(), "{", None, "the output is not JSON"),
     (json_valid(), "NaN", None, "NaN is not JSON"),
+    (json_valid(), {"a": [float("nan")]}, None, "it has the number nan"),
     (json_valid(), "[" * 100_000, None, "the output is not JSON"),
     (json_schema(SCHEMA), '{"n": 1}', None, None),
     (json_schema(SCHEMA), {"n": "1"}, None, r"\$\.n: '1' is not of type 'integer'"),
     (json_schema(SCHEMA), "no", None, "the output is not JSON"),
+    (json_schema({"minimum": 0}), float("nan"), None, "it has the number nan"),
     (json_equals(), '{"b": 1, "a": [1, 2]}', {"a": [1, 2], "b": 1}, None),
     (json_equals(), {"a": 1}, '{"a": 1.0}', None),
     (json_equals(), {"a": True}, {"a": 1}, "a is true, expected 1"),
@@ -81,6 +83,9 @@ YES_NO: list[tuple[Check, Any, Any, str | None]] = [
     (json_equals(ignore=["items.*.key"]), {**ORDER, "id": 2}, ORDER, "id is 2, expected 1"),
     (json_equals(tolerance=0.1), {"a": 1.05}, {"a": 1}, None),
     (json_equals(), "text", {"a": 1}, "the output is not JSON"),
+    (json_equals(), {"a": float("nan")}, {"a": None}, "a is nan, expected null"),
+    (json_equals(), {"a": None}, {"a": float("nan")}, "a is null, expected nan"),
+    (json_equals(ignore=["a"]), {"a": float("inf"), "b": 1}, {"b": 1}, None),
     (numeric_close(), " 3.0 ", 3, None),
     (numeric_close(3, tolerance=0.1), 3.05, None, None),
     (numeric_close(relative=0.01), 101, "100", None),
@@ -99,6 +104,12 @@ def test_yes_no_scorers_pass_at_one_and_explain_failures() -> None:
         assert re.search(reason or "^$", shown), (label, shown)
     assert latency(1)("x", duration_s=0.5).passed
     assert latency(1)("x", duration_s=1.5).metadata == {"reason": "1.5 s"}
+
+
+def test_an_expected_nan_is_missing_as_in_an_empty_cell_of_pandas() -> None:
+    for check, output in ((json_equals(), None), (json_equals(), "null"), (contains(), "nan"), (equals(), "nan")):
+        with pytest.raises(ValueError, match="`expected`, which this case lacks"):
+            check(output, float("nan"))
 
 
 def test_scores_of_similar_texts() -> None:

@@ -12,7 +12,7 @@ from tests.unit.report.scenes import SCENES, bot
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
 from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.cases import MAX_FAILING
+from scoregate.ci.report.failing_trials import MAX_FAILING
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseResult
@@ -99,6 +99,19 @@ def test_answers_for_agents_have_reasons_without_their_field() -> None:
     (missed,) = list_regressions(view)["failing"][0]["missed"]
     assert missed["why"] == "it is rude; words: 3"
     assert describe_case(view, "demo", "a")["now"]["scores"]["polite"]["reasons"] == ["it is rude", "words: 3"]
+
+
+def test_a_repeated_case_is_one_failing_case_with_its_worst_trial() -> None:
+    scores = {"a": (0.4, 0.1, 0.3), "b": (0.9, 0.2, 0.9), "c": (0.9, 0.9, 0.9)}
+    trials = [
+        Trial(name, [Score("e", score, Threshold(gte=0.5))], name, repeat=repeat)
+        for name, of_case in scores.items()
+        for repeat, score in enumerate(of_case)
+    ]
+    for ordered in (trials, trials[::-1]):
+        view = view_of(make_run(Told("demo", ordered)))
+        assert view.failing_total == 2
+        assert [(each.name, each.key.repeat) for each in view.failing] == [("a", 1), ("b", 1)]
 
 
 def test_a_gate_marks_the_row_that_it_names() -> None:

@@ -14,17 +14,16 @@ from scoregate.ci.report.cases import (
     CasePosition,
     ErrorView,
     FailingCase,
-    FailingTrial,
     Snapshot,
     build_failing_cases,
     collect_cases,
     format_trace,
-    pick_failing,
     sort_failing,
 )
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
+from scoregate.ci.report.failing_trials import FailingTrial, count_failing, pick_failing
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
@@ -90,7 +89,7 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         confirmations=run.confirmations,
         failing=failing,
         drops=drops,
-        failing_total=totals.newly_failing or totals.failed,
+        failing_total=totals.newly_failing or count_failing(run),
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),
         gone=() if lacks_shard(run) else comparison.gone,

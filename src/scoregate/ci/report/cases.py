@@ -2,132 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
-from itertools import chain, groupby
-from math import isnan
-from operator import itemgetter
 from posixpath import basename, join
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from scoregate.ci.report.case_texts import CaseTexts, build_case_texts
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.conversations import ConversationView, FailedTurns, build_conversation, find_failed_turns
 from scoregate.ci.report.excerpts import TEXT_LIMIT, format_score, format_value, reason_lines, summarize_reasons
+from scoregate.ci.report.failing_trials import DIGITS, FailingTrial, interleave
 from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import make_visible, one_line
-from scoregate.core.cases import CaseKey, CaseResult, Columns, Status
+from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.comparison import Comparison
 from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.flips import Flip
 from scoregate.core.records import record
-from scoregate.core.run import Confirmation, SuiteResult
+from scoregate.core.run import Confirmation
 from scoregate.core.text import SortKey, natural_sort_key
-
-MAX_FAILING = 50
-_DIGITS = 9  # of drops that count as equal
-_T = TypeVar("_T")
-
-
-@record
-class FailingTrial:
-    """A failing trial to show: its suite, key and drop; `base` is its suite and key in the baseline, if it has one."""
-
-    suite: int
-    key: CaseKey
-    drop: float
-    base: tuple[int, CaseKey] | None = None
-    base_scores: tuple[tuple[str, float], ...] = ()
-
-
-def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[FailingTrial]:
-    """Pick at most `limit` newly failing trials, else failing ones: suites in turn, the largest drops first."""
-    suites, baseline = comparison.run.suites, comparison.base
-    if baseline is not None and comparison.newly_failing:
-        drops = (
-            (flip.suite, _largest_drop(comparison, flip), suites[flip.suite].columns.key(flip.row), flip)
-            for flip in comparison.newly_failing
-        )
-        return [
-            FailingTrial(
-                flip.suite,
-                key,
-                drop,
-                base=(flip.base_suite, baseline.suites[flip.base_suite].columns.key(flip.base_row)),
-                base_scores=tuple(_baseline_scores(comparison, flip)),
-            )
-            for _, drop, key, flip in _largest_drops(drops, limit)
-        ]
-    failing = (
-        (at, 1 - _lowest_score(suite, row), suite.columns.key(row), None)
-        for at, suite in enumerate(suites)
-        for row in range(len(suite.columns))
-        if suite.columns.status(row) is Status.FAILED
-    )
-    return [FailingTrial(at, key, drop) for at, drop, key, _ in _largest_drops(failing, limit)]
-
-
-def _largest_drops(
-    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int
-) -> list[tuple[int, float, CaseKey, _T]]:
-    """The trials with the largest drops, suites in turn; equal drops are in the order of their cases.
-
-    Args:
-        trials: the suite, the drop and the key of each, and more; they are ordered by suite.
-        limit: how many to pick.
-    """
-
-    def place(trial: tuple[int, float, CaseKey, _T]) -> tuple[float, int, CaseKey]:
-        return -round(trial[1], _DIGITS), trial[0], trial[2]
-
-    by_suite = (nsmallest(limit, each, key=place) for _, each in groupby(trials, key=itemgetter(0)))
-    return interleave(sorted(chain(*by_suite), key=place), itemgetter(0))[:limit]
-
-
-def interleave(items: Iterable[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
-    """The first item of each group, then the second of each, so that no group fills a list alone."""
-    counts = Counter[Hashable]()
-    turns: dict[int, list[_T]] = {}
-    for each in items:
-        turns.setdefault(counts[group_of(each)], []).append(each)
-        counts[group_of(each)] += 1
-    return [each for turn in sorted(turns) for each in turns[turn]]
-
-
-def _lowest_score(suite: SuiteResult, row: int) -> float:
-    return min(
-        score if suite.evaluators[name].higher_is_better else 1 - score
-        for name in _failed_evaluators(suite.columns, row)
-        for score in (suite.columns.score(name, row),)
-    )
-
-
-def _failed_evaluators(columns: Columns, row: int) -> Iterator[str]:
-    return (name for name, rows in columns.failed.items() if row in rows)
-
-
-def _largest_drop(comparison: Comparison, flip: Flip) -> float:
-    """The largest drop among the evaluators that fail the case now."""
-    suite = comparison.run.suites[flip.suite]
-    failed = set(_failed_evaluators(suite.columns, flip.row))
-    falls = (
-        (score - suite.columns.score(name, flip.row)) * (1 if suite.evaluators[name].higher_is_better else -1)
-        for name, score in _baseline_scores(comparison, flip)
-        if name in failed
-    )
-    return max(falls, default=0.0)
-
-
-def _baseline_scores(comparison: Comparison, flip: Flip) -> Iterator[tuple[str, float]]:
-    assert comparison.base is not None
-    columns = comparison.base.suites[flip.base_suite].columns
-    for name in columns.scores:
-        score = columns.score(name, flip.base_row)
-        if not isnan(score):
-            yield name, score
-
 
 CasePosition: TypeAlias = tuple[int, CaseKey]
 _MAX_ERROR_KINDS = 200
@@ -379,7 +271,7 @@ def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
 
     def place(view: FailingCase) -> tuple[float, str, int, SortKey, CaseKey]:
         file, line = (view.origin.file, view.origin.line) if view.origin else ("", 0)
-        return -round(view.drop, _DIGITS), file, line, natural_sort_key(view.name), view.key
+        return -round(view.drop, DIGITS), file, line, natural_sort_key(view.name), view.key
 
     return interleave(sorted(views, key=place), lambda view: view.suite)
 

@@ -69,7 +69,8 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
     if len(shown) >= sum(suite.failed for suite in view.suites):
         return
     yield Text()
-    yield Text("other failing cases, in the order of the run:", style="bold")
+    noun = "cases" if view.totals.cases == view.totals.trials else "trials"
+    yield Text(f"other failing {noun}, in the order of the run:", style="bold")
     newly = set(view.newly_failing)
     for other in view.cases():
         place = (view.suites[other.suite].label, other.key)

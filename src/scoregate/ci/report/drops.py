@@ -8,9 +8,10 @@ from itertools import islice
 from math import isnan
 
 from scoregate.ci.report.case_texts import CaseTexts
-from scoregate.ci.report.cases import CasePosition, Snapshot, interleave
+from scoregate.ci.report.cases import CasePosition, Snapshot
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.excerpts import format_score
+from scoregate.ci.report.failing_trials import interleave
 from scoregate.core.cases import CaseKey, Columns
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel

@@ -118,7 +118,7 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     for row in comparison.rows:
         if row.suite not in filtered:
             of_suite = [finding for finding in findings.get(row.suite, ()) if finding.slice is None]
-            view = build_row(row, suites.get(row.suite), of_suite)
+            view = build_row(row, suites.get(row.suite), of_suite, is_partial=bool(comparison.run.selection))
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
             note = ", ".join(filter(None, (view.note, uncalibrated)))
@@ -140,13 +140,14 @@ def row_order(view: RowView) -> tuple[int, float, str, str]:
     return _ORDER[view.state], 2.0 if row.delta is None else row.gain, row.suite, row.evaluator
 
 
-def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) -> RowView:
+def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding], *, is_partial: bool = False) -> RowView:
     """Build one row.
 
     Args:
         row: the row.
         suite: its suite; None for a row whose cases are not counted.
         findings: the findings about its suite, or about its slice.
+        is_partial: whether the run leaves out cases on purpose, so that their scores aren't lost.
     """
     below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
     measured = row.label is not RowLabel.UNMEASURABLE
@@ -160,7 +161,7 @@ def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding]) 
         high=number_format.difference(row.high) if measured and row.high is not None else "",
         counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else number_format.NONE,
         label=str(row.label),
-        note=_row_note(row),
+        note=_row_note(row, is_partial=is_partial),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
         below=below,
         gates=tuple(finding for finding in findings if finding.evaluator == row.evaluator),
@@ -202,7 +203,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
     return ReportState.UNMEASURABLE if shaky else state
 
 
-def _row_note(row: Row) -> str:
+def _row_note(row: Row, *, is_partial: bool) -> str:
     notes = [row.setup_change, _explain_label(row), "" if row.drift is None else _describe_drift(row, row.drift)]
     if row.kept:
         results = number_format.count(row.kept, "result")
@@ -213,6 +214,8 @@ def _row_note(row: Row) -> str:
         lost = dict(row.lost)
         if row.label is RowLabel.UNMEASURABLE:
             lost.pop(Reason.ERROR, None)  # the reason of the row counts them
+        if is_partial:
+            lost.pop(Reason.REMOVED, None)
         reasons = [f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items()]
         gained = f"; {row.gained:,} gained one" if row.gained else ""
         notes.append(f"lost scores: {', '.join(reasons)}{gained}" if reasons else "")
