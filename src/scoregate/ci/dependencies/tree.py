@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from scoregate.ci import git
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.core.dependencies import UNKNOWN
+from scoregate.core.relative_paths import is_below, matches_path
 
 _MOST_BYTES = 256 << 20
 _FOLDER = "folder"
@@ -132,7 +133,7 @@ class Tree:
         """The digest of all files that match a pattern; `**` also matches no folder."""
         if any(self.has_submodule(_fixed_part(pattern)) for pattern in patterns):
             return UNKNOWN
-        chosen = [path for path in self.list_files() if any(matches(path, pattern) for pattern in patterns)]
+        chosen = [path for path in self.list_files() if any(matches_path(path, pattern) for pattern in patterns)]
         lines = [f"{path}\0{self.digest_file(path)}" for path in sorted(chosen)]
         return UNKNOWN if any(line.endswith(f"\0{UNKNOWN}") for line in lines) else _digest_texts(lines)
 
@@ -242,27 +243,6 @@ def _digest_content(path: Path) -> str:
 
 def _digest_texts(texts: Iterable[str]) -> str:
     return hashlib.blake2b(os.fsencode("\n".join(texts)), digest_size=10).hexdigest()
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or in it; the empty one is the top."""
-    return not folder or path == folder or path.startswith(f"{folder}/")
-
-
-def matches(path: str, pattern: str) -> bool:
-    """Whether a path matches a glob, in which `*` stays within a folder and `**` does not."""
-    return _match_parts(path.split("/"), pattern.split("/"))
-
-
-def _match_parts(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Match part by part; the table keeps a pattern with many `**` fast."""
-    reached = {0}
-    for pattern in patterns:
-        if pattern == "**":
-            reached = set(range(min(reached), len(parts) + 1)) if reached else set()
-        else:
-            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], pattern)}
-    return len(parts) in reached
 
 
 def _fixed_part(pattern: str) -> str:
