@@ -223,6 +223,21 @@ def test_the_answer_of_a_stream_is_known_only_if_a_later_request_repeats_it() ->
         assert (found.incomplete == "") is is_known, calls
 
 
+def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
+    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    for response in (
+        {"output": [{"type": "web_search_call", "id": "w"}]},
+        {"content": [{"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}]},
+    ):
+        found = read_trace(TaskTrace((ModelCall("m", response=response),), (tool,)))
+        assert found is not None
+        assert found.incomplete == "the provider of the model ran tools, which have no spans: web_search"
+    plain = {"output": [{"type": "function_call", "call_id": "c", "name": "log"}, {"type": "message"}], "content": "a"}
+    found = read_trace(TaskTrace((ModelCall("m", response=plain),), (tool,)))
+    assert found is not None
+    assert found.incomplete == ""
+
+
 def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
     spans = [
         genai(1, 0, 0, "invoke_agent", agent__name="main"),

@@ -24,6 +24,9 @@ _ROLES: dict[str, Role] = {
 _MESSAGE_TYPES = ("human", "ai", "system", "tool")
 # The Responses API has an item type for each of its own tools, such as `web_search_call` or `local_shell_call`.
 _CALL, _OUTPUT = "_call", "_call_output"
+_PROVIDER_CALLS = frozenset(
+    {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "tool_search_call"}
+)
 # What items of these types have besides their arguments.
 _ITEM_FIELDS = frozenset({"type", "id", "call_id", "status", "output", "outputs", "result", "results", "error"})
 
@@ -40,6 +43,18 @@ def read_messages(messages: Iterable[Any]) -> list[Step]:
     reader = StepReader()
     reader.add(messages)
     return reader.steps
+
+
+def find_provider_tool(part: Any) -> str:
+    """The tool that a part of an answer reports as run by the provider; empty for another part.
+
+    Args:
+        part: an item of the Responses API, or a block of Anthropic's.
+    """
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if kind in ("server_tool_use", "mcp_tool_use", "mcp_call"):
+        return str(part.get("name"))
+    return str(kind).removesuffix(_CALL) if kind in _PROVIDER_CALLS else ""
 
 
 class StepReader:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scoregate.core.task_trace import ModelCall, TaskTrace
-from scoregate.core.trajectories.messages import StepReader
+from scoregate.core.trajectories.messages import StepReader, find_provider_tool
 from scoregate.core.trajectories.spans import explain_unseen_calls, has_tools_or_chats, read_spans
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import Step, ToolCall
@@ -24,7 +24,7 @@ def read_trace(trace: TaskTrace, *, records_tools: bool = False) -> Trajectory |
     """
     from_spans = read_spans(trace.spans)
     if any(isinstance(step, ToolCall) for step in from_spans):
-        return Trajectory(tuple(from_spans))
+        return Trajectory(tuple(from_spans), incomplete=_explain_provider_tools(trace.calls))
     if from_calls := _read_calls(trace.calls):
         return Trajectory(tuple(from_calls), incomplete="" if records_tools else _explain_streams(trace.calls))
     if not records_tools and not has_tools_or_chats(trace.spans):
@@ -44,6 +44,18 @@ def _list_request(call: ModelCall) -> list[Mapping[str, Any]]:
     given = call.messages or call.request.get("input") or ()
     request = [{"role": "user", "content": given}] if isinstance(given, str) else given
     return [each for each in request if _is_message(each)] if isinstance(request, list | tuple) else []
+
+
+def _explain_provider_tools(calls: Iterable[ModelCall]) -> str:
+    """Why calls of tools may be missing among spans: a provider ran some, of which the task has no span."""
+    tools = {tool: None for call in calls for tool in map(find_provider_tool, _list_parts(call.response)) if tool}
+    return f"the provider of the model ran tools, which have no spans: {', '.join(tools)}" if tools else ""
+
+
+def _list_parts(response: Mapping[str, Any]) -> list[Any]:
+    """The items of an answer of the Responses API, or the blocks of one of Anthropic's."""
+    parts = response.get("output", response.get("content"))
+    return parts if isinstance(parts, list) else []
 
 
 def _explain_streams(calls: Sequence[ModelCall]) -> str:
