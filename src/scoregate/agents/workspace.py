@@ -8,7 +8,7 @@ import stat
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
@@ -145,13 +145,25 @@ class FileState:
     digest: bytes
 
 
-Snapshot = dict[str, FileState]
+@record
+class Snapshot:
+    """What a workspace was: the folder itself, and the state of each file by its name."""
+
+    top: tuple[int, int]
+    files: Mapping[str, FileState]
 
 
 def take_snapshot(workspace: str) -> Snapshot:
     """The state of each file in a workspace, without `.git` and `__pycache__`."""
     top = Path(workspace)
-    return {name: _read_state(top / name, (top / name).lstat()) for name in _walk(top, [])}
+    files = {name: _read_state(top / name, (top / name).lstat()) for name in _walk(top, [])}
+    return Snapshot(_identify(top), files)
+
+
+def _identify(folder: Path) -> tuple[int, int]:
+    """What a folder has in common with itself at another time. A link in its place has something else."""
+    state = folder.lstat()
+    return state.st_dev, state.st_ino
 
 
 def _read_state(path: Path, state: os.stat_result) -> FileState:
@@ -182,14 +194,16 @@ def list_changes(before: Snapshot, workspace: str) -> list[str]:
         workspace: the folder.
 
     Raises:
-        ValueError: there are too many files.
+        ValueError: there are too many files, or something else is in the place of the workspace.
     """
-    changed, missing, unreadable = list[str](), set(before), list[str]()
+    if not os.path.lexists(workspace) or _identify(Path(workspace)) != before.top:
+        raise ValueError("its workspace was deleted or replaced")
+    changed, missing, unreadable = list[str](), set(before.files), list[str]()
     for number, name in enumerate(_walk(Path(workspace), unreadable)):
         if number >= MOST_FOUND:
             raise ValueError(f"there are more than {MOST_FOUND:,} files in its workspace")
         missing.discard(name)
-        if not _is_same(before.get(name), Path(workspace, name)):
+        if not _is_same(before.files.get(name), Path(workspace, name)):
             changed.append(name)
     return sorted({*changed, *missing, *unreadable})
 
@@ -208,6 +222,9 @@ def _is_same(before: FileState | None, path: Path) -> bool:
 
 def delete_tree(folder: str) -> None:
     """Delete a folder, also one that the agent made unreadable or thousands of levels deep."""
+    if os.path.islink(folder):  # noqa: PTH114
+        Path(folder).unlink(missing_ok=True)
+        return
     with suppress(OSError, RecursionError):
         shutil.rmtree(folder)
     if os.path.lexists(folder):

@@ -208,6 +208,16 @@ open("deep", "w").close()
     assert not os.path.lexists(folder)
 
 
+def test_another_folder_in_the_place_of_the_workspace_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "solution.txt").write_text("solved")
+    (tmp_path / "solution.txt").chmod(0o400)
+    for script in (f'ln -s {tmp_path} "$OLDPWD"', ":", f'cp -r {tmp_path} "$OLDPWD"'):
+        with pytest.raises(AgentError, match="unknown what the agent changed: its workspace was deleted or replaced"):
+            run(command_agent(["sh", "-c", f'cd / && rm -r "$OLDPWD" && {script}']), "")
+    gc.collect()
+    assert (tmp_path / "solution.txt").stat().st_mode & 0o777 == 0o400
+
+
 def test_too_many_files_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.agents.workspace.MOST_FOUND", 10)
     with pytest.raises(AgentError, match="unknown what the agent changed: there are more than 10 files"):
