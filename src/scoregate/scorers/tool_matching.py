@@ -43,8 +43,11 @@ def read_expected(values: Any) -> list[ExpectedCall]:
 
 
 def _is_pair(value: Sequence[Any]) -> bool:
-    """Whether it is a name and arguments, and not two names."""
-    return len(value) == 2 and isinstance(value[0], str) and not isinstance(value[1], str | ToolCall)
+    """Whether it is a name and arguments, and not two calls."""
+    if len(value) != 2 or not isinstance(value[0], str) or isinstance(value[1], str | ToolCall):
+        return False
+    # A call in full has its name and its arguments; arguments alone may include a name.
+    return not (isinstance(value[1], Mapping) and "name" in value[1] and {"arguments", "args"} & value[1].keys())
 
 
 def _read_call(value: Any) -> ExpectedCall:

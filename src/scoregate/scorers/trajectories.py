@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import dump, to_plain
+from scoregate.core.json_io import to_plain
 from scoregate.core.relative_paths import matches_path
 from scoregate.core.shell_operators import find_shell_operator
 from scoregate.core.text import is_positive_number, is_whole_number
@@ -311,11 +312,11 @@ def _check_max_steps(trajectory: Trajectory, _expected: Any, *, most: int) -> Ev
 
 
 def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: list[str]) -> Evaluation:
-    succeeded: Counter[tuple[str, str, bytes]] = Counter()
+    succeeded: Counter[tuple[str, str, str]] = Counter()
     for number, call in enumerate(trajectory.tool_calls, 1):
         if _matches_any(call.name, ignore):
             continue
-        key = (call.agent, call.name, dump(to_plain(dict(sorted(call.arguments.items())))))
+        key = (call.agent, call.name, json.dumps(to_plain(dict(call.arguments)), sort_keys=True))
         if succeeded[key]:
             return pass_or_fail(False, f"call {number} repeats {call}")
         succeeded[key] += call.error is None

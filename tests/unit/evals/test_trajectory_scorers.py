@@ -105,6 +105,18 @@ def test_one_call_needs_no_list() -> None:
     assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
 
 
+def test_a_name_and_a_call_in_full_are_two_calls() -> None:
+    wanted = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
+    assert score(tool_calls(wanted, mode="superset", args="ignore"), SEARCH)[0] == 0.5
+    assert score(tool_calls(wanted, mode="superset"), SEARCH, BUY) == (1.0, None)
+    assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
+
+
+def test_a_repeated_call_may_have_its_arguments_in_another_order() -> None:
+    one, other = {"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}
+    assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
+
+
 def test_optional_tools_may_be_called_or_not() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
     assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
