@@ -27,7 +27,8 @@ from scoregate.errors import AgentError
 
 TEXT = "text"
 _SHOWN = 500
-_MOST_TEXT = 1_000_000
+_MOST_TEXT = 16 * 1024 * 1024
+_EVENT_START = b'{"type"'
 # The agent must not write to the log of the suite, and must not find what belongs to the host.
 _OWN_PREFIX = "SCOREGATE_"
 _HOME_FOLDERS = {
@@ -37,6 +38,11 @@ _HOME_FOLDERS = {
     "XDG_DATA_HOME": ".local/share",
     "XDG_STATE_HOME": ".local/state",
     "TMPDIR": "tmp",
+}
+# Each names a folder or a file of the user's own settings, which may have skills and rules.
+_OWN_SETTINGS = {
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"),
+    *("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"),
 }
 
 
@@ -130,13 +136,20 @@ class CommandAgent:
         for folder in own.values():
             folder.mkdir(parents=True, exist_ok=True)
         known = remove_host_endpoint(os.environ)
-        inherited = {name: value for name, value in known.items() if not name.startswith(_OWN_PREFIX)}
+        inherited = {
+            name: value
+            for name, value in known.items()
+            if not name.startswith(_OWN_PREFIX) and name not in _OWN_SETTINGS
+        }
         return {**inherited, **{name: str(folder) for name, folder in own.items()}, **self.env}
 
     async def _finish(
         self, output: _Output, spans: AgentSpans, prompt: str, workspace: Workspace, before: Snapshot
     ) -> Trajectory:
-        after = await anyio.to_thread.run_sync(take_snapshot, workspace)
+        try:
+            changed = await anyio.to_thread.run_sync(list_changes, before, workspace)
+        except ValueError as error:
+            raise AgentError(f"it is unknown what the agent changed: {error}") from None
         sent = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
         stream, meter = output.stream, METER.get()
         usage = None if stream is None else stream.usage
@@ -148,7 +161,7 @@ class CommandAgent:
         return Trajectory(
             [*([] if is_repeated else [Message("user", prompt)]), *steps],
             output.find_answer(),
-            [path for path in list_changes(before, after) if path != self.trace_file],
+            [path for path in changed if path != self.trace_file],
             workspace,
             "" if stream is None else stream.stop_reason,
             incomplete=incomplete,
@@ -171,8 +184,7 @@ class _Output:
             AgentError: a line starts like an event and is none, or a limit is exceeded.
         """
         if self.stream is None or not line.lstrip().startswith(b"{"):
-            if len(self._text) < _MOST_TEXT:
-                self._text += line + b"\n"
+            self._read_text(line)
             return
         self._events += 1
         try:
@@ -187,6 +199,16 @@ class _Output:
                 f"{type(error).__name__}: {error}: {line[:_SHOWN]!r}"
             ) from None
         self._check_limits(self.stream)
+
+    def _read_text(self, line: bytes) -> None:
+        """Keep text: the answer, or what an agent prints besides its events."""
+        if self.stream is not None and (at := line.find(_EVENT_START)) >= 0:
+            shown = line[max(0, at - _SHOWN) : at + _SHOWN]
+            raise AgentError(f"an event of the agent is behind other text in its line: {shown!r}")
+        if len(self._text) + len(line) <= _MOST_TEXT:
+            self._text += line + b"\n"
+        elif self.stream is None:
+            raise AgentError(f"the answer of the agent has more than {_MOST_TEXT >> 20} MB")
 
     def _check_limits(self, stream: AgentStream) -> None:
         steps, cost = self._agent.max_steps, self._agent.max_cost

@@ -6,10 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import EACCES, EISDIR, ENOENT
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
@@ -24,6 +26,13 @@ MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 LONGEST_LINE = 16 * 1024 * 1024
 _SHOWN_BYTES = 2_000
 _DRAIN_S = 2.0
+_END_S = 6.0
+# Elsewhere, processes that leave the process group are not found.
+_SUPERVISOR = (
+    (sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")))
+    if sys.platform == "linux" and sys.executable
+    else ()
+)
 _ISOLATION = ("unshare", "--user", "--map-current-user", "--net")
 
 
@@ -77,15 +86,23 @@ async def run_process(process: AgentProcess, on_line: Callable[[bytes], None]) -
     except BaseExceptionGroup as group:
         raise first_error(group) from None
     finally:
-        kill_processes(child.pid, mark)
         with anyio.CancelScope(shield=True):
+            if _SUPERVISOR:
+                with suppress(ProcessLookupError):
+                    child.terminate()
+                with anyio.move_on_after(_END_S):
+                    await child.wait()
+            # The agent may have killed its supervisor.
+            kill_processes(child.pid, mark)
             await child.wait()
             await child.aclose()
     return ProcessEnd(child.returncode, b"".join(errors)[-_SHOWN_BYTES:].decode("utf-8", "replace").strip())
 
 
 async def _open(process: AgentProcess, mark: str) -> Process:
-    arguments = [*(() if process.network else find_isolation()), *process.arguments]
+    arguments = [*_SUPERVISOR, *(() if process.network else find_isolation()), *process.arguments]
+    if problem := _explain_program(process):
+        raise _not_started(process, problem)
     try:
         return await anyio.open_process(
             arguments,
@@ -97,10 +114,25 @@ async def _open(process: AgentProcess, mark: str) -> Process:
             start_new_session=True,
         )
     except (OSError, ValueError) as error:  # ValueError: a prompt with a null character
-        raise AgentError(
-            f"{arguments[0]} can't be started: {getattr(error, 'strerror', None) or error}",
-            advice="Install the agent, or give its command line: command_agent([...]).",
-        ) from None
+        raise _not_started(process, str(getattr(error, "strerror", None) or error)) from None
+
+
+def _explain_program(process: AgentProcess) -> str:
+    """Why the program can't be started; empty if it can be."""
+    name = process.arguments[0]
+    path = Path(process.folder, name)
+    if "/" not in name:
+        return "" if shutil.which(name, path=process.environment.get("PATH")) else os.strerror(ENOENT)
+    if not path.is_file():
+        return os.strerror(EISDIR if path.is_dir() else ENOENT)
+    return "" if os.access(path, os.X_OK) else os.strerror(EACCES)
+
+
+def _not_started(process: AgentProcess, problem: str) -> AgentError:
+    return AgentError(
+        f"{process.arguments[0]} can't be started: {problem}",
+        advice="Install the agent, or give its command line: command_agent([...]).",
+    )
 
 
 async def _communicate(

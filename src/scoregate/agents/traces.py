@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.trajectories.otlp import MOST_BYTES, has_protobuf, read_otlp
-from scoregate.core.trajectories.spans import has_chats, read_spans
+from scoregate.core.trace import Span
+from scoregate.core.trajectories.otlp import MOST_BYTES, drop_repeated, has_protobuf, read_otlp
+from scoregate.core.trajectories.spans import explain_unseen_calls, has_tools_or_chats, read_spans
 from scoregate.core.trajectory_steps import Step, ToolCall
 from scoregate.errors import AgentError, MissingExtra, OtlpError
 
@@ -23,6 +24,8 @@ HOST_ADDRESS = "SCOREGATE_OTLP_ADDRESS"
 ENDPOINT, TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 _ENDPOINTS = (ENDPOINT, TRACES_ENDPOINT)
 _PROTOCOL, _TRACES_PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+# The span around a process, as `VERSION-TRACE-SPAN-FLAGS`.
+_PARENT = "TRACEPARENT"
 
 
 def remove_host_endpoint(environ: Mapping[str, str]) -> dict[str, str]:
@@ -44,16 +47,17 @@ def receive_spans(environ: Mapping[str, str], otlp: bool | None) -> Iterator[Age
         otlp: whether its spans are received; None if the user has no endpoint of their own, or the host redirects it.
     """
     is_own = any(environ.get(name) for name in _ENDPOINTS)
+    outer = ([*environ.get(_PARENT, "").lower().split("-"), "", ""])[2]
     address = os.environ.get(HOST_ADDRESS)
     is_redirected = address is not None and os.environ.get(TRACES_ENDPOINT, "").startswith(address)
     if otlp or (otlp is None and (is_redirected or not is_own)):
         from scoregate.agents.receiver import open_receiver
 
         with open_receiver().open_trial() as trial:
-            yield AgentSpans(trial, _make_variables(trial, environ, is_own))
+            yield AgentSpans(trial, _make_variables(trial, environ, is_own), outer_span=outer)
     else:
         name = next((name for name in _ENDPOINTS if environ.get(name)), "") if otlp is None else ""
-        yield AgentSpans(None, {}, name)
+        yield AgentSpans(None, {}, name, outer)
 
 
 def _make_variables(trial: TrialSpans, environ: Mapping[str, str], is_own: bool) -> dict[str, str]:
@@ -72,10 +76,17 @@ class AgentSpans:
         trial: receives the spans; None if they aren't received.
         variables: the variables that the agent gets.
         own_endpoint: the user's variable because of which they aren't received; empty for another reason.
+        outer_span: the id of a span around the agent, which it doesn't send; empty without one.
     """
 
-    def __init__(self, trial: TrialSpans | None, variables: Mapping[str, str], own_endpoint: str = "") -> None:
-        self._trial, self._own_endpoint = trial, own_endpoint
+    def __init__(
+        self,
+        trial: TrialSpans | None,
+        variables: Mapping[str, str],
+        own_endpoint: str = "",
+        outer_span: str = "",
+    ) -> None:
+        self._trial, self._own_endpoint, self._outer_span = trial, own_endpoint, outer_span
         self.variables = variables
 
     def collect(self, workspace: str, trace_file: str | None) -> tuple[list[Step], str]:
@@ -98,17 +109,30 @@ class AgentSpans:
                 found += read_otlp(_read_file(Path(workspace), trace_file))
             except (OtlpError, MissingExtra) as error:
                 raise AgentError(f"the trace file {trace_file} can't be read: {error.message}") from None
-        spans = [each.span for each in found]
+        spans = drop_repeated(found)
         steps = read_spans(spans)
-        if losses:
+        if losses := losses or _explain_orphans(spans, self._outer_span):
             return steps, f"spans of the agent are missing: {losses}"
-        has_calls = has_chats(spans) or any(isinstance(step, ToolCall) for step in steps)
-        if not has_calls and self._own_endpoint and trace_file is None:
+        if has_tools_or_chats(spans):
+            return steps, explain_unseen_calls(spans)
+        if self._own_endpoint and trace_file is None:
             return steps, (
                 f"it prints no events, and {self._own_endpoint} is set, so that its spans go there; to receive them, "
                 "write command_agent(…, otlp=True)"
             )
-        return steps, "" if has_calls else "it prints no events, and sends no spans of tools or models"
+        return steps, "it prints no events, and sends no spans of tools or models"
+
+
+def _explain_orphans(spans: Sequence[Span], outer_span: str) -> str:
+    """Why spans are missing: a parent did not arrive, as if the agent ends before it sends its last spans."""
+    known = {"", outer_span, *(span.span_id for span in spans)}
+    orphan = next((span for span in spans if span.parent_id not in known), None)
+    if orphan is None:
+        return ""
+    return (
+        f"the parent of the span {orphan.name!r:.100} did not arrive; let the agent send all its spans, and flush them "
+        "before it ends"
+    )
 
 
 def _read_file(workspace: Path, name: str) -> bytes:

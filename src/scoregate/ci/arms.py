@@ -17,7 +17,7 @@ from scoregate.ci.archive import BASE_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.agent_programs import digest_program
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
-from scoregate.ci.dependencies.tree import Tree, is_below
+from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import JobContext
 from scoregate.ci.kept_cases import describe_source
 from scoregate.ci.plan import AffectedPlan, CarriedScripts, Launch, Plan
@@ -27,6 +27,7 @@ from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
 from scoregate.core.arms import Arm
 from scoregate.core.dependencies import UNKNOWN
+from scoregate.core.relative_paths import is_below
 from scoregate.core.run import Run
 
 _FOLDER = f"{BASE_FOLDER}/arms"
@@ -59,7 +60,7 @@ def _add_contents(plan: Plan, agent: AgentSettings, tree: Tree, environ: Mapping
     program = digest_program(agent.command or (str(agent.preset),), environ, plan.root)
 
     def add(launch: Launch) -> Launch:
-        if launch.source.arm is None:
+        if launch.source.arm is None or _has_unknown_files(launch, tree, folder):
             return launch
         start = json.dumps([program, *(launch.environment.get(name) for name in _VARIABLES)])
         if not (content := _digest_files(tree, _choose_uses(launch, agent, tree, folder, skills), start)):
@@ -99,7 +100,7 @@ def _choose_uses(
     cases = place(options["cases"])
     inputs = [place(each) for each in options.get("case_files", ())] or [cases.rpartition("/")[0]]
     others = [place(each) for each in skills if place(each) not in own]
-    runs_project = any((launch.cwd / word).is_file() and _is_inside(tree, launch, word) for word in agent.command or ())
+    runs_project = any(_names_file(tree, launch, word) for word in agent.command or ())
     reads_project = workspace == os.curdir
     is_with = launch.source.arm is Arm.WITH
 
@@ -117,8 +118,19 @@ def _choose_uses(
     return uses
 
 
-def _is_inside(tree: Tree, launch: Launch, word: str) -> bool:
-    return (launch.cwd / word).resolve().is_relative_to(tree.top)
+def _names_file(tree: Tree, launch: Launch, word: str) -> bool:
+    """Whether a word of a command is a file of the project. It may also be a program as a text of any length."""
+    path = launch.cwd / word
+    return os.path.isfile(path) and path.resolve().is_relative_to(tree.top)  # noqa: PTH113
+
+
+def _has_unknown_files(launch: Launch, tree: Tree, folder: str) -> bool:
+    """Whether the agent gets a copy of a folder that git ignores, so that its files are unknown."""
+    workspace = _read_options(launch.argv)["agent"]["workspace"]
+    if workspace in (None, os.curdir):
+        return False
+    place = os.path.normpath(Path(folder, workspace))
+    return not any(is_below(path, place) for path in tree.list_files())
 
 
 def _digest_files(tree: Tree, uses: Callable[[str], bool], start: str) -> str:

@@ -10,7 +10,6 @@ from anyio import to_thread
 
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
-from scoregate.ci.dependencies.tree import matches
 from scoregate.ci.github.commands import command
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report import number_format
@@ -21,6 +20,7 @@ from scoregate.ci.server_tools import list_server_tools, names_server
 from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.tool_lists.files import read_tool_list
 from scoregate.ci.unread_files import find_doubt, find_unread
+from scoregate.core.relative_paths import matches_path
 from scoregate.core.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
@@ -105,7 +105,7 @@ async def _find_prompts(root: Path, globs: Sequence[str], problems: list[str]) -
     if files is None:
         problems.append("coverage_prompts: the files of the project can't be listed: it is no git repository")
         return []
-    found = [path for path in files if any(matches(path, glob) for glob in globs)]
+    found = [path for path in files if any(matches_path(path, glob) for glob in globs)]
     if not found:
         problems.append(f"coverage_prompts: no file matches {', '.join(globs):.200}")
     if len(found) > _MOST_PROMPTS:

@@ -8,7 +8,6 @@ from typing import Any
 from anyio import to_thread
 
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, RunHead, read_head
-from scoregate.ci.dependencies.tree import is_below, matches
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.commands import command
 from scoregate.ci.github.context import PullRequest
@@ -17,6 +16,7 @@ from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.dependencies import ROWS, Dependency, RunDependencies
+from scoregate.core.relative_paths import is_below, matches_path
 from scoregate.errors import GitHubRefused, RecordError
 
 # A runner shows ten notices of a step; five are for cases.
@@ -42,7 +42,7 @@ async def publish_unread_files(view: ReportView, target: PublishTarget) -> Deliv
         return Delivery(warnings=(f"annotate_unread: the changed files are unknown: {error.message}",))
     patterns = [f"{view.context.folder}/{each}".lstrip("/") for each in target.unread]
     paths = (text_at(each, "filename") for each in changed if text_at(each, "status") != "removed")
-    chosen = [path for path in paths if any(matches(path, pattern) for pattern in patterns)]
+    chosen = [path for path in paths if any(matches_path(path, pattern) for pattern in patterns)]
     if not chosen:
         return Delivery()
     if doubt := find_doubt(head):
@@ -107,4 +107,4 @@ def find_unread(dependencies: RunDependencies, paths: Iterable[str]) -> Iterator
 
 def _holds(dependency: Dependency, path: str) -> bool:
     is_tree = dependency.kind == "tree"
-    return is_below(path, dependency.path) if is_tree else matches(path, dependency.path)
+    return is_below(path, dependency.path) if is_tree else matches_path(path, dependency.path)

@@ -48,18 +48,22 @@ class ArmComparison:
         effect: its scores compared with those without it; None if there is no such arm.
         change: the comparison with the base's version; None without one.
         extra_tokens: how many tokens a case uses more than without it; None if they are unknown.
+        graded_by_model: whether these are also the tokens of a model that grades.
         wanted: the trials in which it should be loaded; None if that isn't known.
         unwanted: the trials in which it should not be loaded; None if there are none.
         carried: whether the arm without it has results of the base's run.
+        repeated: whether cases have several trials.
     """
 
     suite: str
     effect: Row | None
     change: Row | None = None
     extra_tokens: float | None = None
+    graded_by_model: bool = False
     wanted: TriggerRate | None = None
     unwanted: TriggerRate | None = None
     carried: bool = False
+    repeated: bool = False
 
 
 def compare_arms(
@@ -85,10 +89,12 @@ def compare_arms(
             suite.label,
             None if effect is None else next(labelled),
             change if change is not None and change.label not in (RowLabel.NEW, RowLabel.REMOVED) else None,
-            _compare_tokens(suite, other),
-            _count_triggers(suite, TRIGGERED),
-            _count_triggers(suite, NOT_TRIGGERED, inverted=True),
+            extra_tokens=_compare_tokens(suite, other),
+            wanted=_count_triggers(suite, TRIGGERED),
+            unwanted=_count_triggers(suite, NOT_TRIGGERED, inverted=True),
             carried=other.carried is not None,
+            repeated=len(set(suite.columns.hashes)) < len(suite.columns.hashes),
+            graded_by_model=any(each.fingerprint and each.fingerprint.model for each in suite.evaluators.values()),
         )
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import Evaluation, Scale, Threshold
 from scoregate.core.json_io import to_plain, to_text
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
+
+if TYPE_CHECKING:
+    from scoregate.core.trajectories.trajectory import Trajectory
 
 NO_TRAJECTORY = (
     "{name} needs a trajectory, and nothing of this case was recorded: return a Trajectory from the task, call models "
@@ -62,6 +65,22 @@ class Check:
 def pass_or_fail(passed: bool, reason: str) -> Evaluation:
     """The evaluation of a yes/no check. A failed one has its reason."""
     return Evaluation(float(passed), PASS_AT_ONE, None if passed else {"reason": reason})
+
+
+def require_all_steps(trajectory: Trajectory, name: str, steps: str) -> None:
+    """Check that a trajectory has all its steps.
+
+    Args:
+        trajectory: what the agent did.
+        name: the name of the scorer, for the error.
+        steps: what the scorer needs: "steps" or "tool calls".
+
+    Raises:
+        ValueError: some may be missing.
+    """
+    left_out = f"{trajectory.left_out:,} steps were not recorded" if trajectory.left_out else ""
+    if reason := trajectory.incomplete or left_out:
+        raise ValueError(f"{name} needs all {steps}, and some may be missing: {reason}")
 
 
 def find_expected(values: Values, given: Any, check: str) -> Any:

@@ -12,7 +12,7 @@ from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.judge import ask_choice
 from scoregate.grading.prompts import Template, describe_choices, describe_pair, digest_texts, render_question
-from scoregate.scorers.check import NO_TRAJECTORY
+from scoregate.scorers.check import NO_TRAJECTORY, require_all_steps
 
 if TYPE_CHECKING:
     from scoregate.core.trajectories.trajectory import Trajectory
@@ -152,12 +152,13 @@ class TrajectoryJudge(ModelJudge):
             expected: the expected output.
 
         Raises:
-            ValueError: there is no trajectory.
+            ValueError: there is no trajectory, or steps may be missing in it.
             ModelError: the model gives no answer.
             MissingExtra: a package is not installed.
         """
         if trajectory is None:
             raise ValueError(NO_TRAJECTORY.format(name=self.name))
+        require_all_steps(trajectory, self.name, "steps")
         shown = f"{trajectory.text()}\nThe output: {to_text(output)}"
         return await super().__call__(shown, input, expected)
 

@@ -43,8 +43,11 @@ def read_expected(values: Any) -> list[ExpectedCall]:
 
 
 def _is_pair(value: Sequence[Any]) -> bool:
-    """Whether it is a name and arguments, and not two names."""
-    return len(value) == 2 and isinstance(value[0], str) and not isinstance(value[1], str | ToolCall)
+    """Whether it is a name and arguments, and not two calls."""
+    if len(value) != 2 or not isinstance(value[0], str) or isinstance(value[1], str | ToolCall):
+        return False
+    # A call in full has its name and its arguments; arguments alone may include a name.
+    return not (isinstance(value[1], Mapping) and "name" in value[1] and {"arguments", "args"} & value[1].keys())
 
 
 def _read_call(value: Any) -> ExpectedCall:
@@ -157,19 +160,25 @@ def match_in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], 
     Returns:
         The position of the call for each matched position of `expected`.
     """
-    table = [[0] * (len(calls) + 1) for _ in range(len(expected) + 1)]
-    equal = [[matches(each, call) for call in calls] for each in expected]
-    for one in range(len(expected) - 1, -1, -1):
-        for other in range(len(calls) - 1, -1, -1):
+    # Pairs at the start are always part of a longest one. Mostly they are all, and no table is needed.
+    start = 0
+    while start < min(len(expected), len(calls)) and matches(expected[start], calls[start]):
+        start += 1
+    found = {at: at for at in range(start)}
+    equal = [[matches(each, call) for call in calls[start:]] for each in expected[start:]]
+    rows, columns = len(expected) - start, len(calls) - start
+    table = [[0] * (columns + 1) for _ in range(rows + 1)]
+    for one in range(rows - 1, -1, -1):
+        for other in range(columns - 1, -1, -1):
             table[one][other] = (
                 1 + table[one + 1][other + 1]
                 if equal[one][other]
                 else max(table[one + 1][other], table[one][other + 1])
             )
-    found, one, other = dict[int, int](), 0, 0
-    while one < len(expected) and other < len(calls):
+    one, other = 0, 0
+    while one < rows and other < columns:
         if equal[one][other]:
-            found[one] = other
+            found[start + one] = start + other
             one, other = one + 1, other + 1
         elif table[one + 1][other] >= table[one][other + 1]:
             one += 1

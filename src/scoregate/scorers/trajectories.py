@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shlex
-import signal
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import dump, to_plain
+from scoregate.core.json_io import to_plain
+from scoregate.core.relative_paths import matches_path
 from scoregate.core.shell_operators import find_shell_operator
 from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import ToolCall
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.scorers.check import NO_TRAJECTORY, Check, pass_or_fail
+from scoregate.scorers.check import NO_TRAJECTORY, Check, pass_or_fail, require_all_steps
+from scoregate.scorers.commands import run_command
 from scoregate.scorers.tool_matching import (
     ExpectedCall,
     Matcher,
@@ -35,7 +33,6 @@ from scoregate.scorers.tool_matching import (
 Mode = Literal["exact", "in_order", "any_order", "subset", "superset"]
 _MODES = ("exact", "in_order", "any_order", "subset", "superset")
 _MOST_NAMES = 10
-_SHOWN_BYTES = 2_000
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,12 @@ class TrajectoryCheck(Check):
             expected_tool_calls: the field `expected_tool_calls` of the case, which `tool_calls` prefers.
 
         Raises:
-            ValueError: there is no trajectory, or the case lacks what the scorer needs.
+            ValueError: there is no trajectory, it may lack tool calls, or the case lacks what the scorer needs.
         """
         if trajectory is None:
             raise ValueError(NO_TRAJECTORY.format(name=self.name))
-        if trajectory.incomplete and self.check not in (_check_files, _check_command):
-            raise ValueError(f"{self.name} needs all tool calls, and some may be missing: {trajectory.incomplete}")
+        if self.check not in (_check_files, _check_command):
+            require_all_steps(trajectory, self.name, "tool calls")
         wanted = expected if expected_tool_calls is None else expected_tool_calls
         return self.check(trajectory, wanted, **self.parameters)
 
@@ -186,14 +183,17 @@ def files_changed(
 ) -> TrajectoryCheck:
     """Compares the changed files with the expected ones. The score is the share of files and globs that match.
 
+    Files in `.git` and `__pycache__` don't count.
+
     Args:
-        expected: globs of paths, each of which at least one changed file matches; default: the case's `expected`.
+        expected: globs of paths, each of which at least one changed file matches; default: the case's `expected`. `*`
+            stays within a folder, and `**` does not.
         optional: globs of files that may change, too.
         name: the scorer's name; default: "files_changed".
     """
     wanted = None if expected is None else _list_globs(expected, "expected")
     parameters = {"wanted": wanted, "optional": _list_globs(optional, "optional")}
-    return TrajectoryCheck(name or "files_changed", _check_files, parameters, PASS_AT_ONE)
+    return TrajectoryCheck(name or "files_changed", _check_files, parameters, PASS_AT_ONE, version=2)
 
 
 def command_passes(command: str | Sequence[str], *, timeout: float = 60.0, name: str | None = None) -> TrajectoryCheck:
@@ -201,7 +201,8 @@ def command_passes(command: str | Sequence[str], *, timeout: float = 60.0, name:
 
     Args:
         command: the program and its arguments, as a text or a list. There is no shell: write `["sh", "-c", "a && b"]`.
-        timeout: seconds until the command and everything that it started are killed; then the check fails.
+        timeout: seconds until the command and everything that it started are killed; then the check fails. It also
+            fails if the command prints more than 64 MB.
         name: the scorer's name; default: the command.
 
     Raises:
@@ -307,18 +308,15 @@ def _check_never_called(trajectory: Trajectory, _expected: Any, *, tools: list[s
 
 def _check_max_steps(trajectory: Trajectory, _expected: Any, *, most: int) -> Evaluation:
     count = len(trajectory.tool_calls)
-    # What was left out may be calls: with too many recorded steps, the limit is exceeded or unknown.
-    if trajectory.left_out and count <= most:
-        raise ValueError(f"{trajectory.left_out} steps were not recorded, so the number of calls is unknown")
     return pass_or_fail(count <= most, f"{count} tool calls, at most {most} expected")
 
 
 def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: list[str]) -> Evaluation:
-    succeeded: Counter[tuple[str, str, bytes]] = Counter()
+    succeeded: Counter[tuple[str, str, str]] = Counter()
     for number, call in enumerate(trajectory.tool_calls, 1):
         if _matches_any(call.name, ignore):
             continue
-        key = (call.agent, call.name, dump(to_plain(dict(sorted(call.arguments.items())))))
+        key = (call.agent, call.name, json.dumps(to_plain(dict(call.arguments)), sort_keys=True))
         if succeeded[key]:
             return pass_or_fail(False, f"call {number} repeats {call}")
         succeeded[key] += call.error is None
@@ -346,8 +344,8 @@ def _check_files(trajectory: Trajectory, given: Any, *, wanted: list[str] | None
     if globs is None or not isinstance(globs, list | tuple):
         raise ValueError("files_changed compares with globs in `expected`, which this case lacks")
     files = [str(path) for path in trajectory.changed_files]
-    missing = [glob for glob in globs if not any(fnmatchcase(path, glob) for path in files)]
-    extra = [path for path in files if not _matches_any(path, (*globs, *optional))]
+    missing = [glob for glob in globs if not any(_names_path(glob, path) for path in files)]
+    extra = [path for path in files if not any(_names_path(glob, path) for glob in (*globs, *optional))]
     matched = len(globs) - len(missing)
     total = len(globs) + len(extra)
     reasons = [f"not changed: {_join(missing)}"] if missing else []
@@ -356,33 +354,16 @@ def _check_files(trajectory: Trajectory, given: Any, *, wanted: list[str] | None
     return Evaluation(score, metadata={"reason": "; ".join(reasons)} if reasons else None)
 
 
+def _names_path(glob: str, path: str) -> bool:
+    """Whether it is the path itself, which may have brackets, or a glob that matches it."""
+    return glob == path or matches_path(path, glob)
+
+
 def _check_command(trajectory: Trajectory, _expected: Any, *, arguments: list[str], timeout: float) -> Evaluation:
     if trajectory.workspace is None or not Path(trajectory.workspace).is_dir():
         raise ValueError("command_passes needs the workspace of the agent: Trajectory(…, workspace=folder)")
-    with TemporaryFile() as output:
-        process = subprocess.Popen(
-            arguments,
-            cwd=trajectory.workspace,
-            env={name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            code = process.wait(timeout)
-            problem = f"it exited with {code}"
-        except subprocess.TimeoutExpired:
-            code, problem = None, f"it took longer than {timeout:g} s"
-        finally:
-            # What it started may go on after it.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        size = output.seek(0, os.SEEK_END)
-        output.seek(max(0, size - _SHOWN_BYTES))
-        shown = output.read().decode("utf-8", "replace").strip()
-    return pass_or_fail(code == 0, f"{problem}: {shown}" if shown else problem)
+    code, reason = run_command(arguments, trajectory.workspace, timeout)
+    return pass_or_fail(code == 0, reason)
 
 
 def _join(names: list[str]) -> str:

@@ -29,12 +29,10 @@ from scoregate.scorers import (
     tool_calls,
 )
 from scoregate.scorers.check import pass_or_fail
-
-SKILL_TOOLS = frozenset({"skill", "activate_skill", "load_skill", "use_skill"})
+from scoregate.skills.loading import list_loaded_skills
 
 _MOST_BYTES = 16 * 1024 * 1024
 _MOST_FILES = 40_000
-_SKILL_FILE = re.compile(r"([^/\\\s'\"]+)[/\\]SKILL\.md\b")
 _ARGUMENTS = {"command_pattern": ("command",), "skill_pattern": ("skill",), "path_pattern": ("path", "file_path")}
 _RUN = 'cd "$1" && output=$2 && shift 2 && exec "$@" <"$output"'
 _EVALUATE = """
@@ -169,19 +167,8 @@ def _check_tool(trial: Trial, *, patterns: Mapping[str, str]) -> Evaluation:
 
 
 def _check_skills(trial: Trial, *, expected: list[str], mode: Any) -> Evaluation:
-    names = (find_skill_name(call) for call in trial.trajectory.tool_calls if call.error is None)
-    steps = [ToolCall(name) for name in names if name]
+    steps = [ToolCall(name) for call in trial.trajectory.tool_calls for name in list_loaded_skills(call)]
     return _need(tool_calls(expected, mode=mode, args="ignore")(replace(trial.trajectory, steps=steps)))
-
-
-def find_skill_name(call: ToolCall) -> str:
-    """The name of the skill that a tool call loads; empty for another call."""
-    texts = [to_text(value) for value in call.arguments.values()]
-    if call.name.casefold() in SKILL_TOOLS:
-        named = [to_text(call.arguments[key]) for key in ("skill", "name") if key in call.arguments]
-        return next((text.strip().lstrip("/").rpartition(":")[2] for text in (*named, *texts) if text.strip()), "")
-    found = next((match for text in texts if (match := _SKILL_FILE.search(text))), None)
-    return "" if found is None else found[1]
 
 
 def _run_program(trial: Trial, *, command: list[str], folder: str, timeout: int) -> Evaluation:

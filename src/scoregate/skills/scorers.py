@@ -15,11 +15,13 @@ import anyio.to_thread
 from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
+from scoregate.core.relative_paths import is_below
 from scoregate.core.text import truncate_middle
 from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
 from scoregate.scorers import command_passes, judge
-from scoregate.skills.graders import SKILL_TOOLS, Trial, run_grader
+from scoregate.scorers.check import require_all_steps
+from scoregate.skills.graders import Trial, run_grader
+from scoregate.skills.loading import loads_skill
 
 PASS_AT_ONE = Threshold(gte=1)
 _EXPECTED = "The output achieves what the expected output describes."
@@ -146,7 +148,7 @@ def _show_files(trajectory: Trajectory, hidden: Sequence[str]) -> Iterator[str]:
         return
     top = os.path.realpath(trajectory.workspace)
     left = _LONGEST_FILES
-    names = [name for name in trajectory.changed_files or () if not any(_is_below(name, each) for each in hidden)]
+    names = [name for name in trajectory.changed_files or () if not any(is_below(name, each) for each in hidden)]
     for name in names[:_MOST_FILES]:
         text = _read_inside(Path(top, name), top)
         shown = truncate_middle(text, max(100, min(_LONGEST_FILE, left)))
@@ -154,10 +156,6 @@ def _show_files(trajectory: Trajectory, hidden: Sequence[str]) -> Iterator[str]:
         yield f"File {name}:\n{shown}"
     if len(names) > _MOST_FILES:
         yield f"{len(names) - _MOST_FILES:,} more files changed."
-
-
-def _is_below(name: str, folder: str) -> bool:
-    return name == folder or name.startswith(f"{folder}/")
 
 
 def _read_inside(path: Path, top: str) -> str:
@@ -187,7 +185,7 @@ class TriggerScorer:
     skill: str
     folder: str
     wanted: bool
-    version: int = 1
+    version: int = 2
     higher_is_better = True
 
     @property
@@ -204,23 +202,14 @@ class TriggerScorer:
                 only compares: it neither passes nor fails by that.
 
         Raises:
-            ValueError: there is no trajectory.
+            ValueError: there is no trajectory, or tool calls may be missing in it.
         """
         if (should_trigger is not False) is not self.wanted:
             return None
         if trajectory is None:
             raise ValueError("the agent left no trajectory")
-        call = next((each for each in trajectory.tool_calls if _loads(each, self.skill, self.folder)), None)
+        require_all_steps(trajectory, self.name, "tool calls")
+        call = next((each for each in trajectory.tool_calls if loads_skill(each, self.skill, self.folder)), None)
         reason = f"{call} loads the skill" if call is not None else "no tool call loads the skill"
         score = float((call is not None) is self.wanted)
         return Evaluation(score, None if should_trigger is None else PASS_AT_ONE, {"reason": reason})
-
-
-def _loads(call: ToolCall, skill: str, folder: str) -> bool:
-    if call.error is not None:
-        return False
-    texts = [value for value in call.arguments.values() if isinstance(value, str)]
-    if call.name.casefold() in SKILL_TOOLS:
-        names = {name for text in texts for name in (text.strip().lstrip("/"), text.strip().rpartition(":")[2])}
-        return not names.isdisjoint({skill, folder})
-    return any(f"{folder}/SKILL.md" in to_text(value) for value in call.arguments.values())

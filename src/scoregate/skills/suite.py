@@ -16,7 +16,7 @@ from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import AgentError, SkillError
 from scoregate.evals import evaluate
 from scoregate.skills.scorers import PASS_AT_ONE, ExpectationsScorer, TriggerScorer, list_statements
-from scoregate.skills.workspaces import ArmWorkspaces, run_setup
+from scoregate.skills.workspaces import ArmWorkspaces, MeasuredFiles, run_setup
 
 _MOST_SHOWN = 10
 
@@ -33,7 +33,7 @@ def run_arm(
     files: Sequence[str] = (),
     hidden: Sequence[str] = (),
     private: Sequence[str] = ("evals",),
-    case_files: Sequence[str] = (),  # noqa: ARG001 - for the host, which decides with it whether an arm is the same
+    case_files: Sequence[str] = (),
     root: Path | None = None,
 ) -> None:
     """Run the cases of a suite in one arm. Paths are relative to the root.
@@ -47,9 +47,9 @@ def run_arm(
         skill_name: the name of the skill.
         target: where the skill is in the workspace.
         files: the other files for agents.
-        hidden: files and folders of the project that the agent must not see in any arm.
+        hidden: files and folders of the project that the agent must not see in any arm; first that of reports.
         private: what the agent must not find in its copy of the skill, relative to it.
-        case_files: what the results depend on besides the skill.
+        case_files: the other files and folders that the cases consist of.
         root: the project; default: the working directory.
 
     Raises:
@@ -72,7 +72,8 @@ def run_arm(
         tuple(private),
     )
     graded = [case for case in found if is_with or is_graded(case)]
-    task = _make_task(made, workspaces)
+    inputs = [cases, *case_files, *([skill] if skill else []), *files]
+    task = _make_task(made, workspaces, MeasuredFiles(top, inputs, hidden[:1]))
     asks_model = any(
         list_statements(case.expectations, (*case.checks, *case.graders), case.expected_output) for case in found
     )
@@ -132,7 +133,7 @@ def _make_file_row(file: InputFile) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value not in (None, [])}
 
 
-def _make_task(agent: CommandAgent, workspaces: ArmWorkspaces) -> Any:
+def _make_task(agent: CommandAgent, workspaces: ArmWorkspaces, measured: MeasuredFiles) -> Any:
     async def run_agent(
         input: str,  # noqa: A002
         files: Sequence[str] = (),
@@ -149,6 +150,8 @@ def _make_task(agent: CommandAgent, workspaces: ArmWorkspaces) -> Any:
             raise AgentError(f"the workspace can't be made: {error}") from None
         for command in setup:
             await anyio.to_thread.run_sync(run_setup, command, workspace)
-        return await agent.run(input, workspace)
+        done = await agent.run(input, workspace)
+        await anyio.to_thread.run_sync(measured.check)
+        return done
 
     return run_agent

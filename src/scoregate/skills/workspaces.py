@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scoregate.agents.workspace import Workspace, copy_files, make_workspace
-from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.agents.workspace import Workspace, copy_files, list_files, make_workspace
+from scoregate.core.relative_paths import is_below
 from scoregate.errors import AgentError
-from scoregate.scorers import command_passes
+from scoregate.scorers.commands import run_command
 
 _SETUP_TIMEOUT = 120
+_MOST_SHOWN = 3
 _INPUT_FOLDERS = ("evals/files/", "evals/")
 
 
@@ -83,15 +84,66 @@ class ArmWorkspaces:
         return tuple(name for name in (*names, self.target) if name and not name.startswith(os.pardir))
 
 
+class MeasuredFiles:
+    """The files that a suite measures, as they are when it starts: an agent may change what later trials measure.
+
+    Args:
+        root: the project.
+        paths: files and folders of the project, relative to it.
+        left_out: files and folders in them that don't count, relative to the project.
+
+    Raises:
+        ValueError: the files of a folder can't be listed.
+    """
+
+    def __init__(self, root: Path, paths: Sequence[str], left_out: Sequence[str] = ()) -> None:
+        self._root = root
+        names = (
+            name
+            for path in paths
+            for name in _list_names(root, path)
+            if not any(is_below(name, each) for each in left_out)
+        )
+        self._before = {name: self._read(name) for name in names}
+
+    def check(self) -> None:
+        """Check that nothing has changed. New files don't count.
+
+        Raises:
+            AgentError: a file was changed or deleted.
+        """
+        changed = [name for name, state in self._before.items() if self._read(name) != state]
+        if changed:
+            more = f" and {len(changed) - _MOST_SHOWN:,} more" if len(changed) > _MOST_SHOWN else ""
+            raise AgentError(
+                f"files of the project changed during the run: {', '.join(changed[:_MOST_SHOWN])}{more}",
+                advice="An agent must write to its workspace only. If you edited them, run again.",
+            )
+
+    def _read(self, name: str) -> tuple[int, int, int] | None:
+        try:
+            state = (self._root / name).lstat()
+        except OSError:
+            return None
+        return state.st_mode, state.st_size, state.st_mtime_ns
+
+
+def _list_names(root: Path, path: str) -> Iterator[str]:
+    place = root / path
+    if place.is_dir() and not place.is_symlink():
+        yield from (str(Path(path, name)) for name in list_files(place))
+    else:
+        yield str(Path(path))
+
+
 def run_setup(command: str, workspace: Workspace) -> None:
     """Run a command line in a workspace with `sh`. Its exit code doesn't count, as a build may have to fail.
 
     Raises:
-        AgentError: it took too long, and was killed.
+        AgentError: it took too long or printed too much, and was killed.
     """
-    found = command_passes(["sh", "-c", command], timeout=_SETUP_TIMEOUT)(Trajectory(workspace=workspace))
-    reason = "" if found is None else str((found.metadata or {}).get("reason", ""))
-    if reason.startswith("it took longer"):
+    code, reason = run_command(["sh", "-c", command], workspace, _SETUP_TIMEOUT)
+    if code is None:
         raise AgentError(f"the command of setup {command!r:.200}: {reason:.500}")
 
 

@@ -80,6 +80,15 @@ async def test_outside_git_folders_of_others_are_left_out(tmp_path: Path) -> Non
     assert paths(await find(tmp_path)) == ["evals/a.py", "x/eval_b.py"]
 
 
+async def test_outside_git_skills_are_found_in_the_folders_of_agents(tmp_path: Path) -> None:
+    for folder in (".claude/skills/a", ".agents/skills/b", ".cache/skills/c", "skills/d"):
+        (tmp_path / folder / "evals").mkdir(parents=True)
+        (tmp_path / folder / "SKILL.md").touch()
+        (tmp_path / folder / "evals" / "evals.json").write_text('{"evals": [{"prompt": "Go", "checks": ["true"]}]}')
+    expected = [".agents/skills/b/SKILL.md", ".claude/skills/a/SKILL.md", "skills/d/SKILL.md"]
+    assert sorted(why(await find(tmp_path))) == expected
+
+
 async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Repository) -> None:
     repository.write("evals/data.py", "x = 1")
     repository.write("evals/never.py", f"def main():\n    pass\n{suite()}".replace("\nrun_", "\ndef go():\n    run_"))

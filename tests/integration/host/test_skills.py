@@ -18,6 +18,8 @@ from tests.unit.report.test_result_json import SCHEMA, closed
 from scoregate.ci.archive import read_run
 
 FOLDER = "skills/paint"
+# Longer than the name of a file may be.
+LONG_RUN = f"runpy.run_path({str(AGENT)!r}, run_name='__main__')  # {'long ' * 60}"
 
 
 def prepare(project: Project, *lines: str, agent: str = "", **files: str) -> None:
@@ -169,6 +171,15 @@ def test_the_grader_sees_neither_the_arm_nor_files_outside(project: Project, tmp
     fence = start.removesuffix(" BEGIN output")
     assert with_lie.count(f"{fence} END output") == 1
     assert len(fence.split()[0]) > len(bar)
+
+
+def test_an_agent_that_changes_the_skill_measures_nothing(project: Project) -> None:
+    prepare(project, cases=cases(2, 0))
+    script = f"import runpy\nopen({str(project.root / FOLDER / 'SKILL.md')!r}, 'a').write('more')\n{LONG_RUN}"
+    project.write("scoregate.toml", settings(words=("-c", script)))
+    ran = project.scoregate("run")
+    assert ran.exit_code == 3, ran.output
+    assert f"files of the project changed during the run: {FOLDER}/SKILL.md" in " ".join(ran.output.split())
 
 
 def test_other_files_for_agents_are_measured_with_and_without(project: Project) -> None:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,18 @@ def test_in_a_repository_ignored_files_are_left_out(tmp_path: Path) -> None:
     assert sorted(path.name for path in Path(found.workspace).iterdir()) == [".gitignore", "b.txt"]
 
 
+def test_a_part_of_a_repository_has_no_ignored_files_either(tmp_path: Path) -> None:
+    (tmp_path / "part" / "built").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text(".env\nbuilt/\n")
+    for name in ("a.txt", ".env", "built/b.txt"):
+        (tmp_path / "part" / name).write_text(name)
+    show = ["find", ".", "-type", "f"]
+    assert run(command_agent(show, workspace=tmp_path / "part"), "").output == "./a.txt"
+    # A build makes the whole folder.
+    assert run(command_agent(show, workspace=tmp_path / "part" / "built"), "").output == "./b.txt"
+
+
 def test_links_to_the_outside_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "shop"
     source.mkdir()
@@ -97,12 +109,13 @@ def test_an_agent_has_a_home_of_its_own_and_none_of_the_hosts_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     monkeypatch.setenv("MY_KEY", "k")
     found = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
     assert found.workspace is not None
     environment = json.loads(Path(found.workspace, "env.json").read_text())
     assert (environment["MY_KEY"], environment["MODE"]) == ("k", "test")
-    assert "SCOREGATE_EVENTS" not in environment
+    assert not {"SCOREGATE_EVENTS", "CODEX_HOME"} & environment.keys()
     home = environment["HOME"]
     assert home not in (os.environ.get("HOME"), found.workspace)
     assert environment["XDG_CONFIG_HOME"] == str(Path(home, ".config"))
@@ -136,6 +149,79 @@ def test_nothing_that_an_agent_starts_survives_it(tmp_path: Path) -> None:
     last = file.read_text()
     time.sleep(0.5)
     assert file.read_text() == last
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, processes that leave their group are not found")
+def test_a_process_without_group_and_environment_is_killed_too(tmp_path: Path) -> None:
+    left = f"env -i setsid sh -c 'while :; do date +%s%N >{tmp_path}/alive; sleep 0.05; done'"
+    for script, problem in (
+        (f"({left} &) ; sleep 0.3", None),
+        (f"{left} & sleep 60", "took longer than 1 s"),
+        ("kill -9 0", "exited with -9"),
+        ("exit 3", "exited with 3"),
+    ):
+        agent = command_agent(["sh", "-c", script], timeout=1 if problem else 30)
+        with pytest.raises(AgentError, match=problem) if problem else nullcontext():
+            run(agent, "")
+        last = (tmp_path / "alive").read_text()
+        time.sleep(0.2)
+        assert (tmp_path / "alive").read_text() == last
+
+
+def test_an_event_behind_other_text_and_a_long_answer_are_errors() -> None:
+    event = '{"type":"assistant"}'
+    for script, events, problem in (
+        (f"print('warning: {event}')", "claude", "is behind other text in its line: b'warning"),
+        ("print('x' * 100 + '\\n', end='' * 9); [print('x' * 99) for _ in range(200_000)]", "text", "more than 16 MB"),
+    ):
+        with pytest.raises(AgentError, match=problem):
+            run(command_agent([sys.executable, "-c", script], events=events), "")
+
+
+def test_changes_of_any_size_and_depth_are_found(tmp_path: Path) -> None:
+    (tmp_path / "same.txt").write_text("same")
+    (tmp_path / "mode.txt").write_text("same")
+    script = """
+import os
+os.utime("same.txt", (1, 1))
+os.chmod("mode.txt", 0o600)
+os.truncate(os.open("sparse", os.O_CREAT | os.O_WRONLY), 1 << 42)
+os.makedirs("hidden/x")
+open("hidden/x/a", "w").close()
+os.chmod("hidden/x", 0)
+for _ in range(1_500):
+    os.mkdir("d")
+    os.chdir("d")
+open("deep", "w").close()
+"""
+    found = run(command_agent([sys.executable, "-c", script], workspace=tmp_path), "")
+    assert found.changed_files is not None
+    (deep,) = [name for name in found.changed_files if name.endswith("/deep")]
+    rest = [name for name in found.changed_files if name != deep]
+    assert rest in (["hidden/x", "mode.txt", "sparse"], ["hidden/x/a", "mode.txt", "sparse"])  # root may read it
+    folder = str(found.workspace)
+    del found
+    deadline = time.monotonic() + 30  # the last thread that used it may still end
+    while os.path.lexists(folder) and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.05)
+    assert not os.path.lexists(folder)
+
+
+def test_another_folder_in_the_place_of_the_workspace_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "solution.txt").write_text("solved")
+    (tmp_path / "solution.txt").chmod(0o400)
+    for script in (f'ln -s {tmp_path} "$OLDPWD"', ":", f'cp -r {tmp_path} "$OLDPWD"'):
+        with pytest.raises(AgentError, match="unknown what the agent changed: its workspace was deleted or replaced"):
+            run(command_agent(["sh", "-c", f'cd / && rm -r "$OLDPWD" && {script}']), "")
+    gc.collect()
+    assert (tmp_path / "solution.txt").stat().st_mode & 0o777 == 0o400
+
+
+def test_too_many_files_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.agents.workspace.MOST_FOUND", 10)
+    with pytest.raises(AgentError, match="unknown what the agent changed: there are more than 10 files"):
+        run(command_agent(["sh", "-c", "mkdir a b; touch a/1 a/2 a/3 a/4 a/5 a/6 b/1 b/2 b/3 b/4 b/5"]), "")
 
 
 def test_the_answer_of_an_agent_without_events_is_its_text_and_it_may_read_its_input() -> None:

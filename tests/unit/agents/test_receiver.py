@@ -76,6 +76,23 @@ def test_unread_requests_make_scorers_of_calls_unmeasurable() -> None:
     assert command_passes("true")(found).score == 1  # type: ignore[union-attr]
 
 
+def test_spans_that_did_not_arrive_make_scorers_of_calls_unmeasurable(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = json.loads(dump("search"))
+    child["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["parentSpanId"] = "c" * 16
+    found = run(SENDER, json.dumps(child))
+    with pytest.raises(ValueError, match=r"the parent of the span .* did not arrive"):
+        never_called("delete")(found)
+    monkeypatch.setenv("TRACEPARENT", f"00-{'a' * 32}-{'C' * 16}-01")
+    assert run(SENDER, json.dumps(child)).incomplete == ""
+
+
+def test_a_span_that_is_sent_again_counts_once() -> None:
+    body = dump("search").decode()
+    assert len(run(SENDER, body, body).tool_calls) == 1
+    script = f"open('spans.json', 'w').write(sys.argv[1])\n{SENDER}"
+    assert len(run(f"import sys\n{script}", body, trace_file="spans.json").tool_calls) == 1
+
+
 def test_an_agent_that_shows_no_calls_has_no_score_for_them() -> None:
     found = run("print('done')")
     for scorer in (never_called("delete"), tool_calls([])):

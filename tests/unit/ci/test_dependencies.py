@@ -18,7 +18,7 @@ from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_us
 from scoregate.ci.dependencies.project import read_project_tree
 from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
 from scoregate.ci.dependencies.shared_files import digest_shared_files
-from scoregate.ci.dependencies.tree import Tree, matches, read_tree
+from scoregate.ci.dependencies.tree import Tree, read_tree
 from scoregate.ci.settings import Settings
 from scoregate.core.dependencies import (
     LONGEST_PATH,
@@ -28,6 +28,7 @@ from scoregate.core.dependencies import (
     ScriptDependencies,
     merge_dependencies,
 )
+from scoregate.core.relative_paths import matches_path
 
 
 class Repository:
@@ -433,7 +434,7 @@ def test_globs_of_inputs() -> None:
         ("a/**/b/**/c", "a/x/y/z/c", False),
         ("/".join(["**"] * 200) + "/x", "/".join(["a"] * 200), False),
     ):
-        assert matches(path, pattern) is expected, (pattern, path)
+        assert matches_path(path, pattern) is expected, (pattern, path)
 
 
 def test_stored_dependencies_are_not_trusted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 
 from tests.unit.core.builders import HALF, Told, info, run_of
@@ -11,6 +12,7 @@ from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_witho
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.event_values import Fingerprint
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.policy import DEFAULTS, Policy
 from scoregate.core.run import Run
@@ -75,6 +77,22 @@ def test_a_harmful_and_an_unmeasured_effect_say_so() -> None:
     assert "too few cases to be certain" in sentence(compare(arms([1.0] * 3, [0.0] * 3), None))
     errors = sentence(compare(arms(GOOD, []), None))
     assert "can't be measured" in errors or not errors.startswith("helps")
+
+
+def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
+    run = arms(GOOD, BAD, triggered=40)
+    with_it, without = (
+        replace(each, columns=replace(each.columns, tokens=array("d", [tokens] * len(each.columns.hashes))))
+        for each, tokens in zip(run.suites, (2_000, 100), strict=True)
+    )
+    assert sentence(compare(replace(run, suites=(with_it, without)), None)).endswith("; +1,900 tokens per case")
+    judged = {EXPECTATIONS: replace(info(EXPECTATIONS), fingerprint=Fingerprint(model="gpt-5"))}
+    with_it = replace(with_it, evaluators={**with_it.evaluators, **judged})
+    text = sentence(compare(replace(run, suites=(with_it, without)), None))
+    assert text.endswith("+1,900 tokens per case, those of the judge included")
+    twice = replace(with_it.columns, hashes=["c0"] * len(with_it.columns.hashes))
+    text = sentence(compare(replace(run, suites=(replace(with_it, columns=twice), without)), None))
+    assert "triggers in 40 of 40 trials where it should, and in 0 of 5 trials where it should not" in text
 
 
 def test_carried_results_are_named() -> None:

@@ -40,6 +40,13 @@ def test_a_name_of_the_process_or_the_only_one_of_the_trace_counts_otherwise() -
     assert assign(make(1, case="x"), make(2, trace="b")) == ({CaseName("", "x", 0): ["s1"]}, 1)
 
 
+def test_a_span_that_is_sent_again_counts_once() -> None:
+    assert assign(make(1, case="x"), make(2, 1), make(2, 1), make(2)) == (
+        {CaseName("", "x", 0): ["s1", "s2", "s2"]},
+        0,
+    )
+
+
 def test_names_that_are_not_valid_are_ignored() -> None:
     for more in ({"case": 5}, {"case": ""}, {"case": "x", "scoregate.suite": 1}, {"case": "x", "scoregate.repeat": -1}):
         assert assign(make(1, **more)) == ({}, 1)  # type: ignore[arg-type]

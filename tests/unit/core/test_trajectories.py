@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -95,6 +96,29 @@ def test_objects_of_sdks_are_read_and_other_values_are_refused_with_their_positi
             read_messages([{"role": "user", "content": ""}, wrong])
 
 
+def test_tools_that_the_provider_runs_are_calls_too() -> None:
+    items = [
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "hours"}},
+        {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "s", "output": "README.md"},
+        {"type": "file_search_call", "id": "f", "queries": ["a"], "results": [{"text": "b"}], "status": "failed"},
+        {"role": "assistant", "content": None, "function_call": {"name": "search", "arguments": '{"q": 1}'}},
+        {"role": "assistant", "content": [
+            {"type": "server_tool_use", "id": "a", "name": "web_search", "input": {"query": "hours"}},
+            {"type": "web_search_tool_result", "tool_use_id": "a", "content": {
+                "type": "web_search_tool_result_error", "error_code": "max_uses_exceeded",
+            }},
+        ]},
+    ]  # fmt: skip
+    assert read_messages(items) == [
+        ToolCall("web_search", {"type": "search", "query": "hours"}),
+        ToolCall("shell", {"commands": ["ls"]}, "README.md"),
+        ToolCall("file_search", {"queries": ["a"]}, error="failed"),
+        ToolCall("search", {"q": 1}),
+        ToolCall("web_search", {"query": "hours"}, error="[web_search_tool_result_error]"),
+    ]
+
+
 def test_a_result_without_its_call_is_kept() -> None:
     assert read_messages([{"role": "tool", "tool_call_id": "?", "content": "x"}]) == [ToolCall("(unknown)", {}, "x")]
     gemini = [
@@ -150,6 +174,68 @@ def test_spans_of_the_genai_conventions() -> None:
         3, 1, 30, "execute_tool", tool__name="search", tool__call__arguments='{"q": 1}', tool__call__result="at 9"
     )
     assert read_spans([chats[1], tool, chats[0]]) == [*said, ToolCall("search", {"q": 1}, "at 9", duration_s=2.0), *end]
+
+
+def test_tools_of_the_provider_have_no_span_of_their_own() -> None:
+    parts = [
+        {"type": "server_tool_call", "id": "1", "name": "web_search", "server_tool_call": {"arguments": {"q": "x"}}},
+        {"type": "server_tool_call_response", "id": "1", "server_tool_call_response": {"response": "y"}},
+        {"type": "tool_call", "id": "2", "name": "log", "arguments": {}},
+    ]
+    chat = genai(2, 1, 20, "chat", output__messages=json.dumps([{"role": "assistant", "parts": parts}]))
+    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    expected = [ToolCall("web_search", {"q": "x"}, "y"), ToolCall("log", duration_s=2.0)]
+    assert read_spans([chat, tool]) == expected
+
+
+def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -> None:
+    silent, tool = genai(2, 1, 20, "chat"), genai(3, 1, 30, "execute_tool", tool__name="log")
+    answered = genai(4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}]))
+    flat = {"openinference.span.kind": "LLM", "output.value": "done"}
+    whole = {**flat, "llm.output_messages.0.message.role": "assistant"}
+    for spans, reason in (
+        ([silent], "the span of a model has no answer"),
+        ([answered, silent], "1 of 2 spans of models have no answer"),
+        ([span(1, 0, 1, **flat)], "the span of a model has no answer"),
+        ([span(1, 0, 1, **whole), answered], ""),
+        ([replace(silent, error="offline"), answered], ""),
+        ([silent, tool], ""),
+    ):
+        found = read_trace(TaskTrace((), tuple(spans)))
+        assert found is not None
+        assert found.incomplete.startswith(reason), spans
+        assert bool(found.incomplete) is bool(reason)
+    assert read_trace(TaskTrace((), (span(1, 0, 1),))) is None
+
+
+def test_the_answer_of_a_stream_is_known_only_if_a_later_request_repeats_it() -> None:
+    tools = {"tools": [{"type": "function"}]}
+    first, second = ModelCall("m", messages=OPENAI[:2], request=tools), ModelCall("m", messages=OPENAI[:5])
+    for calls, is_known in (
+        ((first,), False),
+        ((first, second), True),
+        ((first, replace(second, request=tools)), False),
+        ((replace(first, request={}),), True),
+        ((replace(first, error="offline"),), True),
+    ):
+        found = read_trace(TaskTrace(calls))
+        assert found is not None
+        assert (found.incomplete == "") is is_known, calls
+
+
+def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
+    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    for response in (
+        {"output": [{"type": "web_search_call", "id": "w"}]},
+        {"content": [{"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}]},
+    ):
+        found = read_trace(TaskTrace((ModelCall("m", response=response),), (tool,)))
+        assert found is not None
+        assert found.incomplete == "the provider of the model ran tools, which have no spans: web_search"
+    plain = {"output": [{"type": "function_call", "call_id": "c", "name": "log"}, {"type": "message"}], "content": "a"}
+    found = read_trace(TaskTrace((ModelCall("m", response=plain),), (tool,)))
+    assert found is not None
+    assert found.incomplete == ""
 
 
 def test_spans_below_another_agent_are_of_a_sub_agent() -> None:

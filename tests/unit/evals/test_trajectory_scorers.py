@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,11 @@ from scoregate.scorers import (
     called,
     command_passes,
     files_changed,
+    goal_reached,
     max_steps,
     never_called,
     no_repeated_calls,
+    plan_followed,
     recovered_from_errors,
     tool_calls,
 )
@@ -102,6 +105,18 @@ def test_one_call_needs_no_list() -> None:
     assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
 
 
+def test_a_name_and_a_call_in_full_are_two_calls() -> None:
+    wanted = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
+    assert score(tool_calls(wanted, mode="superset", args="ignore"), SEARCH)[0] == 0.5
+    assert score(tool_calls(wanted, mode="superset"), SEARCH, BUY) == (1.0, None)
+    assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
+
+
+def test_a_repeated_call_may_have_its_arguments_in_another_order() -> None:
+    one, other = {"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}
+    assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
+
+
 def test_optional_tools_may_be_called_or_not() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
     assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
@@ -147,6 +162,22 @@ def test_how_often_a_tool_is_called() -> None:
         assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (check.name, float(wanted is None), wanted)
 
 
+def test_steps_that_are_missing_may_be_any_call() -> None:
+    checks = (never_called("pay"), called("pay", 0), tool_calls([]), no_repeated_calls(), max_steps(5))
+    for check in (*checks, recovered_from_errors(), tool_calls(["pay"], mode="subset")):
+        with pytest.raises(
+            ValueError, match="needs all tool calls, and some may be missing: 2 steps were not recorded"
+        ):
+            check(Trajectory(left_out=2))
+    for judge in (goal_reached(), plan_followed("pay")):
+        for trajectory in (Trajectory(left_out=2), Trajectory(incomplete="spans are missing")):
+            with pytest.raises(ValueError, match="needs all steps"):
+                anyio.run(judge, trajectory)
+    unrelated = Trajectory.from_otlp('{"resourceSpans": []}')
+    with pytest.raises(ValueError, match="no span is that of a tool or a model"):
+        never_called("pay")(unrelated)
+
+
 def test_a_call_that_failed_may_be_made_again() -> None:
     failed = ToolCall("search", {"q": 1}, error="offline")
     again = ToolCall("search", {"q": 1})
@@ -164,6 +195,11 @@ def test_changed_files() -> None:
     assert score(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
     assert score(check, changed_files=["src/a.py", "x.py"]) == (0.333, "not changed: README.md; not expected: x.py")
     assert score(files_changed([]), changed_files=[]) == (1.0, None)
+    deep = ["src/a/b.py"]
+    reason = "not changed: src/*.py; not expected: src/a/b.py"
+    assert score(files_changed(["src/*.py"]), changed_files=deep) == (0.0, reason)
+    assert score(files_changed(["src/**"]), changed_files=deep) == (1.0, None)
+    assert score(files_changed(["app/[id].tsx"]), changed_files=["app/[id].tsx"]) == (1.0, None)
     with pytest.raises(ValueError, match="has none recorded"):
         files_changed([])(Trajectory())
 
@@ -179,6 +215,8 @@ def test_a_command_in_the_workspace(tmp_path: Path) -> None:
     hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
     assert score(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
     assert time.monotonic() - started < 30
+    floods = command_passes(["sh", "-c", "yes"], timeout=60)
+    assert str(score(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
     with pytest.raises(ValueError, match="needs the workspace"):
         passes(Trajectory())
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import ToolCall
@@ -24,6 +25,15 @@ def test_a_skill_is_loaded_by_a_tool_for_skills_or_by_reading_its_file() -> None
         (False, ToolCall("Skill", {"skill": "pdf-forms"})),
         (False, ToolCall("Read", {"file_path": "skills/docx/SKILL.md"})),
         (False, ToolCall("bash", {"command": "echo pdf"})),
+        (False, ToolCall("Skill", {"skill": "docx", "args": "pdf"})),
+        (False, ToolCall("Read", {"file_path": "skills/make-pdf/SKILL.md"})),
+        (False, ToolCall("Read", {"file_path": "skills/pdf/SKILL.md.bak"})),
+        (False, ToolCall("Glob", {"pattern": "**/SKILL.md"})),
+        (False, ToolCall("bash", {"command": "ls skills/*/SKILL.md"})),
+        (True, ToolCall("bash", {"command": "head -3 skills/*/SKILL.md"})),
+        (True, ToolCall("bash", {"command": "cd .claude/skills/pdf && cat SKILL.md"})),
+        (True, ToolCall("bash", {"command": "cat skills/docx/SKILL.md skills/pdf/SKILL.md"})),
+        (True, ToolCall("Read", {"file_path": "C:\\w\\skills\\pdf\\SKILL.md"})),
     ]
     for loads, call in cases:
         for wanted in (True, False):
@@ -40,6 +50,12 @@ def test_a_case_that_does_not_say_is_only_compared() -> None:
         (0.0, True),
         None,
     ]
+
+
+def test_a_load_that_may_be_missing_is_no_score() -> None:
+    for given in (Trajectory(incomplete="spans are missing"), Trajectory(left_out=3)):
+        with pytest.raises(ValueError, match="not_triggered needs all tool calls"):
+            TriggerScorer("pdf", "pdf", wanted=False)(given, False)
 
 
 def score(tmp_path: Path, **fields: Any) -> Any:

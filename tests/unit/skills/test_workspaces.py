@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.skills.workspaces import ArmWorkspaces
+from scoregate.errors import AgentError
+from scoregate.skills.workspaces import ArmWorkspaces, MeasuredFiles
 
 
 def list_files(folder: str) -> list[str]:
@@ -42,6 +43,17 @@ def test_other_files_are_only_in_the_arm_with_them(project: Path) -> None:
         found = list_files(ArmWorkspaces(project, source, files, files=files).make([]))
         assert sorted({*found} - {*rest}) == [".cursor/rules/x.md", "AGENTS.md"]
         assert not {*rest} & {".cursor/rules/x.md", "AGENTS.md"}
+
+
+def test_what_a_suite_measures_must_stay_as_it_is(project: Path) -> None:
+    measured = MeasuredFiles(project, ["skills/pdf", "AGENTS.md", "no-file"], ["out"])
+    (project / "skills/pdf/new.txt").write_text("")
+    (project / "src/a.py").write_text("another")
+    measured.check()
+    (project / "skills/pdf/SKILL.md").write_text("another")
+    (project / "AGENTS.md").unlink()
+    with pytest.raises(AgentError, match=r"changed during the run: skills/pdf/SKILL\.md, AGENTS\.md"):
+        measured.check()
 
 
 def test_no_link_leads_out_of_the_skill_or_of_the_workspace(project: Path) -> None:

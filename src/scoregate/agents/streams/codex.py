@@ -51,6 +51,7 @@ class CodexStream(AgentStream):
             case "mcp_tool_call":
                 problem = item.get("error")
                 error = None if problem is None else str(find_mapping(item, "error").get("message") or problem)
+                error = error or ("failed" if item.get("status") == "failed" else None)
                 name = f"{item.get('server')}.{item.get('tool')}"
                 self._add_call(name, read_arguments(item.get("arguments")), item.get("result"), error)
             case "web_search":

@@ -32,6 +32,7 @@ class AgentStream:
         self.ended = False
         self._tokens = [0, 0, 0]
         self._cost: float | None = None
+        self._calls = self._counted = 0
 
     def feed(self, event: Mapping[str, Any]) -> None:
         """Read one event."""
@@ -40,7 +41,10 @@ class AgentStream:
     @property
     def tool_call_count(self) -> int:
         """The number of tool calls so far."""
-        return sum(isinstance(step, ToolCall) for step in self.reader.steps)
+        steps = self.reader.steps
+        self._calls += sum(isinstance(steps[at], ToolCall) for at in range(self._counted, len(steps)))
+        self._counted = len(steps)
+        return self._calls
 
     @property
     def cost(self) -> float | None:

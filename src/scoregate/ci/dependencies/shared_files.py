@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from scoregate.ci.archive.folder import open_nofollow
-from scoregate.ci.dependencies.tree import Tree, is_below
+from scoregate.ci.dependencies.tree import Tree
+from scoregate.core.relative_paths import is_below
 
 # How the packages of suites are installed, and the jobs that run them.
 SHARED_FILES = (

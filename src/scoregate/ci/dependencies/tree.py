@@ -6,13 +6,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from scoregate.ci import git
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.core.dependencies import UNKNOWN
+from scoregate.core.relative_paths import is_below, matches_path
 
 _MOST_BYTES = 256 << 20
 _FOLDER = "folder"
@@ -165,7 +165,7 @@ class Tree:
         """The digest of all files that match a pattern; `**` also matches no folder."""
         if any(self.has_submodule(_fixed_part(pattern)) for pattern in patterns):
             return UNKNOWN
-        chosen = [path for path in self.list_linked() if any(matches(path, pattern) for pattern in patterns)]
+        chosen = [path for path in self.list_linked() if any(matches_path(path, pattern) for pattern in patterns)]
         digests = {path: self.digest_file(path) for path in sorted(chosen)}
         # What is below a link in a folder that a link leads to is not listed.
         nested = any(digest.startswith(_FOLDER) and path not in self.linked_folders for path, digest in digests.items())
@@ -268,27 +268,6 @@ def _digest_texts(texts: Iterable[str]) -> str:
 def _digest_names(names: Sequence[str], path: str, real: str) -> str:
     """The digest of names in a folder, with the place that links to it lead to."""
     return _digest_texts(names if path == real else [f">{real}", *names])
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or in it; the empty one is the top."""
-    return not folder or path == folder or path.startswith(f"{folder}/")
-
-
-def matches(path: str, pattern: str) -> bool:
-    """Whether a path matches a glob, in which `*` stays within a folder and `**` does not."""
-    return _match_parts(path.split("/"), pattern.split("/"))
-
-
-def _match_parts(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Match part by part; the table keeps a pattern with many `**` fast."""
-    reached = {0}
-    for pattern in patterns:
-        if pattern == "**":
-            reached = set(range(min(reached), len(parts) + 1)) if reached else set()
-        else:
-            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], pattern)}
-    return len(parts) in reached
 
 
 def _fixed_part(pattern: str) -> str:

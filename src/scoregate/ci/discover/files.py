@@ -20,6 +20,8 @@ _VENDORED = {"node_modules", "site-packages", "__pycache__"}
 _INIT = "/__init__.py"
 _MOST_PLACES = 10  # of packages with the same name
 _BUILT = {"build", "dist"}
+# These have skills.
+_AGENT_FOLDERS = {".agents", ".claude", ".codex", ".gemini", ".github", ".opencode"}
 
 
 @record
@@ -161,12 +163,14 @@ def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> 
 
 
 def _walk_files(folder: Path, root: Path) -> Iterator[str]:
-    """The files below a folder, without hidden, vendored or built folders and links to folders."""
+    """The files below a folder, without vendored or built folders, links to folders, and hidden folders but those of
+    agents.
+    """
     for here, folders, names in os.walk(folder):
         folders[:] = [
             name
             for name in folders
-            if not name.startswith(".")
+            if (not name.startswith(".") or name in _AGENT_FOLDERS)
             and name not in _VENDORED | _BUILT
             and not Path(here, name, "pyvenv.cfg").exists()
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from itertools import groupby
 
 from scoregate.core.trace import Span
@@ -15,16 +16,18 @@ _SCHEMA = """
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
 PRAGMA temp_store = FILE;
-CREATE TABLE spans (trace TEXT, link BLOB, content BLOB);
+CREATE TABLE spans (trace TEXT, identity BLOB UNIQUE ON CONFLICT IGNORE, link BLOB, content BLOB);
 CREATE TABLE assigned (trial INTEGER, span INTEGER, PRIMARY KEY (trial, span)) WITHOUT ROWID;
 """
 _LINKS = "SELECT trace, rowid, link FROM spans ORDER BY trace, rowid"
-_SPANS = "SELECT content FROM assigned JOIN spans ON spans.rowid = span WHERE trial = ? ORDER BY span LIMIT ?"
+_SPANS = """
+SELECT content FROM assigned JOIN spans ON spans.rowid = assigned.span WHERE trial = ? ORDER BY assigned.span LIMIT ?
+"""
 _EXTRA = "SELECT sum(max(0, count - ?)) FROM (SELECT count(*) AS count FROM assigned GROUP BY trial)"
 
 
 class SpanStore:
-    """Spans in the order of their arrival, and the cases that they belong to.
+    """Spans in the order of their arrival, and the cases that they belong to. A span that is sent again counts once.
 
     All of it is in a temporary file without a name, which disappears with the process.
     """
@@ -41,10 +44,10 @@ class SpanStore:
         Raises:
             sqlite3.Error: they can't be written.
         """
-        rows = ((each.trace_id, pickle.dumps(tuple(read_link(each))), pickle.dumps(each.span)) for each in spans)
+        rows = (_make_row(each) for each in spans)
         with self._database:
             self._database.execute("BEGIN")
-            self._database.executemany("INSERT INTO spans VALUES (?, ?, ?)", rows)
+            self._database.executemany("INSERT INTO spans VALUES (?, ?, ?, ?)", rows)
 
     def assign(self) -> int:
         """Assign each span to its case, once all are there.
@@ -88,3 +91,9 @@ class SpanStore:
     def close(self) -> None:
         """Remove the spans."""
         self._database.close()
+
+
+def _make_row(span: OtlpSpan) -> tuple[str, bytes, bytes, bytes]:
+    content = pickle.dumps(span.span)
+    identity = blake2b(span.trace_id.encode() + content, digest_size=16).digest()
+    return span.trace_id, identity, pickle.dumps(tuple(read_link(span))), content

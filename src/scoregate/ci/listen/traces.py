@@ -18,7 +18,7 @@ from scoregate.core.json_io import dump
 from scoregate.core.trajectories.assignment import CaseTrace
 from scoregate.core.trajectories.otlp import JSON, PROTOBUF, OtlpSpan
 from scoregate.core.trajectories.span_buffer import MOST_SPANS, OTHER_SIGNALS, TRACES, SpanBuffer
-from scoregate.core.trajectories.spans import read_spans
+from scoregate.core.trajectories.spans import explain_unseen_calls, read_spans
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import OtlpError
 
@@ -90,7 +90,7 @@ class TraceSession:
         losses = self._buffer.describe_losses()
         for name, spans in self._store.read_cases(MOST_SPANS):
             if steps := read_spans(spans):
-                reason = f"spans are missing: {losses}" if losses else ""
+                reason = f"spans are missing: {losses}" if losses else explain_unseen_calls(spans)
                 trace = Trajectory(tuple(steps), incomplete=reason).plain()
                 try:
                     redacted = from_json(self._redact(dump(trace)))

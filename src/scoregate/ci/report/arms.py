@@ -40,7 +40,8 @@ def _list_parts(comparison: ArmComparison) -> Iterator[str]:
     if triggers := ", and ".join(_list_triggers(comparison)):
         yield f"triggers {triggers}"
     if comparison.extra_tokens is not None:
-        yield f"{_format_tokens(comparison.extra_tokens)} per case"
+        judge = ", those of the judge included" if comparison.graded_by_model else ""
+        yield f"{_format_tokens(comparison.extra_tokens)} per case{judge}"
 
 
 def _describe_effect(row: Row, other: str) -> str:
@@ -83,11 +84,11 @@ def _format_tokens(number: float) -> str:
 def _list_triggers(comparison: ArmComparison) -> Iterator[str]:
     for rate, where in ((comparison.wanted, "it should"), (comparison.unwanted, "it should not")):
         if rate is not None:
-            yield f"in {_format_rate(rate)} where {where}"
+            yield f"in {_format_rate(rate, 'trial' if comparison.repeated else 'case')} where {where}"
 
 
-def _format_rate(rate: TriggerRate) -> str:
-    return f"{rate.triggered:,} of {number_format.count(rate.trials, 'case')}"
+def _format_rate(rate: TriggerRate, unit: str) -> str:
+    return f"{rate.triggered:,} of {number_format.count(rate.trials, unit)}"
 
 
 def arm_data(arm: ArmView) -> dict[str, Any]:

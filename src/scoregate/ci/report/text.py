@@ -22,7 +22,7 @@ def make_visible(text: str) -> str:
 
     The result is valid in UTF-8 and in XML. Line ends become `\\n`; tabs stay.
     """
-    if text.isprintable():
+    if text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), _ANSI.sub("", text))

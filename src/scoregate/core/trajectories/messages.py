@@ -22,6 +22,13 @@ _ROLES: dict[str, Role] = {
 }
 
 _MESSAGE_TYPES = ("human", "ai", "system", "tool")
+# The Responses API has an item type for each of its own tools, such as `web_search_call` or `local_shell_call`.
+_CALL, _OUTPUT = "_call", "_call_output"
+_PROVIDER_CALLS = frozenset(
+    {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "tool_search_call"}
+)
+# What items of these types have besides their arguments.
+_ITEM_FIELDS = frozenset({"type", "id", "call_id", "status", "output", "outputs", "result", "results", "error"})
 
 
 def read_messages(messages: Iterable[Any]) -> list[Step]:
@@ -36,6 +43,18 @@ def read_messages(messages: Iterable[Any]) -> list[Step]:
     reader = StepReader()
     reader.add(messages)
     return reader.steps
+
+
+def find_provider_tool(part: Any) -> str:
+    """The tool that a part of an answer reports as run by the provider; empty for another part.
+
+    Args:
+        part: an item of the Responses API, or a block of Anthropic's.
+    """
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if kind in ("server_tool_use", "mcp_tool_use", "mcp_call"):
+        return str(part.get("name"))
+    return str(kind).removesuffix(_CALL) if kind in _PROVIDER_CALLS else ""
 
 
 class StepReader:
@@ -138,8 +157,10 @@ def _read_message(message: Mapping[str, Any]) -> Iterator[tuple[str, Step] | _Re
         message = {**message, "role": kind}
     if kind in ("function_call", "custom_tool_call", "mcp_call"):
         yield from _read_response_call(message)
-    elif kind in ("function_call_output", "custom_tool_call_output"):
-        yield _Result(str(message.get("call_id") or ""), _read_value(message.get("output")))
+    elif isinstance(kind, str) and kind.endswith(_OUTPUT):
+        yield _Result(str(message.get("call_id") or message.get("id") or ""), _read_value(message.get("output")))
+    elif isinstance(kind, str) and kind.endswith(_CALL):
+        yield from _read_own_tool(kind.removesuffix(_CALL), message)
     elif kind == "reasoning":
         if text := _to_text(message.get("summary") or message.get("content") or ""):
             yield "", Message("reasoning", text)
@@ -166,6 +187,17 @@ def _read_response_call(message: Mapping[str, Any]) -> Iterator[tuple[str, Step]
     )
 
 
+def _read_own_tool(name: str, message: Mapping[str, Any]) -> Iterator[tuple[str, Step] | _Result]:
+    """A call of a tool that the provider runs. Its arguments are in `action` or `operation`, or fields of the item."""
+    given = next((message[key] for key in ("action", "operation") if message.get(key) is not None), None)
+    fields = {key: value for key, value in message.items() if key not in _ITEM_FIELDS and value is not None}
+    found = (message[key] for key in ("output", "outputs", "results", "result") if message.get(key) is not None)
+    error = "failed" if message.get("status") == "failed" else None
+    call_id = str(message.get("call_id") or message.get("id") or "")
+    arguments = read_arguments(fields if given is None else given)
+    yield call_id, ToolCall(name, arguments, None if error else _read_value(next(found, None)), error)
+
+
 def _read_chat_message(message: Mapping[str, Any], role: Role) -> Iterator[tuple[str, Step] | _Result]:
     if text := _to_text(message.get("reasoning_content") or message.get("reasoning") or ""):
         yield "", Message("reasoning", text)
@@ -174,7 +206,7 @@ def _read_chat_message(message: Mapping[str, Any], role: Role) -> Iterator[tuple
     texts: list[str] = []
     for block in map(_to_block, blocks):
         kind = block.get("type")
-        if kind in ("tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "mcp_tool_result", "thinking"):
+        if kind == "thinking" or (isinstance(kind, str) and kind.endswith(("tool_use", "tool_result"))):
             if texts:
                 yield "", Message(role, "\n".join(texts))
                 texts = []
@@ -184,6 +216,8 @@ def _read_chat_message(message: Mapping[str, Any], role: Role) -> Iterator[tuple
     if texts:
         yield "", Message(role, "\n".join(texts))
     calls = message.get("tool_calls")
+    if not calls and message.get("function_call"):  # the form of chats before `tool_calls`
+        calls = [{"function": message["function_call"]}]
     for call in map(_to_block, calls if isinstance(calls, list | tuple) else ()):
         function = _to_block(call.get("function") or call.get("custom") or call)
         arguments = function.get("arguments", function.get("args", function.get("input")))
@@ -199,8 +233,10 @@ def _read_block(kind: str, block: Mapping[str, Any]) -> Iterator[tuple[str, Step
         name = str(block.get("name") or "(no name)")
         yield str(block.get("id") or ""), ToolCall(name, read_arguments(block.get("input")))
     else:
-        value = _read_value(block.get("content"))
-        yield _Result(str(block.get("tool_use_id") or ""), value, is_error=bool(block.get("is_error")))
+        content = block.get("content")
+        # Tools that the provider runs report an error as the type of their content.
+        is_error = bool(block.get("is_error")) or str(_to_block(content).get("type", "")).endswith("_error")
+        yield _Result(str(block.get("tool_use_id") or ""), _read_value(content), is_error=is_error)
 
 
 def _is_error(message: Mapping[str, Any]) -> bool:

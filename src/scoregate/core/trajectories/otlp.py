@@ -46,6 +46,22 @@ class OtlpSpan:
     dropped: int = 0
 
 
+def drop_repeated(spans: Iterable[OtlpSpan]) -> list[Span]:
+    """The spans, each once. A request that is sent again, or a file besides, repeats some.
+
+    Args:
+        spans: the spans as they were sent.
+    """
+    kept: dict[tuple[str, str], list[Span]] = {}
+    found = []
+    for each in spans:
+        known = kept.setdefault((each.trace_id, each.span.span_id), [])
+        if each.span not in known:
+            known.append(each.span)
+            found.append(each.span)
+    return found
+
+
 def read_otlp(data: bytes | str) -> list[OtlpSpan]:
     """The spans of a file: JSON, JSON lines as the collector's file exporter writes them, or protobuf; also gzipped.
 

@@ -13,6 +13,8 @@ from scoregate.core.trajectory_steps import Step, ToolCall
 _OPENINFERENCE_KINDS = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
 _CHATS = ("chat", "generate_content", "text_completion")
 _MOST_PARTS = 1_000
+# Marks messages about tools that the provider runs.
+_IS_SERVER = "is_server_tool"
 
 
 def read_spans(spans: Iterable[Span]) -> list[Step]:
@@ -46,14 +48,47 @@ def read_spans(spans: Iterable[Span]) -> list[Step]:
     return reader.steps
 
 
-def has_chats(spans: Iterable[Span]) -> bool:
-    """Whether a span is a call of a model, whose messages have the calls of tools."""
-    return any(_find_kind(span) in _CHATS for span in spans)
+def has_tools_or_chats(spans: Iterable[Span]) -> bool:
+    """Whether a span is a call of a tool or of a model."""
+    return any(_find_kind(span) in ("execute_tool", *_CHATS) for span in spans)
+
+
+def explain_unseen_calls(spans: Sequence[Span]) -> str:
+    """Why spans don't show all calls of tools; empty if they do.
+
+    Calls are seen in the spans of tools. Without any, they are seen in the answers of models, if those are recorded:
+    instrumentations leave them out by default.
+
+    Args:
+        spans: the spans of one run, with some of tools or models.
+    """
+    if any(_find_kind(span) == "execute_tool" for span in spans):
+        return ""
+    chats = [span for span in spans if _find_kind(span) in _CHATS]
+    silent = sum(span.error is None and not _shows_answer(span) for span in chats)
+    if not silent:
+        return ""
+    shown = "the span of a model has" if len(chats) == 1 else f"{silent:,} of {len(chats):,} spans of models have"
+    return (
+        f"{shown} no answer, and no span is that of a tool; let the instrumentation record the content of messages, "
+        "as with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+    )
+
+
+def _shows_answer(span: Span) -> bool:
+    """Whether the calls of tools in a model's answer are recorded. The plain `output.value` may lack them."""
+    if "openinference.span.kind" in span.attributes:
+        return bool(_read_flat(span.attributes, "llm.output_messages"))
+    return bool(_list_messages(span)[1])
 
 
 def _without_tools(messages: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The messages without calls of tools and results, which have spans of their own."""
-    return [{**each, "tool_calls": None} for each in messages if each.get("role") not in ("tool", "function")]
+    """The messages without calls of tools and results that have spans of their own; tools of the provider have none."""
+    return [
+        each if each.get(_IS_SERVER) else {**each, "tool_calls": None}
+        for each in messages
+        if each.get(_IS_SERVER) or each.get("role") not in ("tool", "function")
+    ]
 
 
 def _find_kind(span: Span) -> str:
@@ -161,10 +196,24 @@ def _convert_parts(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         elif kind == "tool_call_response":
             value = part.get("response", part.get("result"))
             yield {"role": "tool", "tool_call_id": part.get("id"), "content": value}
+        elif kind == "server_tool_call":
+            function = {"name": part.get("name"), "arguments": _unwrap(part.get(kind), "arguments")}
+            call = {"id": part.get("id"), "function": function}
+            yield {"role": "assistant", "content": None, "tool_calls": [call], _IS_SERVER: True}
+        elif kind == "server_tool_call_response":
+            value = _unwrap(part.get(kind), "response")
+            yield {"role": "tool", "tool_call_id": part.get("id"), "content": value, _IS_SERVER: True}
         elif kind == "reasoning":
             yield {"type": "reasoning", "content": part.get("content")}
         elif isinstance(part, Mapping):
             yield {"role": role, "content": part.get("content")}
+
+
+def _unwrap(value: Any, name: str) -> Any:
+    """The field of a tool of the provider that has its values; without it all fields but the kind of tool."""
+    if not isinstance(value, Mapping):
+        return value
+    return value[name] if name in value else {key: each for key, each in value.items() if key != "type"}
 
 
 def _read_events(span: Span) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:

@@ -9,8 +9,8 @@ from typing import Any
 from scoregate.core.json_io import to_text
 from scoregate.core.text import parse_amount, truncate_middle
 from scoregate.core.trajectories.messages import read_messages
-from scoregate.core.trajectories.otlp import read_otlp
-from scoregate.core.trajectories.spans import read_spans
+from scoregate.core.trajectories.otlp import drop_repeated, read_otlp
+from scoregate.core.trajectories.spans import explain_unseen_calls, has_tools_or_chats, read_spans
 from scoregate.core.trajectory_steps import (
     LONGEST_NAME,
     MOST_STEPS,
@@ -73,16 +73,16 @@ class Trajectory:
         Args:
             data: the content of an OTLP file: JSON, JSON lines, or protobuf (needs `scoregate[otlp]`); also gzipped.
             trace_id: the id of the trace, if the file has several; default: all spans.
-            details: other attributes of the trajectory, such as `changed_files`.
+            details: other attributes of the trajectory, such as `changed_files`. Without `incomplete`, it is set if the
+                spans don't show the calls of tools.
 
         Raises:
             OtlpError: it is no OTLP, or over 64 MB.
             MissingExtra: it is protobuf, and opentelemetry-proto is not installed.
         """
-        found = read_otlp(data)
-        return Trajectory(
-            tuple(read_spans(each.span for each in found if trace_id in (None, each.trace_id))), **details
-        )
+        spans = drop_repeated(each for each in read_otlp(data) if trace_id in (None, each.trace_id))
+        unseen = explain_unseen_calls(spans) if has_tools_or_chats(spans) else "no span is that of a tool or a model"
+        return Trajectory(tuple(read_spans(spans)), **{"incomplete": unseen, **details})
 
     @property
     def tool_calls(self) -> list[ToolCall]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from pydantic_core import to_json
+
 from scoregate.ci.report.text import display_name, make_visible, one_line
 from scoregate.core.media import show_references
 
@@ -81,7 +83,12 @@ _encode_compactly = _make_encoder()
 
 def _as_json(value: Any) -> str:
     compact = _encode_compactly(value)
-    return compact if len(compact) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, default=str, indent=2)
+    if len(compact) <= _ONE_LINE:
+        return compact
+    try:
+        return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()
+    except ValueError:  # half of a surrogate pair, which is no text in UTF-8; this way takes ten times as long
+        return json.dumps(value, ensure_ascii=False, default=str, indent=2)
 
 
 def text_limits(trials: int) -> tuple[int, int]:

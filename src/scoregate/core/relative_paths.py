@@ -1,0 +1,32 @@
+"""Relative paths: in which folder they are, and which globs they match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it; the empty one is the top."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def matches_path(path: str, pattern: str) -> bool:
+    """Whether a path matches a glob, in which `*` stays within a folder and `**` does not.
+
+    Args:
+        path: the path, with slashes.
+        pattern: the glob.
+    """
+    return _match_parts(path.split("/"), pattern.split("/"))
+
+
+def _match_parts(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Match part by part; the table keeps a pattern with many `**` fast."""
+    reached = {0}
+    for pattern in patterns:
+        if pattern == "**":
+            reached = set(range(min(reached), len(parts) + 1)) if reached else set()
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], pattern)}
+    return len(parts) in reached
