@@ -33,7 +33,6 @@ from scoregate.ci.publish.delivery import AlertTarget, HistoryTarget, OtlpTarget
 from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.run_call import list_limits_of_run
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.ci.user_ids import in_ci, in_container
@@ -177,11 +176,7 @@ def make_report_context(context: JobContext) -> ReportContext:
     settings, connection, subject = context.settings, context.connection, context.subject
     show = settings.show_outputs is ShowOutputs.FULL
     report = ReportContext(
-        generated_at=time.time(),
-        folder=context.folder,
-        show_outputs=show,
-        limits_of_run=list_limits_of_run(settings),
-        redact=context.redact.text,
+        generated_at=time.time(), folder=context.folder, show_outputs=show, redact=context.redact.text
     )
     if connection is None or subject is None:
         if settings.origin("out") != "--out":

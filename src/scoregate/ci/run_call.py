@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from typing import Any
+
+from pydantic import ValidationError
 
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.command_fields import Command, RowSettings
+from scoregate.ci.settings.fields import LimitFields
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.core.policy import Limits
+from scoregate.core.policy import list_one_run_limits
 from scoregate.core.run import ExecCall
-
-_LIMITS = tuple(each.name for each in fields(Limits) if each.name != "origin")
-# What the places of values start with that a flag, a variable or an input of the action sets.
-_FOR_ONE_RUN = ("--", "SCOREGATE_", "INPUT_")
+from scoregate.errors import RecordError
 
 
 def describe_exec_call(settings: Settings, redact: Callable[[str], str]) -> ExecCall | None:
@@ -47,12 +45,21 @@ def _list_columns(rows: RowSettings) -> Iterator[str]:
             yield f"{key}={str(each).lower() if isinstance(each, bool) else each}"
 
 
-def list_limits_of_run(settings: Settings) -> dict[str, str]:
-    """Where limits were set for this one run, each with the variable that sets them again, as a shell writes it."""
-    found = {}
-    for keys, place in settings.origins.items():
-        if keys[0] in _LIMITS and place.startswith(_FOR_ONE_RUN):
-            value = getattr(settings, keys[0])
-            text = json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
-            found[place] = f"SCOREGATE_{keys[0].upper()}={shlex.quote(text)}"
-    return found
+def with_one_run_limits(settings: Settings, policy: Mapping[str, Any]) -> Settings:
+    """The settings with the limits that were set for one run alone: the project's file doesn't have them.
+
+    Args:
+        settings: the settings of the project.
+        policy: the policy in the record of the run.
+
+    Raises:
+        RecordError: a limit in the record is not valid.
+    """
+    found = list(list_one_run_limits(policy))
+    try:
+        limits = LimitFields.model_validate({each.name: each.value for each in found})
+    except ValidationError as error:
+        raise RecordError(f"the limits in the record of the run are not valid: {error!s:.500}") from None
+    values = {each.name: getattr(limits, each.name) for each in found}
+    origins = {tuple(filter(None, (each.name, each.path))): each.place for each in found}
+    return settings.model_copy(update={**values, "origins": {**settings.origins, **origins}})

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from tests.integration.host.conftest import Project, project
 
-from scoregate.ci.report.answers import rerun_command
+from scoregate.ci.report.answers import describe_verdict, rerun_command
 from scoregate.ci.report.reproduction import quote_keyword
 from scoregate.cli.mcp_command import Questions
 from scoregate.core.keyword import parse_keywords
@@ -89,6 +89,24 @@ def test_a_limit_of_one_run_and_a_file_that_is_named_are_in_the_command(project:
     assert case == shlex.join(["scoregate", "run", "special/check.py::tone [a]::it's 3"])
     assert run_in_shell(project, case)[0] == 0
     assert ran_cases(project) == 1
+
+
+def test_later_answers_and_reports_know_the_limits_of_the_run(project: Project) -> None:
+    project.write("evals/check.py", SCORER + SUITE)
+    ran = project.scoregate("run", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
+    assert ran.exit_code == 1, ran.output
+    verdict = json.loads(anyio.run(Questions(project.root).answer, describe_verdict))
+    assert (verdict["conclusion"], verdict["failed_gates"][0]["set_by"]) == ("failed", "SCOREGATE_MIN_SCORE")
+    assert verdict["failed_gates"][0]["next"].startswith("SCOREGATE_MIN_SCORE=")
+    report = project.scoregate("report", "--json")
+    assert (report.exit_code, '"set_by"' in report.output or "SCOREGATE_MIN_SCORE" in report.output) == (0, True)
+    record = project.root / "scoregate-out/run/run.json"
+    damaged = json.loads(record.read_text("utf-8"))
+    damaged["policy"]["default"]["min_score"] = {"low": "much"}
+    record.write_text(json.dumps(damaged), "utf-8")
+    wrong = project.scoregate("report", "--json")
+    assert wrong.exit_code == 2, wrong.output
+    assert "the limits in the record of the run are not valid" in wrong.output
 
 
 def test_a_helper_and_a_result_file_that_name_other_files_are_not_run(project: Project) -> None:

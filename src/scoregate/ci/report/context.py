@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable
 from posixpath import join
 from urllib.parse import quote
 
@@ -28,7 +27,6 @@ class ReportContext:
         pull_request: whether the report is about a pull request.
         named: the folder of the run, as commands need it; empty if it is the default.
         show_outputs: whether outputs of the code under test may be shown.
-        limits_of_run: the variables that set the limits of this one run again, by where these were set: `--max-drop`.
         redact: removes known secrets from text; reports with compressed parts call it themselves.
     """
 
@@ -43,7 +41,6 @@ class ReportContext:
     pull_request: bool = False
     named: str = ""
     show_outputs: bool = True
-    limits_of_run: Mapping[str, str] = field(default_factory=dict)
     redact: Callable[[str], str] = str
 
     @property

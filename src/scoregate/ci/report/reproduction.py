@@ -42,7 +42,7 @@ def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
     options = [] if suite is None else ["--suite", escape(suite.id)]
     if finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
         options += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
-    limit = view.context.limits_of_run.get(finding.origin, "")
+    limit = view.start.limits.get(finding.origin, "")
     return _enter(view.start.exec_call, f"{limit} {_join(view.start, suite, options)}".strip())
 
 
