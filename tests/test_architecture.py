@@ -91,6 +91,7 @@ GLUE = {
     "ci.protection",
     "ci.publishers",
     "ci.recording",
+    "ci.run_call",
     "ci.run_recorder",
     "ci.reporting",
     "ci.reports",

@@ -35,6 +35,7 @@ from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
+from scoregate.ci.run_call import describe_exec_call
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -179,6 +180,7 @@ class Recorder:
             skipped=plan.skipped,
             left_out=plan.left_out,
             narrowed=plan.narrowed,
+            exec_call=describe_exec_call(settings, self.redact.text),
             selection=self.redact.text(settings.selection.description),
             policy=asdict((settings.proposed or settings).policy()),
             settings=file_values if isinstance(file_values, dict) else None,

@@ -80,7 +80,9 @@ class Questions:
         folder = run_folder(latest_run(self.run or self.root / settings.out))
         key = (folder, (folder / RUN_FILE).stat().st_mtime_ns)
         if key not in self._views:
-            outcome = rejudge_run(folder, None, settings, root=self.root, exemptions=read_tree_exemptions(self.root))
+            outcome = rejudge_run(
+                folder, None, settings, root=self.root, exemptions=read_tree_exemptions(self.root), keep_limits=True
+            )
             self._views = {key: build_outcome_view(outcome)}
         return self._views[key]
 

@@ -60,7 +60,9 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    outcome = rejudge_run(latest_run(run), baseline, settings, root=root, exemptions=read_tree_exemptions(root))
+    outcome = rejudge_run(
+        latest_run(run), baseline, settings, root=root, exemptions=read_tree_exemptions(root), keep_limits=True
+    )
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)

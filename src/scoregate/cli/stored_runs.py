@@ -14,6 +14,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
 from scoregate.ci.pipeline import GateResult, judge_run
+from scoregate.ci.run_call import with_one_run_limits
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.exemptions import Exemptions
@@ -46,6 +47,7 @@ def rejudge_run(
     *,
     root: Path | None = None,
     exemptions: Exemptions | None = None,
+    keep_limits: bool = False,
 ) -> GateResult:
     """Compare a finished run with a baseline, both with the current reviews, and apply the gates.
 
@@ -55,12 +57,15 @@ def rejudge_run(
         settings: the gates.
         root: the folder of the project; with it, the default baseline is the one the run was compared with.
         exemptions: the accepted regressions and quarantined cases.
+        keep_limits: whether limits that were set for the run alone, such as `--max-drop`, hold, too.
 
     Raises:
         RecordError: a run can't be read.
         StoreError: the reviews can't be read.
     """
     finished = read_run(run)
+    if keep_limits:
+        settings = with_one_run_limits(settings, finished.policy)
     base = None
     note = "no baseline was named"
     if baseline is not None:

@@ -62,7 +62,9 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 
-    outcome = rejudge_run(run, base, load_suite_settings(root, {}), exemptions=read_tree_exemptions(root))
+    outcome = rejudge_run(
+        run, base, load_suite_settings(root, {}), exemptions=read_tree_exemptions(root), keep_limits=True
+    )
     return html.render(build_outcome_view(outcome))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoregate.convert.files import Unreadable, json_of, yaml_of
@@ -44,6 +44,14 @@ _WITHOUT_COUNTERPART = {
 # The threshold of a cell without one, in promptfoo.
 _LIMITED, _CELL_THRESHOLD = ("latency", "levenshtein"), 0.75
 _FROM_TEXT = re.compile(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
+# Syntax that is an error or something else in JavaScript: `(?i)`, `x*+`, `x{,2}`, and the empty sets `[]` and `[^]`.
+_NOT_JAVASCRIPT = re.compile(r"\(\?(?![:=!<])|[*+?}]\+|\{,\d+\}|\[\^?\]")
+_ESCAPED, _CLASS = re.compile(r"\\.", re.DOTALL), re.compile(r"\[[^\]]+(?<!\[\^)\]")
+# Escapes that mean a letter in JavaScript, and something else in Python; and those that mean ASCII in JavaScript only.
+_OTHER_ESCAPES = (r"\A", r"\Z", r"\a", r"\N", r"\U")
+_ASCII = (r"\w", r"\W", r"\d", r"\D", r"\b", r"\B")
+_OUTSIDE_CLASS = {"$": r"\Z", ".": r"[^\n\r\u2028\u2029]"}
+_ASCII_IN_CLASS = {r"\w": "A-Za-z0-9_", r"\d": "0-9"}
 # `(?<name>` of JavaScript, but not the lookbehinds `(?<=` and `(?<!`.
 _NAMED_GROUP = re.compile(r"\(\?<(?![=!])")
 
@@ -106,6 +114,8 @@ def _convert_text(base: str, kind: str, value: Any, given: Mapping[str, Any]) ->
         raise Unsupported(f"{kind} needs a text as its value")
     if base == RUBRIC and given.get("threshold") == 0:
         raise Unsupported("its threshold is 0, so it never fails")
+    if base == "starts-with" and not isinstance(value, str):
+        raise Unsupported(f"{kind} needs a text as its value")
     text = _format(value)
     if base == "levenshtein":
         return {"value": text, "threshold": _read_threshold(given, _DISTANCE)}
@@ -152,8 +162,13 @@ def _convert_schema(kind: str, value: Any) -> dict[str, Any]:
 
 
 def _convert_regex(pattern: str) -> str:
-    """A regular expression of JavaScript in Python's syntax, with the same meaning of digits, words and ends."""
-    converted = _replace_ends(_NAMED_GROUP.sub("(?P<", pattern))
+    """A regular expression of JavaScript in Python's syntax, with the same meaning."""
+    plain = _CLASS.sub("[x]", _ESCAPED.sub("x", pattern))
+    if unknown := _NOT_JAVASCRIPT.search(plain):
+        raise Unsupported(
+            f"the regular expression {pattern!r:.80} has {unknown[0]!r}, which JavaScript reads otherwise"
+        )
+    converted = "".join(_convert_characters(_NAMED_GROUP.sub("(?P<", pattern)))
     try:
         re.compile(converted)
     except (re.error, OverflowError, RecursionError) as error:
@@ -161,19 +176,30 @@ def _convert_regex(pattern: str) -> str:
     return converted
 
 
-def _replace_ends(pattern: str) -> str:
-    r"""Replace `$` by `\Z`: in Python, `$` also matches before a newline at the end."""
-    made, is_class, at = [], False, 0
+def _convert_characters(pattern: str) -> Iterator[str]:
+    r"""Convert what Python reads otherwise: `$` before a newline at the end, `.` for `\r`, `\w` for letters like é."""
+    is_class, at = False, 0
     while at < len(pattern):
         character = pattern[at]
         if character == "\\":
-            made.append(pattern[at : at + 2])
+            yield _convert_escape(pattern[at : at + 2], pattern, is_class=is_class)
             at += 2
             continue
-        is_class = (is_class or character == "[") and character != "]"
-        made.append(r"\Z" if character == "$" and not is_class else character)
+        if is_class and character == "[":  # nested sets are reserved in Python
+            character = r"\["
+        else:
+            character = character if is_class else _OUTSIDE_CLASS.get(character, character)
+            is_class = (is_class or character == "[") and character != "]"
+        yield character
         at += 1
-    return "".join(made)
+
+
+def _convert_escape(escape: str, pattern: str, *, is_class: bool) -> str:
+    if escape in _OTHER_ESCAPES or (is_class and escape in (r"\W", r"\D")):
+        raise Unsupported(f"the regular expression {pattern!r:.80} has {escape}, which Python reads otherwise")
+    if is_class:
+        return _ASCII_IN_CLASS.get(escape, escape)
+    return f"(?a:{escape})" if escape in _ASCII else escape
 
 
 def parse_assertion(text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from scoregate.core.records import record
 
 MOST_CASES = 50_000
 _MOST_CHARACTERS = 100_000_000
-_KEYS = {"description", "vars", "assert", "threshold", "options", "metadata", "disableDefaultAsserts"}
+_KEYS = {"description", "vars", "assert", "threshold", "options", "metadata"}
 # Options that change how the variables are used, in the place of other values.
 _NO_EFFECT = {"tags", "author"}
 _TABLES, _DOCUMENTS = (".csv", ".jsonl"), (".json", ".yaml", ".yml")
@@ -185,8 +185,8 @@ def _expand(
     }
     own = _list_assertions(test.get("assert"), f"{place}.assert", findings)
     shared = _list_assertions(default.get("assert"), f"{source.name} defaultTest.assert", findings)
-    assertions = own if test.get("disableDefaultAsserts") is True else (*shared, *own)
     options = {**_read_options(default), **_read_options(test)}
+    assertions = own if _read_options(test).get("disableDefaultAsserts") is True else (*shared, *own)
     limit = test.get("threshold") if test.get("threshold") is not None else default.get("threshold")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float)):
         findings.leave_out(place, f"its threshold is {limit!r:.40}, no number")
@@ -206,7 +206,7 @@ def _expand(
 def _report_keys(test: Mapping[str, Any], place: str, findings: Findings) -> None:
     for name in sorted(test.keys() - _KEYS - _NO_EFFECT):
         findings.leave_out(f"{place}.{name}", "this setting of a test has no counterpart")
-    for name in sorted(_read_options(test).keys() - {"provider"}):
+    for name in sorted(_read_options(test).keys() - {"provider", "disableDefaultAsserts"}):
         findings.leave_out(f"{place}.options.{name}", "this option of a test has no counterpart")
 
 

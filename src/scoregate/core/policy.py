@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from math import log
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from scoregate.core.evaluation import Threshold
 from scoregate.core.records import record
@@ -298,3 +298,31 @@ def _format_limit(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(f'{each:g}' for each in value)}]"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class OneRunLimit(NamedTuple):
+    """A limit that was set for one run, and not in a file: its setting, the path below it, where, and its value."""
+
+    name: str
+    path: str
+    place: str
+    value: Any
+
+
+_LIMITS = frozenset(each.name for each in fields(Limits)) - {"origin"}
+# What the places of values start with that an option, a variable or an input of the action sets.
+_FOR_ONE_RUN = ("--", "SCOREGATE_", "INPUT_")
+
+
+def list_one_run_limits(policy: Mapping[str, Any]) -> Iterator[OneRunLimit]:
+    """The limits of a recorded policy that were set for its run alone.
+
+    Args:
+        policy: a `Policy` as a record has it.
+    """
+    default = policy.get("default")
+    origin = default.get("origin") if isinstance(default, Mapping) else None
+    for path, place in origin.items() if isinstance(origin, Mapping) else ():
+        name, _, rest = str(path).partition(".")
+        if name in _LIMITS and isinstance(place, str) and place.startswith(_FOR_ONE_RUN):
+            yield OneRunLimit(name, rest, place, default.get(name))

@@ -50,10 +50,11 @@ def _split_parts(before: str, parts: list[str]) -> tuple[str, tuple[int, ...]] |
 
 
 def find_positional_names(names: Iterable[str]) -> list[str]:
-    """The names that are positions, if there are several of a kind and they are numbered from 0 or 1."""
+    """The names that may be positions, also plain numbers, if there are several numbered from 0 or 1."""
     by_rest: dict[str, list[tuple[tuple[int, ...], str]]] = {}
     for name in names:
-        if (split := split_position(name)) is not None:
+        split = ("", (int(name),)) if _NUMBER.fullmatch(name) else split_position(name)
+        if split is not None:
             by_rest.setdefault(split[0], []).append((split[1], name))
     return [name for group in by_rest.values() if _is_series([at for at, _ in group]) for _, name in group]
 

@@ -207,6 +207,21 @@ class StableCase:
 
 
 @record
+class ExecCall:
+    """The call of `scoregate exec` that made a run.
+
+    Attributes:
+        options: the options that say how results are read, with their values.
+        command: the command line.
+        folder: where it ran, relative to the project.
+    """
+
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    folder: str = "."
+
+
+@record
 class BaseReference:
     """A reference to the baseline of a run.
 
@@ -276,6 +291,7 @@ class Run:
         filters: the globs that suites' ids had to match; `file_filters`, of a project's file, excuse no missing suite.
         skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
+        exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
         extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
@@ -305,6 +321,7 @@ class Run:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+    exec_call: ExecCall | None = None
     selection: str = ""
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()

@@ -140,7 +140,9 @@ def _check_mean(values: Values) -> Evaluation | None:
     if not limits:
         return None
     results = [_evaluate(each, values) for each in listed if each["type"] != "threshold"]
-    return Evaluation(_compute_mean(results), Threshold(gte=float(limits[0])), _join_reasons(results))
+    # In promptfoo, too, assertions without a weight don't count, so without any other the mean is 0.
+    mean = _compute_mean(results) if any(each.weight > 0 for each in results) else 0.0
+    return Evaluation(mean, Threshold(gte=float(limits[0])), _join_reasons(results))
 
 
 def _list_assertions(expected: Any) -> Sequence[Mapping[str, Any]]:

@@ -98,7 +98,7 @@ def parse_row(line: bytes) -> Row | str | None:
     try:
         row = json.loads(line.decode(), object_pairs_hook=reject_duplicate_keys, parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
-        return f"is not JSON: {error.msg} at character {error.pos + 1}"
+        return f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:
         return "is nested too deeply"
     except ValueError as error:

@@ -152,6 +152,9 @@ def _read_document(name: str, data: bytes) -> Iterator[FileRecord]:
     """An array of records, an object with one, or one record."""
     lines = _LineNumbers(data)
     part = Part(data, 0, len(data))
+    if data.lstrip()[:1] not in (b"{", b"["):
+        yield FileRecord(name, 1, problem="it is neither a JSON object nor a JSON array")
+        return
     try:
         if data.lstrip()[:1] == b"{":
             members = part.members()

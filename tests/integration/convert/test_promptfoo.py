@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import runpy
 import shutil
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,8 @@ import pytest
 from tests.integration.host.conftest import Project, project
 from tests.integration.importers.files import DATA as IMPORTED
 from tests.integration.importers.files import imported_file
+
+from scoregate.convert.promptfoo_assertions import Unsupported, convert_assertion
 
 __all__ = ["project"]
 DATA = Path(__file__).parent / "data"
@@ -40,7 +43,7 @@ def test_outputs_verdicts_and_scores_are_those_of_promptfoo(project: Project) ->
     result = runpy.run_path(str(project.root / "evals/made/eval_shop_answers.py"))["result"]
     variants = list(result.by_variant.values())
     verdicts = json.loads((DATA / "verdicts.json").read_text("utf-8"))
-    assert len(verdicts) == sum(len(variant.cases) for variant in variants) == 45
+    assert len(verdicts) == sum(len(variant.cases) for variant in variants) == 51
     for verdict in verdicts:
         variant = variants[verdict["prompt"]]
         # Tests with several values of a variable have one description, so that their variables are their names.
@@ -62,7 +65,7 @@ def test_the_suite_runs_without_a_key(project: Project) -> None:
     convert(project)
     ran = project.scoregate("run", "evals", "--baseline", "none")
     assert ran.exit_code == 1
-    assert "shop answers [task=prompt-1]: 15 cases" in ran.output
+    assert "shop answers [task=prompt-1]: 17 cases" in ran.output
 
 
 def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(project: Project) -> None:
@@ -95,6 +98,31 @@ def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(projec
     ]
     left_out = (project.root / "evals/made/left_out.txt").read_text("utf-8")
     assert "promptfooconfig.yaml tests[0].assert[1]" in left_out
+
+
+def test_regular_expressions_mean_what_they_mean_in_javascript() -> None:
+    found = {
+        (r"^\w+$", "café"): False,
+        (r"[\w-]+$", "caf-e"): True,
+        (r"^[\w]$", "é"): False,
+        (r"\bÄ", "Ä"): False,
+        (r"\d", "\u0663"): False,
+        (r"\bhours\b", "our hours."): True,
+        ("a$", "a\n"): False,
+        ("a.b", "a\rb"): False,
+        ("a.b", "axb"): True,
+        ("[[.$]", "$"): True,
+        (r"a\.b\$", "a.b$"): True,
+        (r"\[x\]+\(", "[x]]("): True,
+    }
+    for (pattern, text), matches in found.items():
+        made = convert_assertion({"type": "regex", "value": pattern}, {})["value"]
+        assert (re.search(made, text) is not None) is matches, (pattern, made)
+    for pattern in ("(?i)a", "x*+", "x{,2}", r"\Z", r"\A", "[]", "[^]", r"[\W]", "(?P<a>b)", r"\p{L}", "(?>a)", "a++"):
+        with pytest.raises(Unsupported):
+            convert_assertion({"type": "regex", "value": pattern}, {})
+    with pytest.raises(Unsupported, match="starts-with needs a text"):
+        convert_assertion({"type": "starts-with", "value": 3}, {})
 
 
 def test_existing_files_stay(project: Project) -> None:

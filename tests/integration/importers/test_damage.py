@@ -99,3 +99,22 @@ def test_a_file_of_another_format_is_refused(name: str, format_name: str) -> Non
 def test_what_holds_nothing_is_refused(format_name: str, data: bytes) -> None:
     with pytest.raises(ImportFailed):
         imported(format_name, data)
+
+
+def test_an_error_has_its_place_in_the_file() -> None:
+    whole = (DATA / "ctrf-jest.json").read_bytes()
+    lines = whole.split(b"\n")
+    other = b"\n".join([*lines[:4], b"\xff", *lines[5:]])
+    for name, data, message in (
+        ("ctrf-jest.json", b"\n".join(lines[:5]), "line 5, column"),
+        ("ctrf-jest.json", other, "line 6, column 16: the key of an object is no text"),
+        ("deepeval.json", b'{"testCases": [\n{"name": "a",\n "input": nul}]}', "line 3, column 11: Expecting value"),
+        ("lm-eval.jsonl", b'{}\n{"a', "line 1 has no 'doc_id'"),
+        (
+            "rows-mlflow.json",
+            b'{"columns": ["a"],\n"data": [[1],\n[2\n]',
+            "line 4, column 2: it ends before it is complete",
+        ),
+    ):
+        with pytest.raises(ImportFailed, match=re.escape(message)):
+            imported_file(name, data)

@@ -19,6 +19,7 @@ from scoregate.ci.importers import Reader
 from scoregate.ci.importers.common import FreeNames, Trial
 from scoregate.ci.importers.repeats import Repeats
 from scoregate.ci.importers.suites import Suite
+from scoregate.ci.plan import RowColumns
 from scoregate.core.comparison import Comparison, compare, count_positional_cases
 from scoregate.core.identity import digest
 from scoregate.core.reducer import RunReducer
@@ -115,6 +116,51 @@ def junit_file(rows: list[Row], *, inputs: bool = True) -> str:
     return f'<testsuite name="pytest">{cases}</testsuite>'
 
 
+def rows_file(rows: list[Row]) -> str:
+    """The ids are the places of the rows."""
+    return "".join(
+        json.dumps({"id": number, "q": question, "right": passed}) + "\n"
+        for number, (question, passed) in enumerate(rows)
+    )
+
+
+def lm_eval_file(rows: list[Row]) -> str:
+    listed = [
+        {"doc_id": number, "doc": {"q": question}, "target": "x", "resps": [["y"]], "metrics": ["acc"], "acc": passed}
+        for number, (question, passed) in enumerate(rows)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in listed)
+
+
+def evalite_file(rows: list[Row]) -> str:
+    results = [
+        {"input": question, "status": "success", "scores": [{"name": "right", "score": float(passed)}]}
+        for question, passed in rows
+    ]
+    return json.dumps({"run": {}, "evals": [{"name": "capitals", "status": "success", "results": results}]})
+
+
+def vitest_file(rows: list[Row]) -> str:
+    tests = [
+        {
+            "ancestorTitles": ["capitals"],
+            "title": f"case {number}",
+            "status": "passed" if passed else "failed",
+            "meta": {"eval": {"input": question}},
+        }
+        for number, (question, passed) in enumerate(rows)
+    ]
+    return json.dumps({"numTotalTests": len(rows), "testResults": [{"name": "a.test.ts", "assertionResults": tests}]})
+
+
+def ctrf_file(rows: list[Row]) -> str:
+    tests = [
+        {"name": f"row {number}", "status": "passed" if passed else "failed", "parameters": {"q": question}}
+        for number, (question, passed) in enumerate(rows)
+    ]
+    return json.dumps({"results": {"tool": {"name": "t"}, "tests": tests}})
+
+
 FILES: dict[str, tuple[str, Callable[[list[Row]], str]]] = {
     "deepeval": ("deepeval", deepeval_file),
     "deepeval under pytest": ("deepeval", deepeval_pytest_file),
@@ -123,16 +169,27 @@ FILES: dict[str, tuple[str, Callable[[list[Row]], str]]] = {
     "promptfoo": ("promptfoo", promptfoo_file),
     "promptfoo with numbered rows": ("promptfoo", lambda rows: promptfoo_file(rows, described=True)),
     "junit with inputs": ("junit", junit_file),
+    "rows": ("rows", rows_file),
+    "lm-eval": ("lm-eval", lm_eval_file),
+    "evalite": ("evalite", evalite_file),
+    "vitest": ("vitest", vitest_file),
+    "ctrf": ("ctrf", ctrf_file),
 }
+COLUMNS = RowColumns(scores=("right",), case="id", input=("q",))
+
+
+def name_file(form: str, number: int) -> str:
+    return f"2026-11-23T0{number}_log{'.jsonl' if form == 'rows' else ''}"
 
 
 def run_of(form: str, *texts: str, script: str = "evals") -> Run:
     """A run with what one command left: one file, or several with dates in their names."""
     reducer = RunReducer()
     for number, text in enumerate(texts):
-        name = f"2026-11-23T0{number}_log"
+        name = name_file(form, number)
         file = io.BytesIO(text.encode())
-        for event in Reader(lambda line: line)(form, file, name=name, alone=len(texts) == 1):
+        columns = COLUMNS if form == "rows" else None
+        for event in Reader(lambda line: line)(form, file, name=name, alone=len(texts) == 1, columns=columns):
             reducer.apply(name, script, event)
     return Run("id", 0, 0, "0", suites=reducer.results(), complete=True)
 
@@ -176,7 +233,7 @@ def test_a_real_change_of_a_moved_row_is_found() -> None:
     for name, (form, write) in FILES.items():
         comparison = compared(form, [write([("A new one?", True), *failing])], [write(ROWS)])
         assert {(worse, n) for _, worse, n in differing(comparison)} == {(1, 12)}, name
-        assert form == "inspect" or flips(comparison) == (1, 0), name
+        assert form in ("inspect", "lm-eval", "evalite") or flips(comparison) == (1, 0), name
 
 
 def test_an_edited_case_keeps_its_own_id() -> None:
@@ -332,6 +389,14 @@ def test_a_baseline_from_before_is_paired_by_definition() -> None:
     old = replace(suite.columns, hashes=[f"test_case_{number}" for number in range(12)])
     (row,) = compare(run, replace(base, suites=(replace(suite, columns=old, setup=None),))).rows
     assert (row.n, row.better, row.worse, row.added, row.removed) == (12, 0, 0, 1, 0)
+
+
+def test_ids_of_rows_that_may_be_positions_are_reported_if_no_input_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "COLUMNS", RowColumns(scores=("right",), case="id"))
+    base, more = rows_file(ROWS), rows_file([("A new one?", True), *ROWS])
+    assert list(count_positional_cases(compared("rows", [more], [base])).values()) == [13]
+    stable = more.replace('"id": ', '"id": 40')
+    assert count_positional_cases(compared("rows", [stable], [base])) == {}
 
 
 def test_pairs_by_position_are_reported() -> None:

@@ -108,6 +108,16 @@ def test_filters_of_lm_eval_are_scores_of_one_case() -> None:
     assert found.cases[1].output == "lol"
 
 
+def test_verdicts_of_lm_eval_are_scores_and_pairs_of_numbers_are_errors() -> None:
+    row = {"doc_id": 0, "doc": {"q": 1}, "target": "", "resps": [["a"]], "metrics": ["strict", "each", "perplexity"]}
+    found = imported("lm-eval", json.dumps(row | {"strict": True, "each": [True, False], "perplexity": [-12.5, 3]}))
+    (case,) = found.cases
+    assert {name: each.score for name, each in case.evaluations.items()} == {"strict": 1.0, "each": 0.5}
+    assert [each.error.message for each in case.errors] == [
+        "perplexity is [-12.5,3], which is no number, true or false"
+    ]
+
+
 def test_a_task_of_lm_eval_is_named_by_its_file_without_the_date() -> None:
     data = (DATA / "lm-eval.jsonl").read_bytes()
     name = "out/m/samples_capitals_easy_2026-11-23T22-50-24.091561.jsonl"

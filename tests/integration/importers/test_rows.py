@@ -84,10 +84,27 @@ def test_an_inserted_row_pairs_by_input_where_ids_are_positions() -> None:
     assert (len(before), len(after), before <= after) == (2, 3, True)
     numbered = RowColumns(scores=("score",), case="n", input=("q",))
     one, two = (
-        {case.hash for case in imported("rows", lines(listed), name="x.jsonl", columns=numbered).cases}
+        {case.input: case.hash for case in imported("rows", lines(listed), name="x.jsonl", columns=numbered).cases}
         for listed in ([{"n": n} | row for n, row in enumerate(rows)], [{"n": n} | row for n, row in enumerate(more)])
     )
-    assert one < two
+    assert one == {question: two[question] for question in one}
+    stable = lines([{"n": 4000 + n} | row for n, row in enumerate(rows)])
+    assert [case.hash for case in imported("rows", stable, name="x.jsonl", columns=numbered).cases] == ["4000", "4001"]
+
+
+def test_repeats_without_an_id_are_those_of_an_input_and_an_expected_output() -> None:
+    rows = [{"q": "one?", "e": 1, "s": 1}, {"q": "one?", "e": 2, "s": 0}, {"q": "one?", "e": 1, "s": 0}]
+    columns = RowColumns(scores=("s",), input=("q",), expected="e", repeats=True)
+    cases = imported("rows", lines(rows), name="x.jsonl", columns=columns).cases
+    assert [case.repeat for case in cases] == [0, 0, 1]
+    assert cases[0].hash == cases[2].hash != cases[1].hash
+
+
+def test_a_column_with_its_first_number_in_a_late_row_is_a_score_of_a_glob() -> None:
+    rows = [{"id": f"c{n}", "a_score": 1, "b_score": 0.1 if n == 99 else None} for n in range(100)]
+    found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("*_score",), case="id"))
+    assert found.cases[99].evaluations["b_score"].score == 0.1
+    assert [error.evaluator for case in found.cases for error in case.errors] == ["b_score"] * 99
 
 
 def test_a_score_that_is_missing_is_an_error_of_its_case() -> None:

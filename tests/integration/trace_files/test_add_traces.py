@@ -146,7 +146,12 @@ def test_bad_records_stop_the_import_and_have_places(shop: TraceProject) -> None
     good = json.dumps(make_run("good"))
     files = {
         "cut.jsonl": (f"{good}\n{good[:40]}\n", "cut.jsonl:2: is not JSON"),
-        "cut.json": (f"[{good},\n{good},\n{good[:40]}", "cut.json:3: it is not JSON: it ends before it is complete"),
+        "cut.json": (
+            f"[{good},\n{good},\n{good[:40]}",
+            "cut.json:3: it is not JSON: line 3, column 41: it ends before it is complete",
+        ),
+        "picture.json": ("\x7fELF 1", "picture.json:1: it is neither a JSON object nor a JSON array"),
+        "text.json": ('"no export"', "text.json:1: it is neither a JSON object nor a JSON array"),
         "list.jsonl": (f"{good}\n[1]\n", "list.jsonl:2: must be an object, not [1]"),
         "other.jsonl": (f'{good}\n{{"a": 1}}\n', "other.jsonl:2: it is no record of otlp, braintrust"),
         "none.jsonl": (

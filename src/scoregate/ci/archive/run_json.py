@@ -27,6 +27,7 @@ from scoregate.core.run import (
     BaseReference,
     Conditions,
     Confirmation,
+    ExecCall,
     ReusedRun,
     Run,
     RunShard,
@@ -101,6 +102,7 @@ class RunHead:
     skipped: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     narrowed: bool = False
+    exec_call: ExecCall | None = None
     selection: str = ""
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()

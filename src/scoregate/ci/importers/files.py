@@ -42,19 +42,33 @@ class Part(NamedTuple):
         """The value.
 
         Raises:
-            ValueError: it is not JSON, or too large.
+            ValueError: it is not JSON, or too large; the message has the place in the document.
         """
         if self.end - self.start > _MAX_BYTES:
-            raise ValueError(f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}")
-        return parse_value(self.data[self.start : self.end])
+            size = f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}"
+            raise ValueError(f"{describe_place(self.data, self.start)}: {size}")
+        data = self.data[self.start : self.end]
+        try:
+            return parse_value(data)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{describe_place(self.data, self.start + error.start)}: it is not UTF-8") from None
+        except json.JSONDecodeError as error:
+            at = self.start + len(error.doc[: error.pos].encode())
+            raise ValueError(f"{describe_place(self.data, at)}: {error.msg.removesuffix(' at')}") from None
 
     def members(self) -> dict[str, Part]:
         """The members of an object; none for other types."""
-        return {_key(key): part for key, part in _split(self, b"{") if key is not None}
+        return {_read_key(key, part): part for key, part in _split(self, b"{") if key is not None}
 
     def elements(self) -> Iterator[Part]:
         """The elements of an array; none for other types."""
         return (part for _, part in _split(self, b"["))
+
+
+def describe_place(data: bytes, at: int) -> str:
+    """The place of a byte in a text: `line 3, column 17`."""
+    line, column = data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)
+    return f"line {line:,}, column {column:,}"
 
 
 def parse_document(data: bytes) -> Part:
@@ -92,10 +106,14 @@ def _prune(value: Any, depth: int) -> Any:
     return {name: _prune(each, depth + 1) for name, each in value.items()}
 
 
-def _key(text: bytes) -> str:
-    if not text.strip(_SPACE).startswith(b'"'):
-        raise ValueError("a key of an object is not a text")
-    return str(json.loads(text))
+def _read_key(text: bytes, part: Part) -> str:
+    """The key before a part."""
+    try:
+        if text.strip(_SPACE).startswith(b'"'):
+            return str(json.loads(text))
+    except ValueError:
+        pass
+    raise ValueError(f"{describe_place(part.data, part.start)}: the key of an object is no text")
 
 
 def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
@@ -118,7 +136,7 @@ def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
             key, begin = None, at
             if sign != b",":
                 if data[at : part.end].strip(_SPACE):
-                    raise ValueError(f"there is more after its end, at byte {at:,}")
+                    raise ValueError(f"{describe_place(data, at)}: there is more after its end")
                 return
 
 
@@ -126,7 +144,7 @@ def _next_sign(signs: re.Pattern[bytes], data: bytes, at: int, *, end: int) -> t
     """The next sign and its end."""
     match = signs.match(data, at, end)
     if match is None:
-        raise ValueError("it ends before it is complete")
+        raise ValueError(f"{describe_place(data, end)}: it ends before it is complete")
     return match[1], match.end()
 
 

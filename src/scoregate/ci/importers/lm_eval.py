@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from scoregate.ci.importers.common import Grade, Trial, defined_fields, excerpt, table, text
+from scoregate.ci.importers.common import Grade, Trial, defined_fields, error, excerpt, table, text
 from scoregate.ci.importers.files import ResultFile
 from scoregate.ci.importers.row_files import FileRow, read_json_lines
 from scoregate.ci.importers.suites import CaseKeys, Suite
@@ -78,4 +78,17 @@ def _read_grades(row: Mapping[str, Any], target: object, *, many: bool) -> Itera
     for metric in map(text, metrics):
         name = f"{metric},{used}" if many and used != _NO_FILTER else metric
         metadata = defined_fields(expected=target, response=row.get("filtered_resps") if many else None)
-        yield Grade(name, parse_number(row.get(metric)), metadata=metadata)
+        score = _read_score(row.get(metric))
+        if score is None:
+            why = f"{metric:.100} is {excerpt(row.get(metric), 80)}, which is no number, true or false"
+            yield Grade(name, error=error("NoScore", why))
+        else:
+            yield Grade(name, score, metadata=metadata)
+
+
+def _read_score(value: object) -> float | None:
+    """A number; the share of what is true in a verdict or a list of them, as IFEval writes one for each instruction."""
+    verdicts = value if isinstance(value, list) else [value]
+    if verdicts and all(isinstance(each, bool) for each in verdicts):
+        return sum(verdicts) / len(verdicts)
+    return parse_number(value)

@@ -54,8 +54,12 @@ def read_json_lines(data: bytes) -> Iterator[FileRow]:
             raise ImportFailed(f"line {number} is longer than {_LONGEST_LINE:,} bytes")
         try:
             row = parse_value(line)
+        except json.JSONDecodeError as error:
+            message = f"{error.msg.removesuffix(' at')} at character {error.pos + 1:,}"
+            raise ImportFailed(f"line {number} is not JSON: {message}") from None
         except ValueError as error:
-            raise ImportFailed(f"line {number} is not JSON: {error}") from None
+            what = "UTF-8" if isinstance(error, UnicodeDecodeError) else f"JSON: {error}"
+            raise ImportFailed(f"line {number} is not {what}") from None
         yield _check_row(row, f"line {number}")
 
 

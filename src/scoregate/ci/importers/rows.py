@@ -8,20 +8,30 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
-from scoregate.ci.importers.common import Grade, Trial, defined_fields, error, excerpt, pass_fail_grade, text
+from scoregate.ci.importers.common import (
+    Grade,
+    Trial,
+    defined_fields,
+    error,
+    excerpt,
+    pass_fail_grade,
+    show_position,
+    text,
+)
 from scoregate.ci.importers.files import ResultFile
 from scoregate.ci.importers.row_files import FileRow, read_rows
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.ci.plan import RowColumns
 from scoregate.core.event_values import Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
 from scoregate.core.positions import split_position
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
-_SURVEYED = 50
+_LONGEST_PLACE = 10
 _MOST_LISTED = 20
 _VERDICTS = {"true": True, "false": False, "pass": True, "fail": False, "passed": True, "failed": False}
 # MLflow's columns of a scorer end with this.
@@ -36,12 +46,13 @@ def read(result: ResultFile) -> Iterator[Event]:
         ImportFailed: it holds no such rows, or lacks a column that the settings name.
     """
     columns = result.columns or RowColumns()
-    scores = _find_scores(result, columns)
+    survey = _survey(result)
+    scores = _find_scores(survey, columns)
     keys: dict[str, CaseKeys] = {}
-    for suite, trial in _read_trials(result, columns, scores):
+    for suite, trial in _read_trials(result, columns, scores, survey.rows):
         keys.setdefault(suite, CaseKeys()).add(trial)
     suites: dict[str, Suite] = {}
-    for name, trial in _read_trials(result, columns, scores):
+    for name, trial in _read_trials(result, columns, scores, survey.rows):
         if name not in suites:
             suites[name] = Suite(result.suite_id(excerpt(name)), keys[name])
             yield SuiteStarted(suite=suites[name].id, sdk="rows", setup=Setup(name, result.stable_name))
@@ -50,20 +61,39 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield SuiteFinished(suite=open_suite.id)
 
 
-def _find_scores(result: ResultFile, columns: RowColumns) -> tuple[str, ...]:
-    """The columns with scores: those that the globs match in the first rows.
+class _Survey(NamedTuple):
+    """What all rows of a file have: the columns, and whether a row has a number or a verdict in it."""
+
+    rows: int
+    first: Mapping[str, Any]
+    columns: Mapping[str, bool]
+
+
+def _survey(result: ResultFile) -> _Survey:
+    """Read all rows: a column may have its first number in the last one.
+
+    Raises:
+        ImportFailed: it holds no row, or is damaged.
+    """
+    rows, first, columns = 0, None, dict[str, bool]()
+    for row in read_rows(result):
+        rows += 1
+        first = row.values if first is None else first
+        for name, value in _flatten(row.values):
+            if not columns.get(name):
+                columns[name] = _parse_score(value) is not None
+    if not columns or first is None:
+        raise ImportFailed("it holds no row")
+    return _Survey(rows, first, columns)
+
+
+def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
+    """The columns with scores: those that the globs match.
 
     Raises:
         ImportFailed: no column matches a glob, or a column that the settings name doesn't exist.
     """
-    names: dict[str, bool] = {}
-    first: Mapping[str, Any] = {}
-    for row in islice(read_rows(result), _SURVEYED):
-        first = first or row.values
-        for name, value in _flatten(row.values):
-            names[name] = names.get(name, False) or _parse_score(value) is not None
-    if not names:
-        raise ImportFailed("it holds no row")
+    first, names = survey.first, survey.columns
     for setting, column in columns.list_required():
         if column not in names and _find(first, column) is _MISSING:
             raise ImportFailed(
@@ -102,20 +132,28 @@ def _list(names: Sequence[str] | Mapping[str, Any]) -> str:
     return ", ".join(listed) + ("" if len(names) <= _MOST_LISTED else ", …") if listed else "none"
 
 
-def _read_trials(result: ResultFile, columns: RowColumns, scores: tuple[str, ...]) -> Iterator[tuple[str, Trial]]:
+def _read_trials(
+    result: ResultFile, columns: RowColumns, scores: tuple[str, ...], rows: int
+) -> Iterator[tuple[str, Trial]]:
     """Each row with its suite."""
     repeats = Counter[tuple[str, str]]()
     for row in read_rows(result):
         suite = text(_value(row, columns.suite)) or result.stem
         case = text(_value(row, columns.case))
-        trial = _read_trial(row, columns, scores, case)
-        if columns.repeats and case:
-            trial = replace(trial, repeat=repeats[suite, case])
-            repeats[suite, case] += 1
+        trial = _read_trial(row, columns, scores, case, rows)
+        if columns.repeats:
+            same = case or digest(trial.definition)
+            trial = replace(trial, repeat=repeats[suite, same])
+            repeats[suite, same] += 1
         yield suite, trial
 
 
-def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case: str) -> Trial:
+def _is_position(case: str, rows: int) -> bool:
+    """Whether an id may only be the place of its row: a number up to the number of rows, or a name like `row 3`."""
+    return (case.isdecimal() and len(case) < _LONGEST_PLACE and int(case) <= rows) or split_position(case) is not None
+
+
+def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case: str, rows: int) -> Trial:
     used = [column for _, column in columns.list_required()]
     inputs = {column: _value(row, column) for column in columns.input}
     case_input: Any = next(iter(inputs.values())) if len(inputs) == 1 else inputs or None
@@ -127,12 +165,13 @@ def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case
     problem = _value(row, columns.error)
     if not case and case_input is None:
         raise ImportFailed(f"{row.place} has neither a case nor an input")
+    is_position = case_input is not None and _is_position(case, rows)
     return Trial(
-        "" if split_position(case) else case,
-        name=f"{case}: {excerpt(case_input, 80)}" if split_position(case) else case or excerpt(case_input),
+        "" if is_position else case,
+        name=show_position(case, case_input) if is_position else case or excerpt(case_input),
         own=case or None,
         input=case_input,
-        definition=[case_input, expected],
+        definition=None if case_input is None and expected is None else [case_input, expected],
         output=_value(row, columns.output),
         tags=_read_tags(_value(row, columns.tags)),
         grades=tuple(_read_grade(row, name, columns, expected) for name in scores),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
@@ -11,7 +10,8 @@ from typing import Any
 
 from scoregate.ci.report.cases import FailedEvaluation
 from scoregate.ci.report.excerpts import list_reasons
-from scoregate.ci.report.result_json import reproduce_finding, to_json_value
+from scoregate.ci.report.reproduction import reproduce_finding, rerun_case
+from scoregate.ci.report.result_json import to_json_value
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.text import excerpt
@@ -158,10 +158,7 @@ def rerun_command(view: ReportView, suite: str, case: str) -> str:
     """
     _find_suite(view, suite)
     case = _find_trial(view, suite, case, 0).hash
-    found = next(each for each in view.suites if each.label == suite)
-    if found.file is None:
-        return shlex.join(["scoregate", "run", "--suite", found.id, "-k", case])
-    return shlex.join(["scoregate", "run", f"{found.file}::{found.id}::{case}"])
+    return rerun_case(view, next(each for each in view.suites if each.label == suite), case)
 
 
 def _find_suite(view: ReportView, suite: str) -> PairedSuite:

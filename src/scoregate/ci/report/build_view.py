@@ -27,6 +27,7 @@ from scoregate.ci.report.failing_trials import FailingTrial, count_failing, pick
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
+from scoregate.ci.report.run_start import describe_start
 from scoregate.ci.report.slices import build_slices
 from scoregate.ci.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.ci.report.text import one_line
@@ -63,7 +64,8 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     arms = tuple(build_arms(comparison.arms))
     view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate, arms=arms)
     media = _join_media(comparison.run, comparison.base)
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, read_media=media)
+    start = describe_start(comparison.run)
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, read_media=media, start=start)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from glob import escape
 from math import isfinite
 from typing import Any
 
@@ -14,32 +12,17 @@ from scoregate.ci.report.arms import arm_data
 from scoregate.ci.report.cases import ErrorView
 from scoregate.ci.report.coverage import coverage_data
 from scoregate.ci.report.model_calls import calls_data
+from scoregate.ci.report.reproduction import reproduce_finding
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.cases import CaseKey
-from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.gate.finding import Finding
 from scoregate.core.text import replace_surrogates
 
 SCHEMA_VERSION = 1
-# The rules that compare with the base, besides ratios.
-_RELATIVE_RULES = (
-    "base present",
-    "base readable",
-    "comparable",
-    "critical case",
-    "critical cases remain",
-    "drop",
-    "evaluators unchanged",
-    "new errors",
-    "regression",
-    "same model",
-    "scores remain",
-    "slice drop",
-    "suites remain",
-)
 _MEANS = ("mean", "base", "delta", "low", "high")
 _COUNTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
 _QUANTITY_FIELDS = ("suite", "label", *_MEANS, "detectable", *_COUNTS, "total", "total_low", "total_high")
@@ -98,22 +81,6 @@ def _finding(finding: Finding, view: ReportView) -> dict[str, Any]:
     data = asdict(finding) | {"title": finding.title}
     del data["applied"]  # the others are in `not_applied`
     return data | {"next": reproduce_finding(finding, view)}
-
-
-def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
-    """The command that measures a failed gate again, on a machine with the project; None for a gate that passed.
-
-    A gate that compares runs the suites of the base's commit, too.
-    """
-    if finding.conclusion is Conclusion.PASSED:
-        return None
-    words = ["scoregate", "run"]
-    suite = next((each for each in view.suites if each.label == finding.suite), None)
-    if suite is not None:
-        words += ["--suite", escape(suite.id)]
-    if finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
-        words += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
-    return shlex.join(words)
 
 
 def _suite(suite: SuiteView) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
+from scoregate.ci.report.run_start import RunStart
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
 from scoregate.ci.report.variants_view import VariantTable
@@ -68,6 +69,7 @@ class ReportView:
     `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite, `base_cases` those
     of the baseline; `read_media` reads an image or audio of either. `paired_suites` hold the scores of both. `history`
     lists the known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
+    `start` says how the run was started.
     `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
     `estimate` is what the run was expected to use.
@@ -120,6 +122,7 @@ class ReportView:
     alert: Alert | None = None
     arms: tuple[ArmView, ...] = ()
     coverage: CoverageView | None = None
+    start: RunStart = RunStart()
     read_media: ReadMedia = lambda _: None
 
     @property

@@ -80,7 +80,7 @@ class RowSettings(Table):
     error: Text | None = None
     """The column with the error of a case that failed to run; empty for the others."""
     repeats: bool = False
-    """Whether further rows of a case are repeats of it."""
+    """Whether further rows of a case are repeats of it. Without an id, a case is an input with its expected output."""
 
 
 class Command(Table):
