@@ -159,6 +159,7 @@ SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
+    "scoregate.ci.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",

@@ -35,8 +35,8 @@ from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.reducer import Tally
 from scoregate.core.run import Run
+from scoregate.core.tally import Tally
 
 if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
     from scoregate.ci.listen import ListenerAddress

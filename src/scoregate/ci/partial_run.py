@@ -34,6 +34,7 @@ from scoregate.errors import RecordError
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
 _LATER = (CaseOutput, ToolCalled, Scored, CaseFinished)  # scoregate's SDKs start a case before
+_OF_CASE = (CaseStarted, *_LATER)
 FailedCases = dict[str, dict[str, list[str]]]
 _ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
 
@@ -72,11 +73,12 @@ class CaseFilter:
     def select(self, received: EventsReceived) -> EventsReceived:
         """The events that are recorded."""
         events: list[Event] = []
+        certain = _LATER if self.selection.nodes else _OF_CASE  # of a suite that leaves cases out itself
         for event in received.events:
             key = (received.script, received.log, event.suite)
             if (state := self._suites.get(key)) is None:
                 state = self._suites[key] = _SuiteState()
-            if state.is_own and state.held is None and isinstance(event, _LATER):
+            if state.is_own and state.held is None and isinstance(event, certain):
                 events.append(event)
             else:
                 events += self._select(received.script, state, event)

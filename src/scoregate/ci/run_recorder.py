@@ -26,8 +26,9 @@ from scoregate.core.dependencies import RunDependencies
 from scoregate.core.event_numbers import drop_invalid_numbers
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
-from scoregate.core.reducer import RunReducer, SuiteReducer, Tally, tally_suite
+from scoregate.core.reducer import RunReducer, SuiteReducer
 from scoregate.core.run import Run, Script
+from scoregate.core.tally import SuiteSums, Tally, tally_suite
 
 if TYPE_CHECKING:  # only some runs count calls, or record dependencies
     from scoregate.ci.dependencies.recording import UseRecorder
@@ -83,6 +84,7 @@ class RunRecorder:
     plan: Plan | None = None
     uses: UseRecorder | None = None
     _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    _sums: dict[int, SuiteSums] = field(default_factory=dict)
     _filtered: dict[str, None] = field(default_factory=dict)
     _invalid: int = 0
     _failures: dict[str, list[ErrorInfo]] = field(default_factory=dict)
@@ -187,7 +189,9 @@ class RunRecorder:
             tally = reported.pop(key, None)
             script = suite.script or ""
             log = key.removeprefix(f"{script}:")
-            yield script, tally if tally is not None and suite.finished is None else tally_suite(suite, log)
+            if tally is None or suite.finished is not None:
+                tally = tally_suite(suite, log, self._sums.setdefault(suite.index, SuiteSums()))
+            yield script, tally
         for (script, log), tally in self._progress.items():
             if _key(script, log) in reported:
                 yield script, tally

@@ -18,7 +18,7 @@ from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.model_calls import CallTotals
 from scoregate.core.records import record
-from scoregate.core.reducer import Tally
+from scoregate.core.tally import Tally
 
 _EVALUATORS = 4
 STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}

@@ -143,13 +143,15 @@ class CaseResult:
     @property
     def status(self) -> Status:
         """The status over all evaluations and errors."""
-        evaluations = self.evaluations.values()
-        judged = [limit.holds(each.score) for each in evaluations if (limit := each.threshold) is not None]
-        if False in judged:
-            return Status.FAILED
+        has_passed = False
+        for each in self.evaluations.values():
+            if (limit := each.threshold) is not None and (passed := limit.holds(each.score)) is not None:
+                if not passed:
+                    return Status.FAILED
+                has_passed = True
         if self.errors and not all(error.lacks_scale for error in self.errors):
             return Status.ERRORED
-        if True in judged:
+        if has_passed:
             return Status.PASSED
         return Status.SCORED if self.evaluations or self.labels else Status.UNSCORED
 

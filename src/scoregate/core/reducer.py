@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import fsum, isnan
 from typing import TypeAlias, assert_never
 
-from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns, Status
+from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns
 from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
 from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
@@ -26,7 +24,6 @@ from scoregate.core.events import (
     ToolCalled,
 )
 from scoregate.core.key_set import KeySet
-from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.suite_labels import label_suites, suite_label
@@ -337,52 +334,3 @@ def _declare_parts(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict
     own = {*columns.scores, *columns.labels, *columns.deferred}
     found = {name: replace(known[parts[name]], id=name) if name in parts else info for name, info in known.items()}
     return {name: info for name, info in found.items() if name in own or name not in parts.values()}
-
-
-@record
-class Tally:
-    """The progress of a running suite.
-
-    Attributes:
-        log: the event log.
-        label: the id of the suite with its parameters.
-        planned: the number of trials; None if unknown.
-        done: the number of finished trials.
-        states: the number of finished trials by status.
-        means: the mean of the scores so far, in [0, 1], by evaluator.
-        cost: US dollars so far.
-        finished: whether the suite is finished.
-        duration_s: the duration in seconds, if the finished suite reports it.
-        cases: the number of cases that the finished trials are of; 0 if unknown.
-    """
-
-    log: str
-    label: str
-    planned: int | None = None
-    done: int = 0
-    states: Mapping[Status, int] = field(default_factory=dict)
-    means: Mapping[str, float] = field(default_factory=dict)
-    cost: float = 0.0
-    finished: bool = False
-    duration_s: float | None = None
-    cases: int = 0
-
-
-def tally_suite(suite: SuiteReducer, log: str) -> Tally:
-    """The progress of a suite from its finished trials."""
-    columns, finished = suite.columns, suite.finished
-    scores = {name: array("d", (each for each in row if not isnan(each))) for name, row in columns.scores.items()}
-    suite_usage = suite.sum_usage()
-    suite_cost = 0.0 if suite_usage is None else suite_usage.cost or 0.0
-    return Tally(
-        log,
-        suite.label,
-        planned=suite.started.cases if suite.started else None,
-        done=len(columns),
-        cases=columns.case_count,
-        states={status: count for status in Status if (count := columns.count(status))},
-        means={name: fsum(known) / len(known) for name, known in scores.items() if known},
-        cost=fsum([max(suite_cost, 0.0), fsum(cost for cost in columns.costs if cost > 0)]),
-        finished=finished is not None,
-        duration_s=finished.duration_s if finished else None,
-    )

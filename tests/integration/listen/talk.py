@@ -19,8 +19,8 @@ from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
-from scoregate.core.reducer import Tally
 from scoregate.core.run import Run, SuiteResult
+from scoregate.core.tally import Tally
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
 

@@ -131,15 +131,13 @@ def _parse_value(data: Any) -> CaseResult:
 
 
 def _case(data: Mapping[str, Any]) -> CaseResult:
-    fields: dict[str, Any] = {}
-    for name, value in data.items():
-        if type(value) is _USUAL_TYPES.get(name):  # most fields; a call for each would take twice as long
-            fields[name] = value
-        elif (parse := _FIELDS.get(name)) is not None:
-            fields[name] = parse(value)
-    if (found := fields.get("evaluations")) is None:
+    fields = {name: value for name, value in data.items() if name in _FIELDS}
+    for name, value in fields.items():
+        if type(value) is not _USUAL_TYPES.get(name):  # few fields; a call for each would take twice as long
+            fields[name] = _FIELDS[name](value)
+    if "evaluations" not in fields:
         return CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
-    fields["evaluations"], invalid = found
+    fields["evaluations"], invalid = fields["evaluations"]
     case = CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
     case.errors.extend(invalid)
     return case

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scoregate.core.cases import CaseResult
-from scoregate.core.reducer import SuiteReducer, Tally
+from scoregate.core.reducer import SuiteReducer
+from scoregate.core.tally import Tally
 
 if TYPE_CHECKING:
     from scoregate.ci.gateway_counts import CallCounter

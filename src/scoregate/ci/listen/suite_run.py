@@ -29,8 +29,8 @@ from scoregate.core.events import (
     SuiteStarted,
 )
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
-from scoregate.core.reducer import Tally
 from scoregate.core.suite_labels import suite_label
+from scoregate.core.tally import Tally
 from scoregate.core.text import LONGEST_NAME, case_name, parse_amount
 from scoregate.errors import NotRecordable
 

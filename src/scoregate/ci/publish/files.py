@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from scoregate.ci.publish.delivery import Delivery, PublishTarget, describe_error
+from scoregate.ci.publish.delivery import Delivery, PublishTarget, Render, describe_error
+from scoregate.ci.publish.shared_cases import CasesReader, SharedCases
 from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,9 +19,27 @@ if TYPE_CHECKING:
 
 
 async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:
-    """Write every report as a file; a failed one is a warning, and the others are written."""
+    """Write every report as a file; a failed one is a warning, and the others are written.
+
+    The reports are written by turns, so that the cases of the run are parsed once for all of them.
+    """
     remove_files(target.out, target.files)
-    return sum((_write_report(target, name, render(view)) for name, render in target.files.items()), Delivery())
+    cases = SharedCases(view.cases)
+    unfinished = [_start_report(view, target, name, CasesReader(cases)) for name in target.files]
+    delivery = Delivery()
+    while unfinished:
+        report = min(unfinished, key=lambda each: each.cases.position)
+        try:
+            next(report.steps)
+            continue
+        except StopIteration:
+            pass
+        except OSError as error:
+            delivery += Delivery(warnings=(f"cannot write {report.path}: {error.strerror}",))
+        except Exception as error:  # an error in one report must not stop the others
+            delivery += Delivery(warnings=(f"cannot create {report.path}: {describe_error(error)}",))
+        unfinished.remove(report)
+    return delivery
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
@@ -37,14 +58,25 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
             ) from None
 
 
-def _write_report(target: PublishTarget, name: str, chunks: Iterable[str]) -> Delivery:
-    try:
-        write_atomically(target.out / name, target.redact_chunks(chunks))
-    except OSError as error:
-        return Delivery(warnings=(f"cannot write {target.out / name}: {error.strerror}",))
-    except Exception as error:  # an error in one report must not stop the others
-        return Delivery(warnings=(f"cannot create {target.out / name}: {describe_error(error)}",))
-    return Delivery()
+@dataclass(slots=True)
+class _UnfinishedReport:
+    """A report that is being written: each of its steps writes a chunk."""
+
+    path: Path
+    cases: CasesReader
+    steps: Iterator[None]
+
+
+def _start_report(view: ReportView, target: PublishTarget, name: str, cases: CasesReader) -> _UnfinishedReport:
+    path, own_view = target.out / name, replace(view, cases=cases.read)
+    return _UnfinishedReport(path, cases, _write_report(own_view, target, path, target.files[name]))
+
+
+def _write_report(view: ReportView, target: PublishTarget, path: Path, render: Render) -> Iterator[None]:
+    with _open_atomically(path) as file:
+        for chunk in target.redact_chunks(render(view)):
+            file.write(chunk)
+            yield
 
 
 def write_atomically(path: Path, chunks: Iterable[str]) -> None:
@@ -53,11 +85,18 @@ def write_atomically(path: Path, chunks: Iterable[str]) -> None:
     Raises:
         OSError: the file can't be written.
     """
+    with _open_atomically(path) as file:
+        file.writelines(chunks)
+
+
+@contextmanager
+def _open_atomically(path: Path) -> Iterator[IO[str]]:
+    """A file that takes the place of `path` at the end of the block, unless that raises."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
-            file.writelines(chunks)
+            yield file
         umask = os.umask(0)  # it can't be read without setting it
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)

@@ -59,13 +59,17 @@ class Redactor:
         return text
 
     def stream(self, chunks: Iterable[str]) -> Iterator[str]:
-        """The chunks of a text without secrets, also if a secret is split between chunks."""
+        """The text of chunks without secrets, also if a secret is split between chunks.
+
+        It yields once for each chunk, maybe an empty text, so that the caller decides when the next one is made.
+        """
         rest = ""
         for chunk in chunks:
             rest += chunk
+            clean = ""
             if len(rest) > 4 * LONGEST:
                 clean, rest = self.redact_settled(rest)
-                yield clean
+            yield clean
         yield self.text(rest)
 
     def redact_settled(self, text: str) -> tuple[str, str]:
