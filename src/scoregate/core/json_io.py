@@ -16,10 +16,14 @@ _LONG_VALUE = 4_000
 _MARGIN = 8
 _ATOMS = (str, int, float, type(None))
 _MEDIA = "scoregate.core.media"  # most processes never import it
+_NUMPY = "numpy"
+_LARGEST_ARRAY = 1_000_000
 
 
 def dump(value: object) -> bytes:
-    """Compact JSON of a value with a JSON form (dataclasses, pydantic models, dates, enums, UUIDs, sets, media).
+    """Compact JSON of a value with a JSON form.
+
+    These are dataclasses, pydantic models, dates, enums, UUIDs, sets, media, and numbers and arrays of numpy.
 
     A lone surrogate has no UTF-8 form; it is written as the text of its escape.
 
@@ -51,7 +55,17 @@ def dump_plain(value: object) -> bytes:
 
 
 def _describe_type(part: Any) -> Any:
-    return part.reference() if type(part).__module__ == _MEDIA else f"<{type(part).__qualname__}>"
+    return _convert(part) if _is_convertible(part) else f"<{type(part).__qualname__}>"
+
+
+def _is_convertible(part: Any) -> bool:
+    """Whether a value is a kind of media, or a number or array of numpy."""
+    module = type(part).__module__
+    return module == _MEDIA or (module == _NUMPY and hasattr(part, "tolist") and part.size <= _LARGEST_ARRAY)
+
+
+def _convert(part: Any) -> Any:
+    return part.reference() if type(part).__module__ == _MEDIA else part.tolist()
 
 
 def to_plain(value: object) -> Any:
@@ -106,16 +120,16 @@ def _serialize(
     try:
         return to_json(value, inf_nan_mode=numbers, bytes_mode="base64", fallback=fallback)
     except PydanticSerializationError as error:
-        if fallback is None and _MEDIA in str(error):
-            return _serialize(value, _require_media, numbers=numbers)
+        if fallback is None and (_MEDIA in str(error) or f"'{_NUMPY}." in str(error)):
+            return _serialize(value, _require_convertible, numbers=numbers)
         if "surrogates not allowed" not in str(error):
             raise
     return to_json(_escape_surrogates(value), inf_nan_mode=numbers, bytes_mode="base64", fallback=fallback)
 
 
-def _require_media(part: Any) -> Any:
-    if type(part).__module__ == _MEDIA:
-        return part.reference()
+def _require_convertible(part: Any) -> Any:
+    if _is_convertible(part):
+        return _convert(part)
     raise PydanticSerializationError(f"Unable to serialize unknown type: {type(part)}")
 
 

@@ -169,5 +169,5 @@ def test_where_there_is_nothing_to_run_it_says_how_to_begin(project: Project) ->
     ran = project.scoregate("run")
     assert ran.exit_code == 3
     assert "`scoregate init`" in ran.output
-    assert "Not compared: name a base" in ran.output
+    assert "Not compared: there is no previous complete run; name a base" in ran.output
     assert "Not compared" not in project.scoregate("run", "--baseline", "none").output

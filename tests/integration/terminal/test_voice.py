@@ -56,7 +56,7 @@ def test_verbosely_everything_is_told(project: Project) -> None:
     lines = out(ran)
     assert any(line.startswith("found evals/demo.py:") and "in evals/" in line for line in lines)
     assert any(line.startswith("Python: ") for line in lines)
-    assert any(line.startswith("no baseline: name a baseline with --baseline") for line in lines)
+    assert any(line.startswith("no baseline: there is no previous complete run") for line in lines)
     assert any(line.startswith("  ✗ demo · bad 11  is-equals 0 (needs ≥ 1)  ") for line in lines)
     assert any(line.startswith("  ! demo · good 0  RuntimeError: no answer") for line in lines)
     assert [f"✗ bad {number}  demo" in lines for number in range(12)] == [True] * 12

@@ -117,3 +117,21 @@ def test_the_summary_ends_with_the_rankings(capsys: pytest.CaptureFixture[str]) 
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "  contains: g is the best of 2 variants at 40 cases (95% confidence)."
     assert "\x1b" not in "".join(lines)
+
+
+def test_numbers_and_arrays_of_numpy_are_recorded_and_identify_cases() -> None:
+    numpy = pytest.importorskip("numpy")
+    data = [{"input": number, "expected": int(number)} for number in numpy.arange(3)]
+    result = evaluate(
+        "demo", data=data, task=lambda number: number * 2, scorers=lambda output, expected: output == expected * 2
+    )
+    assert result.passed, result.errors
+    assert {case.name: case.output for case in result.cases} == {"0": 0, "1": 2, "2": 4}
+    assert {case.hash for case in result.cases} == {
+        case.hash for case in evaluate("plain", data=[0, 1, 2], task=str, scorers=bool).cases
+    }
+    outputs = {"scores": numpy.array([[0.5, 1]]), "ok": numpy.bool_(True), "mean": numpy.float32(0.25)}
+    (case,) = evaluate("arrays", data=[1], task=lambda number: outputs, scorers=lambda: True).cases  # noqa: ARG005
+    assert case.output == {"scores": [[0.5, 1.0]], "ok": True, "mean": 0.25}
+    (large,) = evaluate("large", data=[1], task=lambda size: numpy.zeros(size * 1_000_001), scorers=bool).cases
+    assert "numpy.ndarray" in large.errors[0].error.message

@@ -21,7 +21,7 @@ _ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's mach
 
 
 async def find_previous_baseline(root: Path, settings: Settings, *, is_usable: bool) -> Baseline | None:
-    """The previous run of all suites; None if the settings name another baseline.
+    """The previous run of all suites, or why there is none; None if the settings name another baseline.
 
     Args:
         root: the folder of the project.
@@ -35,7 +35,7 @@ async def find_previous_baseline(root: Path, settings: Settings, *, is_usable: b
     baseline = await anyio.to_thread.run_sync(_find_previous, root, settings)
     if settings.baseline_kind is BaselineKind.PREVIOUS:
         return baseline
-    return replace(baseline, implicit=True) if baseline.run is not None else None
+    return replace(baseline, implicit=baseline.run is not None)
 
 
 def _find_previous(root: Path, settings: Settings) -> Baseline:
