@@ -155,7 +155,7 @@ def test_nothing_that_an_agent_starts_survives_it(tmp_path: Path) -> None:
 def test_a_process_without_group_and_environment_is_killed_too(tmp_path: Path) -> None:
     left = f"env -i setsid sh -c 'while :; do date +%s%N >{tmp_path}/alive; sleep 0.05; done'"
     for script, problem in (
-        (f"({left} &) ; sleep 0.3", None),
+        (f"({left} &) ; while [ ! -s {tmp_path}/alive ]; do sleep 0.05; done", None),
         (f"{left} & sleep 60", "took longer than 1 s"),
         ("kill -9 0", "exited with -9"),
         ("exit 3", "exited with 3"),
