@@ -176,6 +176,9 @@ def test_an_event_behind_other_text_and_a_long_answer_are_errors() -> None:
     ):
         with pytest.raises(AgentError, match=problem):
             run(command_agent([sys.executable, "-c", script], events=events), "")
+    endless = """while :; do echo '{"type":"assistant","message":{"content":"x"}}'; done"""
+    with pytest.raises(AgentError, match="more than 100,000 steps"):
+        run(command_agent(["sh", "-c", endless], events="claude", max_steps=9), "")
 
 
 def test_changes_of_any_size_and_depth_are_found(tmp_path: Path) -> None:
