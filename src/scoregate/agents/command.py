@@ -28,6 +28,7 @@ from scoregate.errors import AgentError
 TEXT = "text"
 _SHOWN = 500
 _MOST_TEXT = 16 * 1024 * 1024
+_MOST_STEPS = 100_000
 _EVENT_START = b'{"type"'
 # The agent must not write to the log of the suite, and must not find what belongs to the host.
 _OWN_PREFIX = "SCOREGATE_"
@@ -212,6 +213,8 @@ class _Output:
 
     def _check_limits(self, stream: AgentStream) -> None:
         steps, cost = self._agent.max_steps, self._agent.max_cost
+        if len(stream.reader.steps) > _MOST_STEPS:
+            raise AgentError(f"the agent took more than {_MOST_STEPS:,} steps and was killed")
         if steps is not None and stream.tool_call_count > steps:
             raise AgentError(f"the agent called more than {steps} tools and was killed")
         if cost is not None and stream.cost is not None and stream.cost > cost:

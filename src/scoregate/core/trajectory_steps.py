@@ -12,6 +12,7 @@ from scoregate.core.text import parse_amount, truncate_middle
 TYPE = "trajectory"
 MOST_STEPS = 1_000
 LONGEST_NAME = 200
+_MCP_PREFIX, _SEPARATOR = "mcp__", "__"
 # The longest text of a call that is reported by itself.
 _LONGEST_CALL = 4_000
 
@@ -64,6 +65,11 @@ class ToolCall:
 
 
 Step: TypeAlias = Message | ToolCall
+
+
+def strip_server(name: str) -> str:
+    """The name of a tool without that of its MCP server: "search" for "mcp__shop__search", as agents call it."""
+    return name.split(_SEPARATOR, 2)[2] if name.startswith(_MCP_PREFIX) and name.count(_SEPARATOR) > 1 else name
 
 
 def to_plain_step(step: Step, longest: int) -> dict[str, Any]:

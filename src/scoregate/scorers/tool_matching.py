@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.core.json_io import to_plain
 from scoregate.core.text import parse_number
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.core.trajectory_steps import ToolCall, strip_server
 
 Arguments = Mapping[str, Any]
 
@@ -76,6 +76,11 @@ def _to_plain(value: Any) -> Any:
     return value if callable(value) else to_plain(value)
 
 
+def names_tool(name: str, call: ToolCall) -> bool:
+    """Whether a call is one of this tool, by its whole name or without its MCP server."""
+    return name in (call.name, strip_server(call.name))
+
+
 Matcher = Callable[[ExpectedCall, ToolCall], bool]
 
 
@@ -93,7 +98,7 @@ def make_matcher(args: str | Callable[[Any, Arguments], Any]) -> Matcher:
         raise ValueError(f"args must be one of {', '.join(_COMPARISONS)}, or a function, not {args!r:.60}")
 
     def matches(expected: ExpectedCall, call: ToolCall) -> bool:
-        if expected.name != call.name:
+        if not names_tool(expected.name, call):
             return False
         if expected.arguments is None:
             return True

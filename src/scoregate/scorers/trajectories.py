@@ -17,7 +17,7 @@ from scoregate.core.relative_paths import matches_path
 from scoregate.core.shell_operators import find_shell_operator
 from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.core.trajectory_steps import ToolCall, strip_server
 from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.scorers.check import NO_TRAJECTORY, Check, pass_or_fail, require_all_steps
 from scoregate.scorers.commands import run_command
@@ -27,6 +27,7 @@ from scoregate.scorers.tool_matching import (
     make_matcher,
     match_any_order,
     match_in_order,
+    names_tool,
     read_expected,
 )
 
@@ -229,8 +230,8 @@ def _list_globs(globs: Iterable[str], name: str) -> list[str]:
     return [str(glob) for glob in globs]
 
 
-def _matches_any(text: str, globs: Iterable[str]) -> bool:
-    return any(fnmatchcase(text, glob) for glob in globs)
+def _matches_any(tool: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs for name in (tool, strip_server(tool)))
 
 
 def _check_tool_calls(
@@ -270,9 +271,10 @@ def _describe_difference(
     if not missing:
         return f"call {extra[0] + 1}, {calls[extra[0]]}, is not expected"
     wanted = expected[missing[0]]
-    same_tool = next((call for at in extra if (call := calls[at]).name == wanted.name), None)
+    same_tool = next((call for at in extra if names_tool(wanted.name, call := calls[at])), None)
     same_tool = same_tool or next(
-        (call for call in calls if call.name == wanted.name and not any(matches(each, call) for each in expected)), None
+        (call for call in calls if names_tool(wanted.name, call) and not any(matches(each, call) for each in expected)),
+        None,
     )
     if same_tool is not None and not matches(wanted, same_tool):
         return f"expected {wanted}, the call was {same_tool}"
@@ -286,7 +288,7 @@ def _check_called(
     trajectory: Trajectory, _expected: Any, *, tool: str, times: tuple[int, int] | None, args: Any
 ) -> Evaluation:
     matches = make_matcher("subset")
-    found = [call for call in trajectory.tool_calls if fnmatchcase(call.name, tool)]
+    found = [call for call in trajectory.tool_calls if _matches_any(call.name, [tool])]
     if args is not None:
         found = [call for call in found if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
     least, most = (1, None) if times is None else times

@@ -268,6 +268,14 @@ def test_what_no_score_can_show_is_an_error(project: Project) -> None:
     assert "(named in scoregate.toml [arms])" in " ".join(project.scoregate("run").output.split())
 
 
+def test_a_workspace_that_git_ignores_is_never_taken_for_unchanged(project: Project) -> None:
+    prepare(project, agent='workspace = "built"', cases=cases(1, 0))
+    project.write(".gitignore", "scoregate-out/\n.scoregate-cache/\nbuilt/\n")
+    project.write("built/a.txt", "1")
+    for _ in range(2):
+        assert "did not run" not in project.scoregate("run").output
+
+
 def test_another_program_of_the_agent_and_all_run_every_arm(project: Project) -> None:
     program = project.root.parent / "bin" / "my-agent"
     program.parent.mkdir(exist_ok=True)

@@ -155,7 +155,7 @@ def test_nothing_that_an_agent_starts_survives_it(tmp_path: Path) -> None:
 def test_a_process_without_group_and_environment_is_killed_too(tmp_path: Path) -> None:
     left = f"env -i setsid sh -c 'while :; do date +%s%N >{tmp_path}/alive; sleep 0.05; done'"
     for script, problem in (
-        (f"({left} &) ; sleep 0.3", None),
+        (f"({left} &) ; while [ ! -s {tmp_path}/alive ]; do sleep 0.05; done", None),
         (f"{left} & sleep 60", "took longer than 1 s"),
         ("kill -9 0", "exited with -9"),
         ("exit 3", "exited with 3"),
@@ -176,6 +176,9 @@ def test_an_event_behind_other_text_and_a_long_answer_are_errors() -> None:
     ):
         with pytest.raises(AgentError, match=problem):
             run(command_agent([sys.executable, "-c", script], events=events), "")
+    endless = """while :; do echo '{"type":"assistant","message":{"content":"x"}}'; done"""
+    with pytest.raises(AgentError, match="more than 100,000 steps"):
+        run(command_agent(["sh", "-c", endless], events="claude", max_steps=9), "")
 
 
 def test_changes_of_any_size_and_depth_are_found(tmp_path: Path) -> None:

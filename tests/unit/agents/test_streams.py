@@ -93,8 +93,11 @@ def test_files_and_tools_of_mcp_servers_that_codex_used() -> None:
     stream = read("codex", [{"type": "item.completed", "item": item} for item in (change, tool, search)])
     calls = Trajectory(stream.reader.steps).tool_calls
     assert [(call.name, call.result) for call in calls] == [
-        ("file_change", None), ("docs.find", {"n": 2}), ("web_search", None),
+        ("file_change", None), ("mcp__docs__find", {"n": 2}), ("web_search", None),
     ]  # fmt: skip
+    failed = {"type": "mcp_tool_call", "server": "docs", "tool": "find", "status": "failed", "error": None}
+    stream = read("codex", [{"type": "item.completed", "item": failed}])
+    assert [call.error for call in Trajectory(stream.reader.steps).tool_calls] == ["failed"]
 
 
 events = st.recursive(

@@ -191,6 +191,8 @@ def test_tools_of_the_provider_have_no_span_of_their_own() -> None:
 def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -> None:
     silent, tool = genai(2, 1, 20, "chat"), genai(3, 1, 30, "execute_tool", tool__name="log")
     answered = genai(4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}]))
+    part = {"type": "tool_call", "id": "1", "name": "search", "arguments": {}}
+    calling = genai(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
     flat = {"openinference.span.kind": "LLM", "output.value": "done"}
     whole = {**flat, "llm.output_messages.0.message.role": "assistant"}
     for spans, reason in (
@@ -200,6 +202,7 @@ def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -
         ([span(1, 0, 1, **whole), answered], ""),
         ([replace(silent, error="offline"), answered], ""),
         ([silent, tool], ""),
+        ([calling, silent], "1 of 2 spans of models have no answer"),
     ):
         found = read_trace(TaskTrace((), tuple(spans)))
         assert found is not None

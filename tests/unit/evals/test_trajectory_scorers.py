@@ -117,6 +117,18 @@ def test_a_repeated_call_may_have_its_arguments_in_another_order() -> None:
     assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
 
 
+def test_tools_of_an_mcp_server_have_its_name_or_not() -> None:
+    call = ToolCall("mcp__shop__delete__all", {"id": 1})
+    assert score(never_called("delete*"), call)[0] == 0.0
+    assert score(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
+    for name in ("delete__all", "mcp__shop__delete__all"):
+        assert score(called(name, 1, args={"id": 1}), call)[0] == 1.0
+        assert score(tool_calls([(name, {"id": 1})]), call)[0] == 1.0
+        assert score(tool_calls([], optional=[name]), call)[0] == 1.0
+    reason = "expected delete__all(id=2), the call was mcp__shop__delete__all(id=1)"
+    assert score(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
+
+
 def test_optional_tools_may_be_called_or_not() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
     assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)

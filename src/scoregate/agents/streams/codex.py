@@ -52,7 +52,7 @@ class CodexStream(AgentStream):
                 problem = item.get("error")
                 error = None if problem is None else str(find_mapping(item, "error").get("message") or problem)
                 error = error or ("failed" if item.get("status") == "failed" else None)
-                name = f"{item.get('server')}.{item.get('tool')}"
+                name = f"mcp__{item.get('server')}__{item.get('tool')}"  # as the model calls it
                 self._add_call(name, read_arguments(item.get("arguments")), item.get("result"), error)
             case "web_search":
                 self._add_call("web_search", {"query": item.get("query")}, None, None)

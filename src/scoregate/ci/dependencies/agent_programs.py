@@ -14,7 +14,7 @@ _PACKAGES = "node_modules"
 
 
 def digest_program(command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> str:
-    """A digest of the program of a command, and of the files that its arguments name.
+    """A digest of the program of a command, and of the files that its arguments name by absolute paths.
 
     The program of a Node package is often a short script that starts the rest, so the package's version counts too.
     No path is part of it: machines differ.
@@ -39,8 +39,7 @@ def _list_files(command: Sequence[str], environ: Mapping[str, str], cwd: Path) -
     yield path
     if _PACKAGES in path.parts:
         yield from [folder / _PACKAGE for folder in path.parents if (folder / _PACKAGE).is_file()][:1]
-    # A file of the project may be one that git ignores. A word of any length may be no path.
-    yield from (cwd / word for word in words if word.startswith("/") or os.path.isfile(cwd / word))  # noqa: PTH113
+    yield from (Path(word) for word in words if word.startswith("/"))
 
 
 def _digest_file(path: Path) -> bytes:

@@ -70,7 +70,7 @@ def _describe_change(row: Row) -> str:
 
 
 def _format_size(row: Row) -> str:
-    size = number_format.percentage_points(row.delta or 0.0)
+    size = number_format.percentage_points(row.delta or 0.0).removesuffix(" pp") + " pp"  # also after ±0
     if row.low is None or row.high is None:
         return size
     return f"{size} {number_format.percentage_point_interval(row.low, row.high)}"

@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeAlias
 from scoregate.core.json_io import to_text
 from scoregate.core.records import record
 from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.core.trajectory_steps import strip_server
 
 UnusedKind: TypeAlias = Literal["tool", "argument", "value", "prompt"]
 _MOST_UNLISTED = 100
 _LONGEST_NAME = 200
-# Agents call the tools of MCP servers by names such as `mcp__shop__search`.
-_MCP_PREFIX, _MCP_SEPARATOR = "mcp__", "__"
 
 
 @record
@@ -113,7 +112,7 @@ class _Uses:
 
     def add(self, called: str, arguments: Mapping[str, Any]) -> None:
         """Count a call."""
-        name = called if called in self.calls else _strip_server(called)
+        name = called if called in self.calls else strip_server(called)
         if name not in self.calls:
             if called in self.unlisted or len(self.unlisted) < _MOST_UNLISTED:
                 self.unlisted[called[:_LONGEST_NAME]] += 1
@@ -124,10 +123,6 @@ class _Uses:
             if wanted is not None:
                 values = value if isinstance(value, list) else [value]
                 self.calls[name][argument] |= {text for each in values if (text := to_text(each)) in wanted}
-
-
-def _strip_server(called: str) -> str:
-    return called.removeprefix(_MCP_PREFIX).partition(_MCP_SEPARATOR)[2] if called.startswith(_MCP_PREFIX) else ""
 
 
 def measure_coverage(tools: Sequence[ToolDefinition], traces: Iterable[Any]) -> ToolCoverage:

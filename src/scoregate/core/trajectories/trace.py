@@ -23,13 +23,14 @@ def read_trace(trace: TaskTrace, *, records_tools: bool = False) -> Trajectory |
             task without any instrumentation has a span as well, which shows nothing.
     """
     from_spans = read_spans(trace.spans)
+    unseen = "" if records_tools else explain_unseen_calls(trace.spans)
     if any(isinstance(step, ToolCall) for step in from_spans):
-        return Trajectory(tuple(from_spans), incomplete=_explain_provider_tools(trace.calls))
+        return Trajectory(tuple(from_spans), incomplete=unseen or _explain_provider_tools(trace.calls))
     if from_calls := _read_calls(trace.calls):
         return Trajectory(tuple(from_calls), incomplete="" if records_tools else _explain_streams(trace.calls))
     if not records_tools and not has_tools_or_chats(trace.spans):
         return None
-    return Trajectory(tuple(from_spans), incomplete="" if records_tools else explain_unseen_calls(trace.spans))
+    return Trajectory(tuple(from_spans), incomplete=unseen)
 
 
 def _read_calls(calls: Iterable[ModelCall]) -> list[Step]:
