@@ -129,6 +129,10 @@ def test_processes_without_an_event_are_in_doubt(repository: Repository) -> None
         "    child.start()\n    child.join()\n"
     )
     assert "other processes" in repository.run(code).unknown
+    interpreter = (
+        "try: import _interpreters as made\nexcept ImportError: import _xxsubinterpreters as made\nmade.create()"
+    )
+    assert "other interpreters" in repository.run(interpreter).unknown
     tracker = "from multiprocessing import resource_tracker; resource_tracker.ensure_running()"
     assert repository.run(tracker).unknown == ""
 
@@ -149,6 +153,22 @@ def test_what_is_written_to_and_read_is_in_doubt(repository: Repository) -> None
     assert repository.run("open('data.json', 'a').close()").written == {"data.json": False}
     assert repository.run("open('data.json', 'a').close(); open('data.json')").written == {"data.json": True}
     assert repository.run("open('data.json', 'w').close(); open('data.json')").written == {"data.json": False}
+
+
+def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
+    code = (
+        "import sys, types\nfrom importlib.machinery import ModuleSpec\nname = {name!r}\n"
+        "module = sys.modules[name] = types.ModuleType(name)\n"
+        "module.__spec__ = ModuleSpec(name, None, origin='/usr/lib/' + name + '.so')\n"
+    )
+    for name, unknown, native in (
+        ("psycopg2._psycopg", "psycopg2 connects to servers that can't be seen", ""),
+        ("minijinja._lowlevel", "minijinja reads texts that can't be seen", ""),
+        ("polars._polars", "", "polars._polars"),
+        ("orjson.orjson", "", ""),
+    ):
+        uses = repository.run(code.format(name=name))
+        assert (uses.unknown, uses.native) == (unknown, native), name
 
 
 def test_databases_may_attach_others(repository: Repository) -> None:
