@@ -20,6 +20,7 @@ from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
 from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree, matches, read_tree
 from scoregate.ci.settings import Settings
+from scoregate.ci.unread_files import find_unread
 from scoregate.core.dependencies import (
     LONGEST_PATH,
     UNKNOWN,
@@ -386,6 +387,13 @@ def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     first = repository.tree().digest_folder("raw")
     repository.write({"raw/b.csv": ""})
     assert repository.tree().digest_folder("raw") != first
+
+
+def test_a_file_that_a_link_led_to_is_read(repository: Repository) -> None:
+    (repository.root / "current").symlink_to("prompts")
+    repository.git("add", "-A")
+    read = Dependency("file", "current/a.md", repository.tree().digest_file("current/a.md"))
+    assert list(find_unread(RunDependencies((read,)), ["prompts/a.md", "prompts/b.md"])) == ["prompts/b.md"]
 
 
 def test_tracked_files_of_folders_that_are_left_out_are_recorded(repository: Repository) -> None:
