@@ -387,6 +387,8 @@ def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     first = repository.tree().digest_folder("raw")
     repository.write({"raw/b.csv": ""})
     assert repository.tree().digest_folder("raw") != first
+    assert repository.tree().digest_tree(["raw/**"]) == UNKNOWN
+    assert repository.tree().digest_tree(["gone/**"]) != UNKNOWN
 
 
 def test_a_file_that_a_link_led_to_is_read(repository: Repository) -> None:
