@@ -410,6 +410,7 @@ def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repos
         {
             "evals/requirements.txt": "",
             "requirements.in": "",
+            "pixi.toml": "",
             ".github/workflows/evals.yml": "run: pip install -r deps/evals.txt && ci/setup.sh",
             "deps/evals.txt": "-r base.txt\n--constraint=../pins/all.txt",
             "deps/base.txt": "-r evals.txt",
@@ -434,6 +435,7 @@ def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repos
         "deps/more.txt",
         "evals/requirements.txt",
         "pins/all.txt",
+        "pixi.toml",
         "requirements.in",
     ]
 
