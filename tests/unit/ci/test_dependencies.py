@@ -382,6 +382,13 @@ def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> Non
     assert {"link", "data.json", "prompts/a.md"} < uses.looked_up.keys()
 
 
+def test_a_search_of_all_folders_is_recorded(repository: Repository) -> None:
+    uses = repository.run("from pathlib import Path; [each.read_text() for each in Path('.').rglob('*.md')]")
+    assert uses.unknown == ""
+    assert {"", "app", "prompts"} <= uses.listed.keys()
+    assert not any(path.startswith(".git") for path in uses.listed)
+
+
 def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     repository.write({".gitignore": "raw/", "raw/a.csv": ""})
     first = repository.tree().digest_folder("raw")
