@@ -19,7 +19,7 @@ from scoregate.ci.archive import read_run
 from scoregate.ci.archive.cases import dump_case
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
-from scoregate.ci.settings import Settings
+from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.policy import Policy
@@ -161,6 +161,12 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
+    gateway = settings.gateway
+    if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
+        # What answers the calls of models: other servers, or recorded calls.
+        chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
+    if settings.otlp_receiver:
+        chosen["otlp_receiver"] = True
     values = to_json(chosen, serialize_unknown=True)
     code = None if tree is None else await git.code_digest(root, tree, left_out=root / settings.out)
     return Conditions(code, hashlib.blake2b(values, digest_size=8).hexdigest())

@@ -98,7 +98,9 @@ def find_unread(dependencies: RunDependencies, paths: Iterable[str]) -> Iterator
         dependencies: what the scripts used.
         paths: the files, relative to the top of the repository.
     """
-    files = {each.path for each in dependencies.table if each.kind in ("file", ROWS)} | dependencies.shared.keys()
+    read = [each for each in dependencies.table if each.kind in ("file", ROWS)]
+    files = {each.path for each in read} | dependencies.shared.keys()
+    files |= {each.digest.partition(">")[2] for each in read}  # where a link led to
     others = [each for each in dependencies.table if each.kind in ("tree", "inputs")]
     for path in paths:
         if path not in files and not any(_holds(each, path) for each in others):

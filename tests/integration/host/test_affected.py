@@ -21,6 +21,7 @@ answer = importlib.import_module("app.{name}").answer
 data = [{{"input": str(number), "expected": str(number)}} for number in range({cases})]
 evaluate("{name}", data=data, task=answer, scorers=[equals()])
 """
+GATEWAY = '[gateway]\nmode = "on"\n[gateway.providers.ours]\nbase_url = "https://models.example.com/v1"\n'
 
 
 def prepare(project: Project, settings: str = "affected = true\n", cases: int = 6) -> None:
@@ -105,6 +106,9 @@ def test_in_doubt_everything_runs(project: Project) -> None:
         ("repeats = 2\n", "its command changed, or settings that it gets"),
         ("baseline = 'none'\n", "there is no base to compare with"),
         ("baseline = 'rerun'\n", "runs the base's suites too"),
+        ("gateway = 'replay'\n", "settings that change results differ from the base's"),
+        (GATEWAY, "settings that change results differ from the base's"),
+        ("otlp_receiver = true\n", "settings that change results differ from the base's"),
         ("[evaluators.equals]\nscale = [0, 2]\n", "settings that change results differ from the base's"),
     ):
         project.write("scoregate.toml", f"affected = true\n{settings}")
@@ -165,6 +169,23 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     assert "tools/chat.sh changed" in " ".join(project.scoregate("list", "--affected").output.split())
     project.write("scoregate.toml", 'affected = true\n[[commands]]\nname = "x"\nrun = "x"\ninputs = ["../x"]\n')
     assert "must be a glob of files in the project" in project.scoregate("run").output
+
+
+def test_other_columns_of_results_are_other_scores(project: Project) -> None:
+    command = (
+        'affected = true\nmin_pass_rate = 0\n[[commands]]\nname = "rows"\nrun = "cp rows.jsonl out.jsonl"\n'
+        'inputs = ["rows.jsonl"]\n'
+    )
+    rows = "imports = ['rows:out.jsonl']\n[commands.rows]\ninput = ['q']\nscores = ['{}']\n"
+    project.write(".gitignore", "scoregate-out/\nout.jsonl\n")
+    project.write("rows.jsonl", '{"q": "a", "one": 1, "two": 0}\n{"q": "b", "one": 1, "two": 0}\n')
+    project.write("scoregate.toml", command + rows.format("one"))
+    project.commit()
+    first = project.scoregate("run")
+    assert first.exit_code == 0, first.output
+    assert carried(project.scoregate("run"))
+    project.write("scoregate.toml", command + rows.format("two"))
+    assert "its command changed" in " ".join(project.scoregate("list", "--affected").output.split())
 
 
 def test_a_test_set_of_a_service_always_runs(project: Project) -> None:

@@ -94,6 +94,7 @@ def test_what_is_refused_and_why() -> None:
         "accept demo x until 2026-12-31": "a reason",
         "accept demo x until 2026-12-31 because": "1 to 500",
         "accept demo until 2026-12-31 because x": "are missing",
+        "accept demo contains yes until 2026-12-31 because x": "For a space or another character in a name, write ?",
         "accept demo x until tomorrow because x": "is no day",
         "accept demo x until 2026-02-30 because x": "is no day",
         "accept demo x until 2026-11-22 because x": "is over",

@@ -20,6 +20,7 @@ from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
 from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree, read_tree
 from scoregate.ci.settings import Settings
+from scoregate.ci.unread_files import find_unread
 from scoregate.core.dependencies import (
     LONGEST_PATH,
     UNKNOWN,
@@ -130,6 +131,10 @@ def test_processes_without_an_event_are_in_doubt(repository: Repository) -> None
         "    child.start()\n    child.join()\n"
     )
     assert "other processes" in repository.run(code).unknown
+    interpreter = (
+        "try: import _interpreters as made\nexcept ImportError: import _xxsubinterpreters as made\nmade.create()"
+    )
+    assert "other interpreters" in repository.run(interpreter).unknown
     tracker = "from multiprocessing import resource_tracker; resource_tracker.ensure_running()"
     assert repository.run(tracker).unknown == ""
 
@@ -150,6 +155,22 @@ def test_what_is_written_to_and_read_is_in_doubt(repository: Repository) -> None
     assert repository.run("open('data.json', 'a').close()").written == {"data.json": False}
     assert repository.run("open('data.json', 'a').close(); open('data.json')").written == {"data.json": True}
     assert repository.run("open('data.json', 'w').close(); open('data.json')").written == {"data.json": False}
+
+
+def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
+    code = (
+        "import sys, types\nfrom importlib.machinery import ModuleSpec\nname = {name!r}\n"
+        "module = sys.modules[name] = types.ModuleType(name)\n"
+        "module.__spec__ = ModuleSpec(name, None, origin='/usr/lib/' + name + '.so')\n"
+    )
+    for name, unknown, native in (
+        ("psycopg2._psycopg", "psycopg2 connects to servers that can't be seen", ""),
+        ("minijinja._lowlevel", "minijinja reads texts that can't be seen", ""),
+        ("polars._polars", "", "polars._polars"),
+        ("orjson.orjson", "", ""),
+    ):
+        uses = repository.run(code.format(name=name))
+        assert (uses.unknown, uses.native) == (unknown, native), name
 
 
 def test_databases_may_attach_others(repository: Repository) -> None:
@@ -362,11 +383,27 @@ def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> Non
     assert {"link", "data.json", "prompts/a.md"} < uses.looked_up.keys()
 
 
+def test_a_search_of_all_folders_is_recorded(repository: Repository) -> None:
+    uses = repository.run("from pathlib import Path; [each.read_text() for each in Path('.').rglob('*.md')]")
+    assert uses.unknown == ""
+    assert {"", "app", "prompts"} <= uses.listed.keys()
+    assert not any(path.startswith(".git") for path in uses.listed)
+
+
 def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     repository.write({".gitignore": "raw/", "raw/a.csv": ""})
     first = repository.tree().digest_folder("raw")
     repository.write({"raw/b.csv": ""})
     assert repository.tree().digest_folder("raw") != first
+    assert repository.tree().digest_tree(["raw/**"]) == UNKNOWN
+    assert repository.tree().digest_tree(["gone/**"]) != UNKNOWN
+
+
+def test_a_file_that_a_link_led_to_is_read(repository: Repository) -> None:
+    (repository.root / "current").symlink_to("prompts")
+    repository.git("add", "-A")
+    read = Dependency("file", "current/a.md", repository.tree().digest_file("current/a.md"))
+    assert list(find_unread(RunDependencies((read,)), ["prompts/a.md", "prompts/b.md"])) == ["prompts/b.md"]
 
 
 def test_tracked_files_of_folders_that_are_left_out_are_recorded(repository: Repository) -> None:
@@ -381,6 +418,7 @@ def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repos
         {
             "evals/requirements.txt": "",
             "requirements.in": "",
+            "pixi.toml": "",
             ".github/workflows/evals.yml": "run: pip install -r deps/evals.txt && ci/setup.sh",
             "deps/evals.txt": "-r base.txt\n--constraint=../pins/all.txt",
             "deps/base.txt": "-r evals.txt",
@@ -405,6 +443,7 @@ def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repos
         "deps/more.txt",
         "evals/requirements.txt",
         "pins/all.txt",
+        "pixi.toml",
         "requirements.in",
     ]
 

@@ -98,6 +98,19 @@ def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> Non
     assert "b.md" not in uses.looked_up
 
 
+def test_what_reads_folders_below_depends_on_all_of_them(repository: Repository) -> None:
+    repository.write({"copied/a/b.md": "", "listed/a/b.md": "", "opened/a/b.md": "", "one.md": "", "plain/a.md": ""})
+    uses = repository.run(
+        "import fs from 'node:fs'; fs.cpSync('copied', 'out', { recursive: true }); fs.cpSync('one.md', 'two.md');"
+        "fs.readdirSync('listed', { recursive: true }); await fs.promises.opendir('opened', { recursive: true });"
+        "fs.readdirSync('plain', { withFileTypes: true }); fs.readdirSync('plain', 'utf8');"
+    )
+    assert list(uses.trees) == ["copied", "listed", "opened"]
+    assert "plain" in uses.listed
+    assert not {"listed", "opened"} & uses.listed.keys()
+    assert "one.md" in uses.looked_up
+
+
 def test_packages_depend_on_lock_files(repository: Repository) -> None:
     package = {"js/node_modules/dep/package.json": '{"main": "x.js"}', "js/node_modules/dep/x.js": ""}
     repository.write({**package, "js/package.json": "{}", "js/main.cjs": ""})

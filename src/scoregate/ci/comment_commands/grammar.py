@@ -33,6 +33,7 @@ USAGE = {
     _ACCEPT_USAGE: "print the entry that accepts a regression",
     _HELP_USAGE: "list the commands",
 }
+_SPACES = "For a space or another character in a name, write ? or *."
 _NAMES = ("run", "rerun-failed", "accept", "help")
 
 
@@ -163,7 +164,7 @@ def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
     if not reason or len(reason) > LONGEST_REASON:
         raise CommandRefused(f"the reason must have 1 to {LONGEST_REASON} characters", command=_ACCEPT_USAGE)
     if len(head) < 4 or head[2] != "until":
-        raise CommandRefused("suite, evaluator or `until` and a day are missing", command=_ACCEPT_USAGE)
+        raise CommandRefused("suite, evaluator or `until` and a day are missing", advice=_SPACES, command=_ACCEPT_USAGE)
     options = dict[str, str]()
     patterns = {"at_most": re.compile(r"[0-9.]{1,10}"), "issue": _ISSUE}
     for word in head[4:]:
@@ -183,7 +184,7 @@ def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
 
 def _check_glob(word: str, usage: str) -> str:
     if not _GLOB.fullmatch(word):
-        raise CommandRefused(f"{_show(word)} is no glob of names", command=usage)
+        raise CommandRefused(f"{_show(word)} is no glob of names", advice=_SPACES, command=usage)
     return word
 
 

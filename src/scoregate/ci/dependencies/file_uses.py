@@ -119,7 +119,7 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
         if not is_relative(path) or len(path) > LONGEST_PATH or not _is_text(path):
             uses.unknown = "it uses a file whose name can't be recorded"
         elif path == ".git" or path.startswith(".git/"):
-            if kind not in "si":
+            if kind not in "sil":  # a search of all folders lists them
                 uses.unknown = uses.unknown or "it reads the repository's history"
         elif not tree.is_left_out(path) or _COMPILED in path or path in tree.tracked:
             uses.add_path(kind, path)

@@ -453,10 +453,17 @@ function main() {
 function watchFiles(recorder, wrap) {
   const noteFirst = (kind) => ([place]) => recorder.notePath(kind, place);
   const kinds = {
-    r: ['readFile', 'openAsBlob', 'copyFile', 'cp', 'rename', 'link', 'truncate'],
+    r: ['readFile', 'openAsBlob', 'copyFile', 'rename', 'link', 'truncate'],
     s: ['stat', 'lstat', 'access', 'exists', 'realpath', 'readlink', 'statfs', 'watch', 'watchFile'],
-    l: ['readdir', 'opendir'],
   };
+  // Node.js reads the folders below unseen.
+  const noteListing = ([place, options]) => recorder.notePath(options && options.recursive ? 't' : 'l', place);
+  const noteCopying = ([place]) => recorder.notePath(isFolder(recorder.toPath(place)) ? 't' : 'r', place);
+  const folders = { readdir: noteListing, opendir: noteListing, cp: noteCopying };
+  for (const [name, note] of Object.entries(folders)) {
+    for (const holder of [fs, fs.promises]) wrap(holder, name, note);
+    wrap(fs, `${name}Sync`, note);
+  }
   for (const [kind, names] of Object.entries(kinds)) {
     for (const name of names) {
       for (const holder of [fs, fs.promises]) wrap(holder, name, noteFirst(kind));
@@ -480,6 +487,14 @@ function watchFiles(recorder, wrap) {
     if (name !== 'util') recorder.doubt(`it uses process.binding(${String(name).slice(0, 50)})`); // that reads no files
   });
   wrap(process, 'dlopen', ([, name]) => recorder.noteAddon(recorder.toPath(name) || ''));
+}
+
+function isFolder(name) {
+  try {
+    return originals.stat(name).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isReplacing(flags) {

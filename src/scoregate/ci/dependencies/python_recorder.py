@@ -30,12 +30,12 @@ from types import ModuleType
 from typing import Any
 
 from scoregate.ci.dependencies.recorder_rules import (
-    CONNECTING_MODULES,
     HARMLESS_PROGRAMS,
     IMPORT_SYSTEM,
     LOCAL_MODELS,
     MODEL_URLS,
     SAFE_MODULES,
+    UNSEEN_MODULES,
     describe_flags,
     is_local,
     is_provider,
@@ -226,8 +226,8 @@ class _Recorder:
     def note_native(self, name: str, top: str, origin: str) -> None:
         """Append native code that may use files or servers unseen; code of the repository always may."""
         is_own = origin.startswith(self.start) and not origin.startswith(self.left_out)
-        if top in CONNECTING_MODULES:
-            self.note(f"?{top} connects to servers that can't be seen")
+        if top in UNSEEN_MODULES:
+            self.note(f"?{top} {UNSEEN_MODULES[top]}")
         elif is_own or (top.lower().lstrip("_") not in SAFE_MODULES and "__mypyc" not in name):
             self.note(f"n{name}")
 
@@ -282,6 +282,7 @@ def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
         **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), recorder.on_resolve),
         "socket.connect": recorder.on_connect,
         **dict.fromkeys(_PROCESSES, recorder.on_process),
+        "cpython.PyInterpreterState_New": lambda _: recorder.note("?it starts other interpreters"),
     }
     find = handlers.get
 

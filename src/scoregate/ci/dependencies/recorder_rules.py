@@ -30,10 +30,15 @@ SAFE_MODULES = {
     *("rpds", "ruamel_yaml", "rust", "scipy", "simplejson", "sklearn", "sqlalchemy", "tiktoken", "tomli"),
     *("ujson", "websockets", "wrapt", "xxhash", "yaml", "yarl", "zope", "zstandard"),
 }
-# Native code that connects to servers unseen.
-CONNECTING_MODULES = {
+_CONNECTING = (
     *("uvloop", "grpc", "pycurl", "rnet", "primp", "gevent", "psycopg2", "psycopg_c", "psycopg_binary", "MySQLdb"),
     *("pymssql", "oracledb", "pyodbc"),
+)
+_READING = ("minijinja", "kreuzberg", "extractous", "docling_parse")
+# Native code, and what it does unseen. Other native code may read data, but no texts such as Markdown.
+UNSEEN_MODULES = {
+    **dict.fromkeys(_CONNECTING, "connects to servers that can't be seen"),
+    **dict.fromkeys(_READING, "reads texts that can't be seen"),
 }
 # Servers of models run no code of the repository.
 _PROVIDERS = (

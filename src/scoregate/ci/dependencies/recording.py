@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
@@ -170,7 +170,7 @@ def digest_launch(launch: Launch) -> str:
         "argv": [program if launch.kind is SourceKind.COMMAND else "", *launch.argv[1:]],
         "cwd": source.cwd,
         "inputs": source.inputs,
-        "imports": [[each.format, each.pattern, *each.scores] for each in source.imports],
+        "imports": [asdict(each) for each in source.imports],
         "folders": list_import_folders(Path(root), source.import_folders),
         "environment": {
             name: value

@@ -28,6 +28,8 @@ SHARED_FILES = (
     *(".python-version", ".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
     *("environment*.yml", "environment*.yaml", "go.mod", "go.sum", "Cargo.toml", "Makefile", "justfile", "Justfile"),
     *("noxfile.py", "tox.ini", "Dockerfile*", "*.Dockerfile", "compose*.y*ml", "docker-compose*.y*ml", "Gemfile"),
+    *("hatch.toml", "pixi.toml", "poetry.toml", "pdm.toml", "bunfig.toml", "pnpm-workspace.yaml", ".pnpmfile.cjs"),
+    *("Taskfile.y*ml", "*.nix"),
     *("pom.xml", "*.gradle", "*.gradle.kts", "bun.lockb", "sitecustomize.py", "usercustomize.py"),
 )
 _SHARED_FOLDERS = (".github/workflows", ".github/actions", "requirements", ".devcontainer")

@@ -166,6 +166,9 @@ class Tree:
         if any(self.has_submodule(_fixed_part(pattern)) for pattern in patterns):
             return UNKNOWN
         chosen = [path for path in self.list_linked() if any(matches_path(path, pattern) for pattern in patterns)]
+        folders = (_fixed_part(pattern) for pattern in patterns)
+        if not chosen and any(folder not in self.entries and (self.top / folder).is_dir() for folder in folders):
+            return UNKNOWN  # git ignores the whole folder
         digests = {path: self.digest_file(path) for path in sorted(chosen)}
         # What is below a link in a folder that a link leads to is not listed.
         nested = any(digest.startswith(_FOLDER) and path not in self.linked_folders for path, digest in digests.items())
