@@ -321,8 +321,9 @@ def list_one_run_limits(policy: Mapping[str, Any]) -> Iterator[OneRunLimit]:
         policy: a `Policy` as a record has it.
     """
     default = policy.get("default")
-    origin = default.get("origin") if isinstance(default, Mapping) else None
+    limits = default if isinstance(default, Mapping) else {}
+    origin = limits.get("origin")
     for path, place in origin.items() if isinstance(origin, Mapping) else ():
         name, _, rest = str(path).partition(".")
         if name in _LIMITS and isinstance(place, str) and place.startswith(_FOR_ONE_RUN):
-            yield OneRunLimit(name, rest, place, default.get(name))
+            yield OneRunLimit(name, rest, place, limits.get(name))
