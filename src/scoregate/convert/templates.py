@@ -11,6 +11,7 @@ from scoregate.evals.prompts import format_value
 _VARIABLE = re.compile(r"\{\{-?\s*(\w+(?:\.\w+)*)\s*((?:\|\s*\w+\s*)*)-?\}\}")
 _TEMPLATE = re.compile(r"\{[{%#]")
 _MOST_CHARACTERS = 100_000
+_ENVIRONMENT = "env"
 _FILTERS: Mapping[str, Callable[[str], str]] = {
     "lower": str.lower,
     "upper": str.upper,
@@ -31,7 +32,7 @@ def fill(value: Any, values: Mapping[str, Any]) -> Any:
         values: the variables.
 
     Raises:
-        UnsupportedTemplate: a text has a statement, or an expression that is no variable.
+        UnsupportedTemplate: a text has a statement, an expression that is no variable, or reads the environment.
     """
     if isinstance(value, str):
         return _fill_text(value, values)
@@ -52,6 +53,8 @@ def _fill_text(text: str, values: Mapping[str, Any]) -> str:
         )
 
     def find(match: re.Match[str]) -> str:
+        if match[1].partition(".")[0] == _ENVIRONMENT and _ENVIRONMENT not in values:
+            raise UnsupportedTemplate(f"the template {match[0]!r:.60} reads a variable of the environment")
         found: Any = values
         for name in match[1].split("."):
             found = found.get(name) if isinstance(found, Mapping) else None

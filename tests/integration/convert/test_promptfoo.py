@@ -125,6 +125,19 @@ def test_regular_expressions_mean_what_they_mean_in_javascript() -> None:
         convert_assertion({"type": "starts-with", "value": 3}, {})
 
 
+def test_variables_of_the_environment_are_listed(project: Project) -> None:
+    write_tests(
+        project,
+        """- vars: {q: "hello {{env.SHOP}}"}
+- vars: {q: hello}
+  assert: [{type: contains, value: "hello{{ env.SHOP }}"}, {type: contains, value: hello}]
+""",
+    )
+    ran = convert(project, "--partial")
+    assert ran.output.count("reads a variable of the environment") == 2
+    assert [[each["value"] for each in case["expected"]] for case in read_cases(project)] == [["hello"]]
+
+
 def test_existing_files_stay(project: Project) -> None:
     write_tests(project, "- {vars: {q: hello}}")
     project.write("evals/made/cases.jsonl", "mine")

@@ -124,7 +124,7 @@ def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
     assert [suite["id"] for suite in ran.run["suites"]] == ["deepeval"]
-    assert "1 files from before this run are ignored" in json.dumps(ran.result["notices"])
+    assert "1 older file is ignored" in json.dumps(ran.result["notices"])
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,28 @@ def test_filters_of_lm_eval_are_scores_of_one_case() -> None:
     assert found.cases[1].output == "lol"
 
 
+def test_tests_of_one_name_with_other_inputs_are_other_cases() -> None:
+    state = {"passed": True, "failed": False}
+    rows = [("long " * 40 + "one", "passed"), ("long " * 40 + "two", "failed"), ("long " * 40 + "one", "failed")]
+    vitest = {
+        "numTotalTests": 3,
+        "testResults": [
+            {
+                "name": "a.test.ts",
+                "assertionResults": [
+                    {"title": "answers", "status": status, "meta": {"eval": {"input": given}}} for given, status in rows
+                ],
+            }
+        ],
+    }
+    tests = [{"name": "answers", "status": status, "parameters": {"q": given}} for given, status in rows]
+    for form, document in (("vitest", vitest), ("ctrf", {"results": {"tool": {"name": "t"}, "tests": tests}})):
+        one, two, again = imported(form, json.dumps(document)).cases
+        assert (one.hash, one.repeat, again.repeat, two.repeat) == (again.hash, 0, 1, 0), form
+        assert one.hash != two.hash, form
+        assert [case.evaluations["passed"].passed for case in (one, two, again)] == [state[each] for _, each in rows]
+
+
 def test_verdicts_of_lm_eval_are_scores_and_pairs_of_numbers_are_errors() -> None:
     row = {"doc_id": 0, "doc": {"q": 1}, "target": "", "resps": [["a"]], "metrics": ["strict", "each", "perplexity"]}
     found = imported("lm-eval", json.dumps(row | {"strict": True, "each": [True, False], "perplexity": [-12.5, 3]}))

@@ -135,6 +135,13 @@ def test_suites_tags_errors_and_repeats_have_columns() -> None:
     assert found.cases[2].errors[0].error.message == "time limit"
 
 
+def test_long_names_of_suites_that_differ_at_their_end_stay_apart() -> None:
+    rows = [{"suite": "long " * 60 + end, "id": "a", "s": 1} for end in ("x", "y")]
+    found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id", suite="suite"))
+    assert len(found.suites) == 2
+    assert [suite.errors for suite in found.suites.values()] == [(), ()]
+
+
 REFUSED = {
     ("x.jsonl", '{"a": 1}\n{"a": \n'): "line 2 is not JSON",
     ("x.jsonl", "[1]\n"): "line 1 is no object",

@@ -133,6 +133,18 @@ imports = ["ctrf:r.json"]
         assert (code, ran_cases(project)) == (0, 1), output
 
 
+def test_a_table_of_tests_is_named_by_its_file(project: Project) -> None:
+    project.write(
+        "other/shop.csv", "prompt_content,category,topic,behavior,expected_response\nHow long?,a,b,c,30 days\n"
+    )
+    project.write("other/shop.toml", '[testset]\nname = "shop"\n\n[endpoint]\nurl = "http://127.0.0.1:9/x"\n')
+    ran = project.scoregate("run", "other/shop.toml", "--baseline", "none", OPENAI_API_KEY="no-key-at-all")
+    assert ran.exit_code == 3, ran.output
+    assert next_commands(project)["error rate"] == "scoregate run other/shop.toml --suite shop"
+    (case,) = rerun_lines(project).values()
+    assert case.startswith("scoregate run other/shop.toml::shop::")
+
+
 def test_a_run_of_exec_is_repeated_by_exec(project: Project) -> None:
     project.write("web/report.py", REPORT)
     code, output = run_in_shell(project, "cd web && scoregate exec --junit r.xml -- python report.py")

@@ -95,6 +95,11 @@ def excerpt(value: object, limit: int = 120) -> str:
     return line if len(line) <= limit else f"{line[:limit]}…"
 
 
+def name_suite(name: str) -> str:
+    """The name of a suite on one line. Long names that differ at their end stay different."""
+    return bounded_name(" ".join(name.split()))
+
+
 _NOTHING: Mapping[str, Any] = {}
 _MOST_TOKENS = 2**53
 _LONGEST_TEXT = 32_000

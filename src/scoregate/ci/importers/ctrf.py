@@ -14,6 +14,7 @@ from scoregate.ci.importers.common import (
     defined_fields,
     error,
     excerpt,
+    name_suite,
     pass_fail_grade,
     table,
     tables,
@@ -23,6 +24,7 @@ from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import Origin, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
@@ -48,7 +50,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     for name, trial, test in _read_trials(members["tests"], result):
         if name not in suites:
             file = text(test.get("filePath"))
-            suites[name] = Suite(result.suite_id(excerpt(name)), keys[name])
+            suites[name] = Suite(result.suite_id(name_suite(name)), keys[name])
             origin = Origin(file) if file else None
             setup = Setup(name, result.stable_name)
             yield SuiteStarted(suite=suites[name].id, origin=origin, sdk="ctrf", setup=setup)
@@ -81,7 +83,7 @@ def _read_trials(tests: Part, result: ResultFile) -> Iterator[tuple[str, Trial, 
             raise ImportFailed(f"a test has no name: {excerpt(element.value, 80)}")
         suite = _read_suite(test) or result.stem
         final = _read_trial(test, name)
-        counted = (suite, name, excerpt(test.get("parameters")))
+        counted = (suite, name, digest(test.get("parameters")))
         attempts = [_read_attempt(each, final) for each in tables(test.get("retryAttempts")) if _is_failure(each)]
         if not attempts and test.get("flaky") is True and test.get("status") == "passed":
             attempts = [_read_attempt({"status": "failed", "message": "it failed before it passed"}, final)]

@@ -14,6 +14,7 @@ from scoregate.ci.importers.common import (
     defined_fields,
     error,
     excerpt,
+    name_suite,
     table,
     tables,
     text,
@@ -55,7 +56,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _read_eval(name: str, members: Mapping[str, Part], result: ResultFile) -> Iterator[Event]:
-    suite = Suite(result.suite_id(excerpt(name)), CaseKeys.of(_read_trials(members["results"])))
+    suite = Suite(result.suite_id(name_suite(name)), CaseKeys.of(_read_trials(members["results"])))
     origin = Origin(text(members["filepath"].value)) if "filepath" in members else None
     yield SuiteStarted(suite=suite.id, origin=origin, sdk="evalite", setup=Setup(name, result.stable_name))
     has_errors = False

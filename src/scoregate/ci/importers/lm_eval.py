@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from scoregate.ci.importers.common import Grade, Trial, defined_fields, error, excerpt, table, text
+from scoregate.ci.importers.common import Grade, Trial, defined_fields, error, excerpt, name_suite, table, text
 from scoregate.ci.importers.files import ResultFile
 from scoregate.ci.importers.row_files import FileRow, read_json_lines
 from scoregate.ci.importers.suites import CaseKeys, Suite
@@ -32,7 +32,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     name = PurePath(result.name).name.removesuffix(".jsonl")
     match = _NAME.fullmatch(name)
     task = match["task"] if match else name.removeprefix("samples_")
-    suite = Suite(result.suite_id(excerpt(task)), keys)
+    suite = Suite(result.suite_id(name_suite(task)), keys)
     yield SuiteStarted(suite=suite.id, sdk="lm-eval", setup=Setup(task, result.stable_name))
     for trial in trials:
         yield from suite.events_of(trial)

@@ -12,9 +12,9 @@ from scoregate.ci.importers.common import (
     Trial,
     defined_fields,
     error,
-    excerpt,
     flag,
     milliseconds,
+    name_suite,
     pass_fail_grade,
     read_scales,
     show_position,
@@ -51,7 +51,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     names = [dataset or experiment] if result.alone else dict.fromkeys([dataset, experiment])
     scales = read_scales(_value(document, "experiment_metadata"))
     keys = CaseKeys.of(_trials(document, scales))
-    suite = Suite(result.suite_id(excerpt(" / ".join(filter(None, names))) or result.stem), keys)
+    suite = Suite(result.suite_id(name_suite(" / ".join(filter(None, names))) or result.stem), keys)
     setup = Setup(dataset or experiment, result.stable_name, prompt=SetupPart(experiment))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals", setup=setup)
     for trial in _trials(document, scales):

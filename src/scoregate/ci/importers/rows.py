@@ -16,6 +16,7 @@ from scoregate.ci.importers.common import (
     defined_fields,
     error,
     excerpt,
+    name_suite,
     pass_fail_grade,
     show_position,
     text,
@@ -54,7 +55,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     suites: dict[str, Suite] = {}
     for name, trial in _read_trials(result, columns, scores, survey.rows):
         if name not in suites:
-            suites[name] = Suite(result.suite_id(excerpt(name)), keys[name])
+            suites[name] = Suite(result.suite_id(name_suite(name)), keys[name])
             yield SuiteStarted(suite=suites[name].id, sdk="rows", setup=Setup(name, result.stable_name))
         yield from suites[name].events_of(trial)
     for open_suite in suites.values():

@@ -16,6 +16,7 @@ from scoregate.ci.importers.common import (
     excerpt,
     flag,
     milliseconds,
+    name_suite,
     pass_fail_grade,
     table,
     tables,
@@ -49,7 +50,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed("it has neither `runs` (benchmark.json) nor `expectations` (grading.json)")
     for name in dict.fromkeys(name for name, _ in trials):
         own = [trial for suite, trial in trials if suite == name]
-        suite = Suite(result.suite_id(excerpt(name)), CaseKeys.of(own))
+        suite = Suite(result.suite_id(name_suite(name)), CaseKeys.of(own))
         yield SuiteStarted(suite=suite.id, sdk="skill-benchmark", setup=Setup(name, result.stable_name))
         for trial in own:
             yield from suite.events_of(trial)

@@ -14,7 +14,7 @@ from scoregate.ci.importers.common import (
     Trial,
     defined_fields,
     error,
-    excerpt,
+    name_suite,
     pass_fail_grade,
     table,
     tables,
@@ -25,6 +25,7 @@ from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import Origin, Setup
 from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
@@ -33,11 +34,12 @@ _NEEDED = ("numTotalTests", "testResults")
 
 
 class _Test(NamedTuple):
-    """One attempt at a test: the name of its suite, its file, the trial."""
+    """One attempt at a test: the name of its suite, its file, the trial, and whether it is the last attempt."""
 
     suite: str
     file: str
     trial: Trial
+    is_last: bool
 
 
 def read(result: ResultFile) -> Iterator[Event]:
@@ -55,11 +57,11 @@ def read(result: ResultFile) -> Iterator[Event]:
     listed = 0
     for test in _read_tests(document["testResults"], shared):
         keys.setdefault(test.suite, CaseKeys()).add(test.trial)
-        listed += test.trial.repeat == 0
+        listed += test.is_last
     suites: dict[str, Suite] = {}
     for test in _read_tests(document["testResults"], shared):
         if test.suite not in suites:
-            suites[test.suite] = suite = Suite(result.suite_id(excerpt(test.suite)), keys[test.suite])
+            suites[test.suite] = suite = Suite(result.suite_id(name_suite(test.suite)), keys[test.suite])
             setup = Setup(test.suite, result.stable_name)
             yield SuiteStarted(suite=suite.id, origin=Origin(test.file), sdk="vitest", setup=setup)
         yield from suites[test.suite].events_of(test.trial)
@@ -78,7 +80,7 @@ def _read_file_errors(files: Part, result: ResultFile) -> Iterator[Event]:
         message = text(file.get("message"))
         if file.get("status") == "failed" and message:
             name = _base(file)
-            suite = result.suite_id(excerpt(f"{name} (file)"))
+            suite = result.suite_id(name_suite(f"{name} (file)"))
             yield SuiteStarted(suite=suite, origin=Origin(text(file.get("name"))), sdk="vitest")
             yield Errored(suite=suite, stage="suite", error=error("FileFailed", f"{name} failed: {message}"))
             yield SuiteFinished(suite=suite)
@@ -112,8 +114,8 @@ def _suite_name(test: Mapping[str, Any], file: Mapping[str, Any]) -> str:
 
 
 def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
-    """Every attempt at every test, the last result last. Tests of one name in a suite are repeats."""
-    repeats = Counter[tuple[str, str, str]]()
+    """Every attempt at every test, the last result last. Tests of one name and input in a suite are repeats."""
+    repeats = Counter[tuple[str, str, str, str]]()
     for element in files.elements():
         file = table(element.value)
         path = text(file.get("name"))
@@ -122,8 +124,8 @@ def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
             name = f"{_base(file)} > {suite}" if suite in shared else suite
             final = _read_trial(test)
             for trial in (*_read_attempts(test, final), final):
-                counted = (name, path, trial.key)
-                yield _Test(name, path, replace(trial, repeat=repeats[counted]))
+                counted = (name, path, trial.key, digest(trial.definition))
+                yield _Test(name, path, replace(trial, repeat=repeats[counted]), is_last=trial is final)
                 repeats[counted] += 1
 
 

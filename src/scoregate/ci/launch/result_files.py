@@ -116,7 +116,7 @@ class ResultFiles:
                 failures.append(error)
                 continue
             if older:
-                notice = f"{_describe_import(each)}: {older} files from before this run are ignored"
+                notice = f"{_describe_import(each)}: {older} older {'file is' if older == 1 else 'files are'} ignored"
                 emit(Notice(self.launch.name, notice))
             for path in paths:
                 key, scores = (each.format, path), each.scores

@@ -60,5 +60,7 @@ def _get_path(name: str) -> str:
 
 
 def _is_file(path: str, run: Run) -> bool:
-    """Whether a script is a file that is named by its command line, and not one of the store or a folder of a skill."""
-    return any(_get_path(script.name) == path and path in script.command for script in run.scripts)
+    """Whether a script is a file that its command line names, or a table of test sets, and not one of the store."""
+    is_table = path.endswith(".toml")
+    words = (word for script in run.scripts if _get_path(script.name) == path for word in script.command)
+    return any(word == path or (is_table and f'"file": {json.dumps(path)}' in word) for word in words)
