@@ -12,7 +12,7 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion

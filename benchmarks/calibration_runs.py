@@ -14,7 +14,8 @@ from calibration_scores import Array
 from calibration_targets import Rate
 from numpy.random import Generator, default_rng
 
-from scoregate.core.cases import STATUSES, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import STATUSES, Status
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.event_values import EvaluatorInfo

@@ -11,7 +11,7 @@ from calibration_scores import MIXED, SKEWED, Array, Kind, pass_fail
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.leader import Lead, compare_with_leader
 from scoregate.core.pairing import Side
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rows import Row
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.comparison import compare
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.run import Run, SuiteResult

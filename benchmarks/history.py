@@ -22,7 +22,8 @@ from scoregate.ci.history.location import open_history, shared_address
 from scoregate.ci.history.queries import RunFilter, load_case, load_costs, load_flaky, load_trend
 from scoregate.ci.history.rows import RunSource
 from scoregate.ci.history.stores import HistoryStore
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.run import Run, SuiteResult

@@ -8,7 +8,8 @@ from pathlib import Path
 from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.settings import Settings
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, SuitePart
 from scoregate.core.run import Run, RunShard, Script, SuiteResult

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from scoregate.ci.archive.cases import dump_case
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, SuitePart
 from scoregate.core.records import record
 from scoregate.core.reducer import add_undeclared

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from scoregate.core.case_columns import Columns
 from scoregate.core.case_selection import select_rows
-from scoregate.core.cases import Columns
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.suite_states import digest_states
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.comparison import Comparison
 from scoregate.core.evaluation import Threshold
 from scoregate.core.fingerprint_changes import describe_fingerprint_change

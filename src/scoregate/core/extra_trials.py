@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.pairing import Pairs, pair_scores
 from scoregate.core.records import record
 from scoregate.core.run import SuiteResult

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from scoregate.core.cases import STATUSES, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import STATUSES, Status
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from math import isfinite, isnan
 from typing import TypeAlias, TypeVar
 
-from scoregate.core.cases import Columns, Status, percentiles
+from scoregate.core.case_columns import Columns, percentiles
+from scoregate.core.cases import Status
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
 from scoregate.core.past_runs import (

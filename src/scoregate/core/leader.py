@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.intervals import MANY, Spread, measure_spread
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides

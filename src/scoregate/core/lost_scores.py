@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from math import isfinite
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.pairing import Side, case_clusters, evaluator_error_rows, pair_sides
 from scoregate.core.records import record

@@ -7,7 +7,8 @@ from dataclasses import field
 from math import isfinite, isnan, log
 from typing import TypeAlias
 
-from scoregate.core.cases import Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import Status
 from scoregate.core.records import record
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.significance import Trials

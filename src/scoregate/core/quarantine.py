@@ -8,7 +8,8 @@ from itertools import islice
 from math import isnan
 from typing import TypeAlias
 
-from scoregate.core.cases import CaseResult, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult, Status
 from scoregate.core.earlier_runs import leave_out_cases
 from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import Exemptions, QuarantinedCases

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from math import ceil, exp, inf, log
 
-from scoregate.core.cases import Columns, percentiles
+from scoregate.core.case_columns import Columns, percentiles
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.intervals import measure_spread
 from scoregate.core.pairing import Side, case_clusters, pair_sides

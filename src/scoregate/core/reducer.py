@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeAlias, assert_never
 
-from scoregate.core.cases import CaseError, CaseKey, CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseError, CaseKey, CaseResult
 from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
 from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (

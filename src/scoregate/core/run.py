@@ -9,7 +9,8 @@ from math import isnan
 from typing import Any
 
 from scoregate.core.case_choice import CaseInput
-from scoregate.core.cases import CaseResult, Columns, Status, unpriced_models
+from scoregate.core.case_columns import Columns, unpriced_models
+from scoregate.core.cases import CaseResult, Status
 from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.dependencies import CarriedFrom, RunDependencies
 from scoregate.core.evaluation import Usage

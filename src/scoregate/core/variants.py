@@ -9,7 +9,7 @@ from functools import partial
 from math import ceil, fsum
 from typing import Any
 
-from scoregate.core.cases import Columns, percentiles
+from scoregate.core.case_columns import Columns, percentiles
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.intervals import required_clusters
 from scoregate.core.leader import Lead, compare_with_leader, correct_level

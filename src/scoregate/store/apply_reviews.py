@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import PairwiseComparison
 from scoregate.core.run import Run

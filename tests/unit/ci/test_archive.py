@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from scoregate.ci.archive import RunWriter, read_run, run_folder
 from scoregate.ci.archive.run_json import RUN_FIELDS, SUITE_FIELDS
-from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import (
     ErrorInfo,

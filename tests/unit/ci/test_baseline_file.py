@@ -13,7 +13,8 @@ from tests.unit.core.test_earlier_runs import depends, recorded
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe_run, find_file_baseline
 from scoregate.ci.settings import Settings
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.dependencies import Dependency
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.run import Run, SuiteResult

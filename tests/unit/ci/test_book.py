@@ -8,7 +8,8 @@ import pytest
 
 from scoregate.ci.foreign_sdk import EVALUATOR, open_baseline_lookup
 from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.run import Run, SuiteResult

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci.archive import EARLIER, RunWriter, read_run
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.run import Run, SuiteResult
 

@@ -15,7 +15,7 @@ from scoregate.core.agreement import (
     is_judge,
     measure_agreement,
 )
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint

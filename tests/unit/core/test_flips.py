@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scoregate.ci.report.suites import build_totals
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo

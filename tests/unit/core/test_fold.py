@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, HALF, Told, scored
 
-from scoregate.core.cases import CaseResult, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (

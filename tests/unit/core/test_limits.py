@@ -7,7 +7,8 @@ from array import array
 import pytest
 from tests.unit.core.builders import Told, run_of
 
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate import evaluate_gates

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from scoregate.core.cases import STATUSES, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import STATUSES, Status
 from scoregate.core.comparison import compare
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates

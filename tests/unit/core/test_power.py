@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.evaluation import Evaluation

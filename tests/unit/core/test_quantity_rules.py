@@ -10,7 +10,8 @@ from typing import Any
 
 from tests.unit.core.builders import Told, run_of, scored
 
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.gate import Verdict, evaluate_gates

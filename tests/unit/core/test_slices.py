@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from scoregate.core import slices
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.slices import LONGEST_VALUE, MOST_FIELDS, collect_slices, find_limited_fields, read_values
 

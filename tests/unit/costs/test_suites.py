@@ -9,7 +9,8 @@ import pytest
 from scoregate.ci.costs.pricing import Pricing
 from scoregate.ci.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
 from scoregate.ci.costs.trials import read_trials
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.cost_estimates import Interval, sum_intervals
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.run import Run, SuiteResult

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.ci.archive import RunWriter
-from scoregate.core.cases import CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.run import Run, SuiteResult

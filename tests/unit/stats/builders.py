@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import Row
 from scoregate.core.evaluation import Evaluation

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.stats.builders import Scores, cases, compared, row_of, run_of, suite_of
 
-from scoregate.core.cases import Columns
+from scoregate.core.case_columns import Columns
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
 from scoregate.core.policy import Criteria

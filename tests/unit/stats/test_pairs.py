@@ -11,7 +11,8 @@ import pytest
 from tests.unit.stats.builders import cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.cases import CaseError, CaseResult, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Measure, RowLabel
 from scoregate.core.evaluation import Evaluation, Usage

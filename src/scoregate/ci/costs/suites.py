@@ -12,7 +12,7 @@ from statistics import fmean, variance
 from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
 from scoregate.core.case_choice import CaseLabels
-from scoregate.core.cases import percentiles
+from scoregate.core.case_columns import percentiles
 from scoregate.core.cost_estimates import Interval
 from scoregate.core.distributions import t_quantile
 from scoregate.core.records import record

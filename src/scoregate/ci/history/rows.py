@@ -12,7 +12,8 @@ from pathlib import Path
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.history.tables import LONGEST_HASH, Row, RunRows, clean_text
-from scoregate.core.cases import CaseResult, Columns, Status, percentiles
+from scoregate.core.case_columns import Columns, percentiles
+from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name

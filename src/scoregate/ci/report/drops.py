@@ -12,7 +12,8 @@ from scoregate.ci.report.cases import CasePosition, Snapshot
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.failing_trials import interleave
-from scoregate.core.cases import CaseKey, Columns
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseKey
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.pairing import score_side

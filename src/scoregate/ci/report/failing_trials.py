@@ -10,7 +10,8 @@ from math import isnan
 from operator import itemgetter
 from typing import TypeVar
 
-from scoregate.core.cases import CaseKey, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import CaseKey, Status
 from scoregate.core.comparison import Comparison
 from scoregate.core.flips import Flip
 from scoregate.core.records import record

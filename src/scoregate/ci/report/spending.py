@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isnan
 
 from scoregate.ci.report import number_format
-from scoregate.core.cases import percentiles
+from scoregate.core.case_columns import percentiles
 from scoregate.core.comparison_rows import Measure, Row
 from scoregate.core.quantity_rows import has_stored_answers
 from scoregate.core.records import record

@@ -16,7 +16,8 @@ from scoregate.ci.report.spending import (
     measure_spending,
     sum_known,
 )
-from scoregate.core.cases import Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.dependencies import CarriedFrom

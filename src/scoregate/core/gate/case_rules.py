@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from scoregate.core.cases import Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison
 from scoregate.core.estimates import one_sided_p
 from scoregate.core.exemptions import AcceptedRegression, matches_case

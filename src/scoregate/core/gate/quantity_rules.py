@@ -8,7 +8,7 @@ from functools import partial
 from math import exp, isnan
 from typing import TypeAlias
 
-from scoregate.core.cases import Columns, percentiles, unpriced_models
+from scoregate.core.case_columns import Columns, percentiles, unpriced_models
 from scoregate.core.comparison_rows import Measure
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext

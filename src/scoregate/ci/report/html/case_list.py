@@ -9,7 +9,8 @@ from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import STATUSES, Columns, Status
+from scoregate.core.case_columns import Columns
+from scoregate.core.cases import STATUSES, Status
 from scoregate.core.records import record
 from scoregate.core.text import SortKey, case_sort_key
 

@@ -11,7 +11,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import percentiles
+from scoregate.core.case_columns import percentiles
 from scoregate.core.past_runs import SuiteMetrics
 from scoregate.core.records import record
 
