@@ -16,8 +16,8 @@ from scoregate.core.records import record
 _PASS_AT_ONE = Threshold(gte=1)
 _SCALE_ADVICE = "Wrap the scorer, as in scorer(…, scale=(0, 100)), with the lowest and the highest score"
 _THRESHOLD_ADVICE = (
-    "a dict can't have a score and its threshold: they would be two scores, of which none can fail. Set the threshold "
-    "of the scorer, as in scorer(…, threshold=0.5), or return Evaluation(0.3, Threshold(gte=0.5))"
+    "a dict with `score` and `threshold` would be two scores. Write scorer(…, threshold=0.5), or return "
+    "Evaluation(0.3, Threshold(gte=0.5))"
 )
 _KINDS = "a bool, a number, a dict of these, an Evaluation, an object with `score`, or None"
 

@@ -197,7 +197,7 @@ def test_a_scorer_that_returns_no_score_is_an_error_of_its_case() -> None:
         (object(), "a scorer returns a bool"),
         ({"a": {"b": 1}}, "not dict"),
         ({"score": 0.3, "threshold": 0.5}, r"scorer\(…, threshold=0\.5\)"),
-        ({"score": 0.3, "threshold": 0.5, "reason": "rude"}, "a score and its threshold"),
+        ({"score": 0.3, "threshold": 0.5, "reason": "rude"}, "would be two scores"),
         ([1, 2], "objects with different names"),
         (SimpleNamespace(score="high"), "must be a number"),
     ):
