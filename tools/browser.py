@@ -11,6 +11,7 @@ import cmarkgfm
 from cmarkgfm.cmark import Options
 from playwright.sync_api import Page, sync_playwright
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 _STYLE = """<!doctype html><meta charset=utf-8><style>
 body { margin: 0; background: #fff; color: #1f2328; font: 14px/1.5 "Liberation Sans", Arial, sans-serif }
@@ -37,7 +38,9 @@ _BOX = "<div class=box><div class=head><b>LOGIN</b> TAG WHEN</div><article>BODY<
 @contextmanager
 def browser_page(*, width: int, height: int, scale: float) -> Iterator[Page]:
     """A page of chromium."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chromium is None:
+        raise SystemExit(f"no browser is installed; install one of {', '.join(BROWSERS)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(_QUIET))
         yield browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)

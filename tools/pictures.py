@@ -224,11 +224,13 @@ def review(picture: Path) -> None:
     ) as server:
         assert server.stdout is not None
         address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
-        with browser.browser_page(width=920, height=560, scale=1.5) as page:
-            page.goto(address)
-            page.get_by_text("Left is better").wait_for()
-            page.screenshot(path=picture)
-        server.send_signal(signal.SIGINT)
+        try:
+            with browser.browser_page(width=920, height=560, scale=1.5) as page:
+                page.goto(address)
+                page.get_by_text("Left is better").wait_for()
+                page.screenshot(path=picture)
+        finally:
+            server.send_signal(signal.SIGINT)
 
 
 PICTURES: dict[str, Callable[[Path], None]] = {

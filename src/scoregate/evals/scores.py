@@ -15,6 +15,10 @@ from scoregate.core.records import record
 
 _PASS_AT_ONE = Threshold(gte=1)
 _SCALE_ADVICE = "Wrap the scorer, as in scorer(…, scale=(0, 100)), with the lowest and the highest score"
+_THRESHOLD_ADVICE = (
+    "a dict with `score` and `threshold` would be two scores. Write scorer(…, threshold=0.5), or return "
+    "Evaluation(0.3, Threshold(gte=0.5))"
+)
 _KINDS = "a bool, a number, a dict of these, an Evaluation, an object with `score`, or None"
 
 
@@ -39,6 +43,8 @@ class ScoreReader:
             TypeError: the result is nothing that a scorer returns.
             ValueError: a number is outside of the scale, or outside of 0 to 1 without one.
         """
+        if isinstance(result, Mapping) and "score" in result and "threshold" in result:
+            raise TypeError(_THRESHOLD_ADVICE)
         if isinstance(result, Mapping) and _is_explained_score(result):
             return self._read_object(SimpleNamespace(**result))
         if isinstance(result, Mapping):

@@ -84,8 +84,8 @@ def _read_details(message: Mapping[str, Any], number: int) -> dict[str, Any]:
     return details
 
 
-class OutputGrader(abc.ABC):
-    """A metric that can grade one output without a suite."""
+class OfOutputs(abc.ABC):
+    """A metric that can grade one output without a suite. Its name is in fingerprints of stored runs, so it stays."""
 
     def evaluate(
         self,
@@ -156,8 +156,8 @@ class OutputGrader(abc.ABC):
         """Grade a subject."""
 
 
-class ConversationGrader(abc.ABC):
-    """A metric that can grade a conversation without a suite."""
+class OfConversations(abc.ABC):
+    """A metric that can grade a conversation without a suite. Its name is in fingerprints, as that of `OfOutputs`."""
 
     def evaluate(
         self,

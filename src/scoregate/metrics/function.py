@@ -26,7 +26,7 @@ from scoregate.grading.grade import (
     pass_fail_grade,
 )
 from scoregate.grading.subject import Subject
-from scoregate.metrics.evaluation import OutputGrader
+from scoregate.metrics.evaluation import OfOutputs
 from scoregate.metrics.metric import ALL_TEST_TYPES, Metric, MetricResult, ScoreType
 
 _SCORE_TYPES = ("numeric", "categorical", "binary")
@@ -118,7 +118,7 @@ _PARAMETERS = tuple(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionMetric(Metric, OutputGrader):
+class FunctionMetric(Metric, OfOutputs):
     """A function that grades. Its parameters are parts of a `Subject`, and it gets those.
 
     Args:

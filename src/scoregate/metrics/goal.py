@@ -15,7 +15,7 @@ from scoregate.grading.grade import PASS_AT_ONE, Grade
 from scoregate.grading.judge import ask, turns_field
 from scoregate.grading.prompts import Template
 from scoregate.grading.subject import Subject
-from scoregate.metrics.evaluation import MULTI_TURN, ConversationGrader, check_conversation, check_scope
+from scoregate.metrics.evaluation import MULTI_TURN, OfConversations, check_conversation, check_scope
 from scoregate.metrics.judges import ScaledJudge
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ FEWEST_CRITERIA, MOST_CRITERIA = 2, 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class GoalAchievementJudge(ScaledJudge, ConversationGrader):
+class GoalAchievementJudge(ScaledJudge, OfConversations):
     """A model judges the goal of a conversation criterion by criterion. It passes only if all of them are met.
 
     The compared score is the share of criteria that are met. The model's own `score` and its threshold (70 % of the

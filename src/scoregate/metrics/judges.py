@@ -29,7 +29,7 @@ from scoregate.grading.prompts import (
     render_question,
 )
 from scoregate.grading.subject import Subject
-from scoregate.metrics.evaluation import MULTI_TURN, ConversationGrader, OutputGrader, check_conversation, check_scope
+from scoregate.metrics.evaluation import MULTI_TURN, OfConversations, OfOutputs, check_conversation, check_scope
 from scoregate.metrics.metric import Metric, ScoreType
 
 if TYPE_CHECKING:
@@ -216,14 +216,14 @@ class ScaledJudge(PromptJudge, abc.ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericJudge(ScaledJudge, OutputGrader):
+class NumericJudge(ScaledJudge, OfOutputs):
     """A model grades an output, or a conversation, by a number: `NumericJudge("Is it polite?", min_score=1, …)`."""
 
     kind: ClassVar[str] = "numeric"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConversationalJudge(ScaledJudge, ConversationGrader):
+class ConversationalJudge(ScaledJudge, OfConversations):
     """A model grades the assistant's part of a conversation by a number, and names the relevant turns."""
 
     kind: ClassVar[str] = "conversational"
@@ -240,7 +240,7 @@ class ConversationalJudge(ScaledJudge, ConversationGrader):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoricalJudge(PromptJudge, OutputGrader):
+class CategoricalJudge(PromptJudge, OfOutputs):
     """A model puts an output, or a conversation, into a category.
 
     Args:
@@ -308,7 +308,7 @@ YES, NO = "Yes", "No"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BehaviorJudge(Judge, OutputGrader):
+class BehaviorJudge(Judge, OfOutputs):
     """A model decides whether an output, or the assistant of a conversation, shows the behavior that its test names."""
 
     kind: ClassVar[str] = "behavior"

@@ -172,6 +172,8 @@ def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: 
 
 def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: str, check: str) -> Evaluation:
     found = find_expected(values, texts, check)
+    if needs == "text" and isinstance(found, list | tuple):
+        raise TypeError(f"{check} takes one text, not {found!r:.60}; use contains_all() or contains_any() for several")
     wanted = [found] if needs == "text" or isinstance(found, str) else found
     if not isinstance(wanted, list | tuple) or not wanted:
         raise TypeError(f"{check} needs texts in `expected`, not {found!r:.60}")

@@ -78,7 +78,7 @@ def test_plan_run_and_comment_show_the_estimate(priced: Project, openai_server: 
     again = priced.scoregate("run")
     assert again.output.count("estimate $") == 2
     assert f"note: Cost: estimate ${before:.2f} [" in again.output
-    assert "was <span>$</span>" in again.comment
+    assert "actual <span>$</span>" in again.comment
     assert again.run["estimate"]["cost"]["expected"] == pytest.approx(before)
     assert again.result["estimate"]["calls"] == 6
 

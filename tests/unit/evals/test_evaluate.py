@@ -197,6 +197,8 @@ def test_a_scorer_that_returns_no_score_is_an_error_of_its_case() -> None:
         (float("nan"), "must be finite"),
         (object(), "a scorer returns a bool"),
         ({"a": {"b": 1}}, "not dict"),
+        ({"score": 0.3, "threshold": 0.5}, r"scorer\(…, threshold=0\.5\)"),
+        ({"score": 0.3, "threshold": 0.5, "reason": "rude"}, "would be two scores"),
         ([1, 2], "objects with different names"),
         (1.0000000000000002, r"the score 1\.0000000000000002 is outside of 0 to 1"),
         ({1: False, "1": True}, r"keys with different texts, not \[1, '1'\]"),

@@ -135,6 +135,11 @@ def test_a_case_without_an_expected_output_is_an_error() -> None:
     assert regex("", full=True)("").score == 1
 
 
+def test_a_list_for_a_scorer_of_one_text_names_those_for_several() -> None:
+    with pytest.raises(TypeError, match=r"contains takes one text, not \['9', '17'\]; use contains_all\(\) or"):
+        contains()("from 9 to 17", expected=["9", "17"])
+
+
 def test_scorers_of_texts_refuse_images_and_recordings() -> None:
     red, green, beep = map(Media.from_bytes, (RED, GREEN, BEEP))
     checks = (contains(), contains_all(["9"]), contains_any(["9"]), regex(r"\d+"), length(max=1000), pii_free())
