@@ -1,4 +1,4 @@
-"""uvicorn inside the host process: it leaves signals to the host, logs nothing, and stops when the host says so."""
+"""uvicorn inside the host process: it leaves signals to the host, logs nothing, and stops when the host asks."""
 
 from __future__ import annotations
 
