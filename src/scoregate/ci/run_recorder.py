@@ -124,7 +124,7 @@ class RunRecorder:
         self.flush_if_due()
 
     def _record_events(self, received: EventsReceived) -> None:
-        log = _key(received.script, received.log)
+        log, suite = _key(received.script, received.log), None
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
             for what in invalid:
@@ -134,9 +134,10 @@ class RunRecorder:
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
-            case = self.reducer.apply(log, received.script, event)
-            if case is not None:
-                self.finished.append((self.reducer.suites[log, event.suite], self._write(case)))
+            if suite is None or suite.id != event.suite:  # most events are of the same suite as the one before
+                suite = self.reducer.find_suite(log, received.script, event.suite)
+            if (case := suite.apply(event)) is not None:
+                self.finished.append((suite, self._write(case)))
 
     def _record_addition(self, event: UsageCounted | MediaReceived | TracesReceived) -> None:
         """Record what arrives besides the events of suites."""

@@ -82,7 +82,7 @@ def check_shards(settings: Settings) -> None:
     problems = {
         "baseline = rerun": settings.baseline_kind is BaselineKind.RERUN,
         "repeats = auto": settings.repeats == "auto",
-        "-x and --max-failures": selection.max_failures is not None,
+        "-x or --max-failures": selection.max_failures is not None,
         "--last-failed": selection.failed is not None,
         "--failed-first": bool(selection.first),
     }

@@ -41,6 +41,7 @@ from scoregate.cli.options import (
     working_folder,
 )
 from scoregate.cli.output import make_redactor
+from scoregate.core.packing import MOST_MATRIX_JOBS
 from scoregate.core.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 
@@ -95,7 +96,7 @@ def command(
     divides = bool(shards or target or no_split or output or form == "github")
     if probe and divides:
         raise UsageError("--probe and the options of shards exclude each other")
-    number, target_s = _parse_shards(shards or "auto"), _parse_duration(target or "10m")
+    number, target_s = _parse_shards(shards or "auto", form), _parse_duration(target or "10m")
     cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
     flags["paths"], nodes = split_nodes(flags["paths"])
     root = project_root(flags)
@@ -138,13 +139,15 @@ def _print_estimate(root: Path, settings: Settings, form: str, *, probes: bool) 
     return 0
 
 
-def _parse_shards(text: str) -> int | None:
+def _parse_shards(text: str, form: str) -> int | None:
     if text == "auto":
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_SHARDS):
         raise UsageError(
             f"--shards {text!r:.40} is not valid", advice=f"Write auto, or a number from 1 to {MOST_SHARDS:,}."
         )
+    if form == "github" and int(text) > MOST_MATRIX_JOBS:
+        raise UsageError(f"--shards {text} --format github: a matrix of GitHub has at most {MOST_MATRIX_JOBS} jobs")
     return int(text)
 
 

@@ -294,10 +294,14 @@ class RunReducer:
         Returns:
             The trial that the event finishes, if any.
         """
-        key = (log, event.suite)
+        return self.find_suite(log, script, event.suite).apply(event)
+
+    def find_suite(self, log: str, script: str | None, suite_id: str) -> SuiteReducer:
+        """The state of a suite; a new one if there is none yet."""
+        key = (log, suite_id)
         if (suite := self.suites.get(key)) is None:
-            suite = self.suites[key] = SuiteReducer(len(self.suites), event.suite, script, rules=self.rules)
-        return suite.apply(event)
+            suite = self.suites[key] = SuiteReducer(len(self.suites), suite_id, script, rules=self.rules)
+        return suite
 
     def close(self) -> Iterator[CaseResult]:
         """Finish the open trials of all suites, each with an error."""

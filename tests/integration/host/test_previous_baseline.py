@@ -63,6 +63,13 @@ def test_runs_of_the_same_files_are_compared_if_there_is_no_complete_run(project
     assert (ran.exit_code, ran.result["base"]["id"]) == (0, first)
 
 
+def test_a_shard_of_the_same_files_is_no_baseline(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=2))
+    shard = project.scoregate("run", "evals/demo.py", "--shard", "1/2", "--baseline", "none")
+    assert shard.exit_code == 0, shard.output
+    assert project.scoregate("run", "evals/demo.py").result["base"] is None
+
+
 def test_ci_compares_with_no_previous_run(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
     project.scoregate("run")

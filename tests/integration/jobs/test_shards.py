@@ -336,6 +336,13 @@ def test_a_suite_with_fewer_cases_than_shards_has_empty_parts(project: Project) 
     assert read_record(merged.out)["suites"] == read_record(project.root / "whole")["suites"]
 
 
+def test_a_matrix_that_github_refuses_is_not_planned(project: Project) -> None:
+    words = ("plan", "--baseline", "none", "--format", "github", "--shards")
+    refused = project.scoregate(*words, "257")
+    assert refused.exit_code == 2
+    assert "a matrix of GitHub has at most 256 jobs" in refused.output
+
+
 def test_impossible_numbers_in_a_record_are_refused(sharded: tuple[Project, int]) -> None:
     project, _ = sharded
     for number in range(1, 4):

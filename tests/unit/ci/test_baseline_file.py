@@ -17,7 +17,7 @@ from scoregate.core.case_columns import Columns
 from scoregate.core.cases import CaseResult
 from scoregate.core.dependencies import Dependency
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.run import Run, RunShard, SuiteResult
 from scoregate.errors import RecordError
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +32,22 @@ async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     assert found.run is not None
     assert found.run.id == "id"
     assert found.note == "stored run"
+
+
+async def test_a_shard_is_no_baseline(tmp_path: Path) -> None:
+    for number in (1, 2):
+        with RunWriter(tmp_path / "bases" / str(number) / "run") as writer:
+            writer.finish(replace(RUN, id=f"{number}", shard=RunShard("f" * 16, number, 2, "a" * 16)))
+    for path in ("bases", "bases/1"):
+        with pytest.raises(RecordError, match=r"is shard 1 of 2, which has only a part of the cases"):
+            await find_file_baseline(tmp_path, Settings(baseline=path))
+    with RunWriter(tmp_path / "bases" / "merged" / "run") as writer:
+        writer.finish(RUN)
+    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
+    assert found is not None
+    assert found.run is not None
+    assert (found.run.id, found.pool) == ("id", ())
+    assert "is shard 1 of 2" in found.note
 
 
 async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:

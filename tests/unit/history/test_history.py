@@ -29,7 +29,7 @@ from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.intervals import wilson_interval
-from scoregate.core.run import Script
+from scoregate.core.run import RunShard, Script
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()
@@ -97,6 +97,16 @@ def test_a_damaged_run_is_reported_and_the_others_are_imported(tmp_path: Path) -
     assert result.added == 2
     assert [problem.split(" ")[-1] for problem in result.problems if "right" in problem] == ["right"]
     assert any("is damaged" in problem for problem in result.problems)
+
+
+def test_shards_are_refused_because_their_merged_run_has_their_scores(tmp_path: Path) -> None:
+    shard = write_run(tmp_path / "shard", 1, {"exact": [1.0]}, shard=RunShard("f" * 16, 1, 4, "a" * 16))
+    merged = write_run(tmp_path / "merged", 2, {"exact": [1.0, 0.0]})
+    store = open_store(tmp_path)
+    result = import_folders(store, [shard, merged], SOURCE)
+    assert (result.added, result.known) == (1, 0)
+    assert ["is shard 1 of 4" in problem for problem in result.problems] == [True]
+    assert [point.n for point in load_trend(store, "bot", "exact", RunFilter())] == [2]
 
 
 def test_a_case_is_found_by_its_hash_and_its_changes_are_marked(tmp_path: Path) -> None:

@@ -103,9 +103,23 @@ def _read_runs(path: Path, unreadable: list[RecordError]) -> Iterator[Run]:
     """Every run; the errors of runs that can't be read are appended."""
     for folder in _run_folders(path):
         try:
+            _refuse_shard(folder)
             yield read_run(folder, strictly=True)
         except RecordError as error:
             unreadable.append(error)
+
+
+def _refuse_shard(folder: Path) -> None:
+    """A shard lacks cases, which would count as added since the baseline and be compared with nothing.
+
+    Raises:
+        RecordError: the run is one.
+    """
+    if (shard := read_head(folder / RUN_FILE).shard) is not None:
+        raise RecordError(
+            f"{folder} is shard {shard.number} of {shard.of}, which has only a part of the cases",
+            advice="Name the run that `scoregate merge` makes of all shards.",
+        )
 
 
 def _holds_run(path: Path) -> bool:

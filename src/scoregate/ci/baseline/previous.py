@@ -80,6 +80,9 @@ def find_earlier_run(out: Path, run: Path) -> Path | None:
 
 
 def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
+    """The earlier runs, without those of shards, which lack cases."""
     for folder in out.glob(f"{EARLIER}/[0-9]*/"):
         with suppress(RecordError):
-            yield read_head(folder / RUN_FILE), folder
+            head = read_head(folder / RUN_FILE)
+            if head.shard is None:
+                yield head, folder

@@ -144,13 +144,18 @@ def read_rows(folder: Path, source: RunSource) -> RunRows:
     """Read a run's folder once, and return its rows.
 
     Raises:
-        RecordError: there is no run, or none that can be read, or its time can't be right.
+        RecordError: there is no run, or none that can be read, or its time can't be right, or it is a shard of a run.
     """
     collector = CaseCollector()
     return _build_rows(read_run(folder, visit=collector.add), collector, source)
 
 
 def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRows:
+    if run.shard is not None:  # the merged run has its scores and costs, which would count twice
+        raise RecordError(
+            f"the run {run.id:.60} is shard {run.shard.number} of {run.shard.of}: import the run that `scoregate merge`"
+            " makes of all shards"
+        )
     moment = datetime.fromtimestamp(run.finished, UTC)
     month = moment.year * 100 + moment.month
     if not _FIRST_MONTH <= month <= _LAST_MONTH:
