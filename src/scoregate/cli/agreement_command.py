@@ -13,6 +13,7 @@ from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
 from scoregate.core.agreement import Agreement, AgreementLevel, measure_agreement
+from scoregate.core.gate import EXIT_CODES, Conclusion
 from scoregate.core.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
@@ -60,7 +61,7 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
 
     Accuracy is the share of equal scores; kappa (Cohen's) corrects it for chance. Intervals are 95% intervals. Scores
     drawn at random and scores that people chose are separate rows. The gate min_agreement uses the random sample if
-    it is large enough, else the chosen scores.
+    it is large enough, else the chosen scores. With too few overrides, the exit code is 3 if there is a minimum.
     """
     settings = load_project_settings(project_root(), {"min_agreement": min_agreement, "min_overrides": min_overrides})
     reviews = select_reviews(open_store(), OVERRIDES, evaluator)
@@ -69,7 +70,17 @@ def command(evaluator: str | None, min_agreement: float | None, min_overrides: i
         print_json(_to_json(each, settings) for each in entries)
     else:
         _print_entries(entries, settings)
-    return int(AgreementLevel.BELOW in (_conclusion(each, settings) for each in entries))
+    return EXIT_CODES[_conclude(entries, settings)]
+
+
+def _conclude(entries: Sequence[Entry], settings: Settings) -> Conclusion:
+    """The conclusion over all judges; without a minimum there is nothing to fail."""
+    if settings.min_agreement is None:
+        return Conclusion.PASSED
+    levels = {_conclusion(each, settings) for each in entries if each.decides}
+    if AgreementLevel.BELOW in levels:
+        return Conclusion.FAILED
+    return Conclusion.PASSED if levels == {AgreementLevel.HOLDS} else Conclusion.UNMEASURABLE
 
 
 def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list[Entry]:

@@ -24,7 +24,7 @@ from scoregate.errors import UsageError
 
 
 @click.command("compare")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, metavar="[RUN]", type=click.Path(path_type=Path))
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -44,13 +44,19 @@ from scoregate.errors import UsageError
 )
 @output_options
 def command(
-    run: Path | None, baseline: Path | None, *, variants: bool, difference: float | None, options: OutputOptions
+    runs: tuple[Path, ...], baseline: Path | None, *, variants: bool, difference: float | None, options: OutputOptions
 ) -> int:
     """Show how every score of RUN changed from another run, or rank its variants. The exit code is 0 in any case.
 
     Default for RUN: the last run of the project, in the folder of the setting `out`. Two runs in folders:
     `scoregate compare AFTER --baseline BEFORE`.
     """
+    if len(runs) > 1:
+        raise UsageError(
+            f"RUN is one run, and {len(runs)} are named",
+            advice=f"Name the earlier one with --baseline: `scoregate compare {runs[1]} --baseline {runs[0]}`.",
+        )
+    run = next(iter(runs), None)
     if variants and baseline is not None:
         raise UsageError(
             "--variants and --baseline exclude each other", advice="--variants compares the variants of RUN alone."

@@ -214,18 +214,21 @@ def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
     assert ("accuracy 0.750 is below min_agreement 0.76 (SCOREGATE_MIN_AGREEMENT)" in done.stdout) == bool(code)
 
 
-def test_too_few_overrides_are_said_and_pass(project: Project) -> None:
+def test_too_few_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
     judged(project, 1, 3)
     (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
     done = project.scoregate("agreement")
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "note: accuracy (chosen by people): 4 of 10 required overrides" in done.stdout
     assert project.scoregate("agreement", "--min-overrides", "4").returncode == 1
+    (project.root / "scoregate.toml").write_text("")
+    assert project.scoregate("agreement").returncode == 0
 
 
-def test_nothing_to_say(project: Project) -> None:
+def test_no_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
     done = project.scoregate("agreement", "--min-agreement", "0.9")
-    assert (done.returncode, done.stdout) == (0, "There are no overrides, so no agreement can be measured.\n")
+    assert (done.returncode, done.stdout) == (3, "There are no overrides, so no agreement can be measured.\n")
+    assert project.scoregate("agreement").returncode == 0
     judged(project, 1, 0)
     assert project.scoregate("agreement", "nobody").returncode == 2
 

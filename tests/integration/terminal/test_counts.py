@@ -57,3 +57,9 @@ def test_help_texts_of_subcommands_are_complete(monkeypatch: pytest.MonkeyPatch)
             assert "..." not in lines, name
             assert " ".join(lines.split()).count(".") >= len(group.commands), name
     assert groups == 8
+
+
+def test_compare_takes_one_run_and_names_the_option_for_the_other(project: Project) -> None:
+    done = project.scoregate("compare", "before", "after")
+    assert done.exit_code == 2
+    assert "`scoregate compare after --baseline before`" in done.output
