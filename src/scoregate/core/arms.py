@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from math import fsum, isnan
 
-from scoregate.core.comparison_rows import Row, RowLabel, label_rows, score_rows
+from scoregate.core.comparison_rows import Row, RowLabel, score_rows
 from scoregate.core.pairing import Side, case_clusters, pair_sides
 from scoregate.core.policy import Criteria
 from scoregate.core.records import record
+from scoregate.core.row_labels import label_rows
 from scoregate.core.run import SuiteResult
 from scoregate.core.suite import TASK
 

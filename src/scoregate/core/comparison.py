@@ -11,14 +11,7 @@ from scoregate.core.arms import ArmComparison, compare_arms, is_without
 from scoregate.core.case_names import rename_base_cases, rename_cases
 from scoregate.core.case_selection import add_kept_means, exclude_kept_cases
 from scoregate.core.cases import Status
-from scoregate.core.comparison_rows import (
-    Row,
-    carried_rows,
-    label_rows,
-    new_rows,
-    removed_rows,
-    score_rows,
-)
+from scoregate.core.comparison_rows import Row, carried_rows, new_rows, removed_rows, score_rows
 from scoregate.core.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.extra_trials import ExtraTrials
@@ -30,6 +23,7 @@ from scoregate.core.positions import find_positional_names
 from scoregate.core.quantity_rows import quantity_rows
 from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
+from scoregate.core.row_labels import label_rows
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.run_movement import collect_run_means
 from scoregate.core.setups import describe_setup_change, pair_setups

@@ -1,4 +1,4 @@
-"""The rows of a comparison, and their labels after the correction for the number of rows."""
+"""The rows of a comparison, before their p-values are corrected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scoregate.core.records import record
 from scoregate.core.run import SuiteResult
 from scoregate.core.run_movement import RunMovement, measure_movement
 from scoregate.core.score_rules import describe_unscaled, find_unscaled
-from scoregate.core.significance import correct_by_direction, exact_sign_flip_p
+from scoregate.core.significance import exact_sign_flip_p
 
 
 class RowLabel(StrEnum):
@@ -55,9 +55,6 @@ class Measure(StrEnum):
     LATENCY = "latency"
     COST = "cost"
     TOKENS = "tokens"
-
-
-_COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
 
 
 @record
@@ -111,6 +108,7 @@ class Row:
         drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
             `delta`, its interval and the p are those of the change without the drift.
         kept: the number of trials that keep the base's results. They are in the means, and not compared.
+        min_effect: the smallest change that gets a label, if the change is significant and smaller; None otherwise.
     """
 
     suite: str
@@ -155,6 +153,7 @@ class Row:
     movement: RunMovement | None = None
     drift: Drift | None = None
     kept: int = 0
+    min_effect: float | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -165,55 +164,6 @@ class Row:
     def gain(self) -> float:
         """`delta`, with the sign changed if lower is better; 0 if nothing was compared."""
         return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
-
-
-def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
-    """Correct the p-values of all rows of a kind and set the labels that depend on them.
-
-    The correction counts only rows that could reach alpha, see `is_in_family`. A row with an entry that accepts its
-    regression is a family of its own, whatever its result: an accepted drop must not weaken the gate for others.
-
-    Args:
-        rows: the rows of a comparison; a label other than `within noise` doesn't change.
-        criteria: the level and the smallest effects that count.
-
-    Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995), Journal of the Royal Statistical Society
-    B 57:289.
-    """
-    known = [at for at, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
-    accepted = [at for at in known if rows[at].accepted is not None]
-    q_by_index: dict[int, float] = {}
-    for family in ([at for at in known if rows[at].accepted is None], *([at] for at in accepted)):
-        corrected = correct_by_direction(
-            [_p_or_one(rows[at].p_worse) for at in family], [_p_or_one(rows[at].p_better) for at in family]
-        )
-        q_by_index |= zip(family, corrected, strict=True)
-    corrected_rows = (replace(row, q=q_by_index.get(at)) for at, row in enumerate(rows))
-    return [replace(row, label=_choose_label(row, criteria)) for row in corrected_rows]
-
-
-def _p_or_one(p: float | None) -> float:
-    return 1.0 if p is None else p
-
-
-def is_in_family(row: Row, alpha: float) -> bool:
-    """Whether a row was compared, and its p-value could be at most alpha."""
-    return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
-
-
-def _choose_label(row: Row, criteria: Criteria) -> RowLabel:
-    if row.label is not RowLabel.NOISE:
-        return row.label
-    own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
-    if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
-        return RowLabel.UNCHANGED
-    falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
-    effect = -row.gain if falls else row.gain
-    if row.q is not None and row.q <= criteria.alpha and effect > 0 and effect >= (own.min_effect or 0.0):
-        return RowLabel.WORSE if falls else RowLabel.BETTER
-    if row.within is not None and row.within <= (own.margin or 0.0):
-        return RowLabel.EQUIVALENT
-    return RowLabel.NOISE
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:

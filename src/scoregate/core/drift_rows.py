@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from scoregate.core.comparison_rows import Row, RowLabel, label_rows
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.drift import Drift, DriftEstimate, DriftState, estimate_drift
 from scoregate.core.pairing import case_clusters, score_side
 from scoregate.core.policy import Criteria
 from scoregate.core.records import record
+from scoregate.core.row_labels import label_rows
 from scoregate.core.run import SuiteResult
 from scoregate.core.significance import correct_by_direction
 

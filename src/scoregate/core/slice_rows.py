@@ -9,7 +9,7 @@ from statistics import fmean
 from types import MappingProxyType
 
 from scoregate.core.case_table import CaseTable, make_case_table
-from scoregate.core.comparison_rows import Row, RowLabel, label_rows, with_estimate
+from scoregate.core.comparison_rows import Row, RowLabel, with_estimate
 from scoregate.core.drift import DriftEstimate, estimate_drift
 from scoregate.core.drift_rows import ControlledSuite, label_corrected
 from scoregate.core.extra_trials import ExtraTrials
@@ -17,6 +17,7 @@ from scoregate.core.lost_scores import CaseSets, LostScores, Reason, find_lost_s
 from scoregate.core.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.core.policy import Criteria
 from scoregate.core.records import record
+from scoregate.core.row_labels import label_rows
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.slices import SuiteSlices, list_cases, slice_name
 

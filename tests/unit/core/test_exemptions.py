@@ -19,7 +19,7 @@ from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.cases import Status
-from scoregate.core.comparison_rows import Row, RowLabel, label_rows
+from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.dependencies import CarriedFrom
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
@@ -27,6 +27,7 @@ from scoregate.core.exemptions import AcceptedRegression, Exemptions, ExemptionS
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.policy import Criteria
 from scoregate.core.quarantine import list_stable_cases
+from scoregate.core.row_labels import label_rows
 from scoregate.core.run import Run
 
 TODAY = "2026-11-23"

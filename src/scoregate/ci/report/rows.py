@@ -263,6 +263,10 @@ def _explain_label(row: Row) -> str:
             accepted = f", {_describe_acceptance(row, row.accepted)}" if row.accepted and row.gain < 0 else ""
             smaller = ", the true drop is probably smaller" if weak else ""
             return f"{corrected}{number_format.p_value(p)}{smaller}{accepted}"
+        case RowLabel.NOISE if row.min_effect is not None and p is not None:
+            return (
+                f"{corrected}{number_format.p_value(p)}, smaller than min_effect = {format_digits(row.min_effect, 3)}"
+            )
         case RowLabel.NOISE if row.detectable is not None:
             excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
             significance = f"{corrected}{number_format.p_value(p)}, " if excludes_zero and p is not None else ""

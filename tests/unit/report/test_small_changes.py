@@ -1,0 +1,24 @@
+"""A change that is significant, and too small to count."""
+
+from __future__ import annotations
+
+from scoregate.ci.report.rows import build_row
+from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.policy import Criteria
+from scoregate.core.row_labels import label_rows
+
+DROP = Row(
+    *("shop", "polite", RowLabel.NOISE), delta=-0.008, better=0, worse=40, n=5_000, p=0.00001, p_worse=0.000005,
+    p_better=1.0, smallest_p=0.000001, low=-0.011, high=-0.005, detectable=0.004, within=0.03,
+)  # fmt: skip
+
+
+def test_the_row_names_the_setting_and_not_chance() -> None:
+    [row] = label_rows([DROP], Criteria())
+    assert row.label is RowLabel.NOISE
+    assert build_row(row, None, ()).note == "corrected p < 0.0001, smaller than min_effect = 0.010"
+
+
+def test_a_smaller_setting_makes_it_worse() -> None:
+    [row] = label_rows([DROP], Criteria(min_effect=0.005))
+    assert (row.label, row.min_effect) == (RowLabel.WORSE, None)
