@@ -20,6 +20,7 @@ import saturation
 import scale
 import start
 import testsets
+import trajectories
 import watch
 from measure import Failed
 from peers import REQUIREMENTS, version
@@ -40,6 +41,7 @@ MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "offline": offline.measure,
     "datasets": datasets.measure,
     "testsets": testsets.measure,
+    "trajectories": trajectories.measure,
     "watch": watch.measure,
 }
 
