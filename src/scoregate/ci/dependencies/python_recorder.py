@@ -153,7 +153,9 @@ class _Recorder:
             self.note_path("s", args[0])  # later paths are relative to the place that a link leads to
 
     def on_import(self, args: tuple[Any, ...]) -> None:
-        if args[1]:  # an extension module
+        if args[0] == "_interpreters":  # in Python 3.13, no event reports that one starts
+            self.note("?it starts other interpreters")
+        elif args[1]:  # an extension module
             self.note_path("r", args[1])
 
     def on_sqlite(self, args: tuple[Any, ...]) -> None:
@@ -275,8 +277,7 @@ def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
         "import": recorder.on_import,
         "os.chdir": recorder.on_chdir,
         "sqlite3.connect": recorder.on_sqlite,
-        "os.link": recorder.on_link,
-        "os.rename": recorder.on_link,
+        **dict.fromkeys(("os.link", "os.rename"), recorder.on_link),
         "subprocess.Popen": recorder.on_process,
         "ctypes.dlopen": recorder.on_dlopen,
         **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), recorder.on_resolve),
