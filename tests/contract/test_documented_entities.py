@@ -121,7 +121,7 @@ def chatbot(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("chatbot")
-def test_an_example_executes_a_test_set_and_every_behavior_is_judged(folder: Path, server: OpenAIServer) -> None:
+def test_an_example_executes_a_test_set_with_all_behaviors(folder: Path, server: OpenAIServer) -> None:
     """After the example that creates it; its behaviors have no metrics of their own."""
     server.answers("Protects user data", {"reason": "It tells.", "answer": "No"})
     printed = run_in_new_python("execute_test_set.py", folder, server)
@@ -143,7 +143,7 @@ def test_an_example_executes_one_test(folder: Path, server: OpenAIServer) -> Non
     assert "'status': 'Pass'" in printed
 
 
-def test_what_they_pushed_is_there(folder: Path) -> None:
+def test_pushed_sets_are_stored(folder: Path) -> None:
     """After the examples above, which build on each other."""
     with use_store(folder):
         assert [(each.id, each.test_count) for each in TestSets.all()] == [

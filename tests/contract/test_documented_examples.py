@@ -86,9 +86,7 @@ def test_an_example_of_the_real_documents_runs(name: str, tmp_path: Path, server
     check(example, THEIR_SCORES[name], tmp_path, server=server)
 
 
-def test_the_real_documents_accuracy_has_two_cases_of_one_hash_and_is_told_so(
-    tmp_path: Path, server: OpenAIServer
-) -> None:
+def test_the_accuracy_example_reports_its_duplicate_hash(tmp_path: Path, server: OpenAIServer) -> None:
     """They ask one question and expect different words, and the hash is the question's: which results are whose could
     not be told from one run to the next. The SDK of the documents refuses that too. The first runs, and the suite has
     an error that says what to do; done, both run."""
@@ -111,9 +109,7 @@ def changed_output(example: Example) -> str:
 
 
 @pytest.mark.parametrize("name", ["BaseAutomaticBattle", "BaseManualBattle"])
-def test_a_battle_of_the_documents_compares_from_the_second_run_on(
-    name: str, tmp_path: Path, server: OpenAIServer
-) -> None:
+def test_a_battle_example_compares_from_the_second_run(name: str, tmp_path: Path, server: OpenAIServer) -> None:
     (example,) = [example for example in OURS if example.name == name]
     first = run(example.changed, tmp_path, server.environment)
     assert [event.unscored != () for event in first.told("case_finished")] == [True, True]
@@ -124,7 +120,7 @@ def test_a_battle_of_the_documents_compares_from_the_second_run_on(
     assert len(server.requests) == (4 if is_automatic else 0)
 
 
-def test_the_metadata_says_why() -> None:
+def test_the_metadata_has_why() -> None:
     """What the documents promise of a failed evaluation, on our own copy."""
     from scoregate.testing.evaluators import BaseIsEquals
 

@@ -48,7 +48,7 @@ VALIDATOR = Draft202012Validator(from_code())
 
 
 @pytest.mark.skipif(PYDANTIC < (2, 13), reason="older versions of pydantic leave out descriptions of fields")
-def test_the_published_schema_is_what_the_code_says() -> None:
+def test_the_published_schema_matches_the_code() -> None:
     text = json.dumps(from_code(), indent=2, ensure_ascii=False) + "\n"
     if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
         PATH.write_text(text, "utf-8")
@@ -57,16 +57,16 @@ def test_the_published_schema_is_what_the_code_says() -> None:
 
 
 @given(events)
-def test_every_event_that_can_be_written_keeps_to_it(event: Event) -> None:
+def test_every_event_matches_it(event: Event) -> None:
     VALIDATOR.validate(json.loads(dump_event(event)))
 
 
-def test_the_lines_of_version_1_keep_to_it() -> None:
+def test_lines_of_version_1_match_it() -> None:
     for line in LOG.read_text("utf-8").splitlines():
         VALIDATOR.validate(json.loads(line))
 
 
-def test_what_the_sdk_writes_keeps_to_it(tmp_path: Path) -> None:
+def test_sdk_events_match_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
     found = home.run("""
 from scoregate.testing.models import CreateHumanReviewJob
@@ -92,7 +92,7 @@ run_test_suite("empty", [], print)
         {"type": "errored", "suite": "s", "stage": "lunch", "error": {"type": "E", "message": "m"}},
     ],
 )
-def test_what_is_no_event_does_not(line: dict[str, Any]) -> None:
+def test_invalid_events_do_not(line: dict[str, Any]) -> None:
     assert not VALIDATOR.is_valid(line)
 
 

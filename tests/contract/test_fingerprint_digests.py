@@ -48,7 +48,7 @@ KNOWN_CLASSES = json.loads((Path(__file__).parent.parent / "data/previous_versio
 
 
 @pytest.mark.parametrize("name", KNOWN_CLASSES)
-def test_classes_of_scoregate_count_under_the_names_that_stored_runs_have(name: str) -> None:
+def test_classes_of_scoregate_have_the_names_of_stored_runs(name: str) -> None:
     module, _, attribute = name.rpartition(".")
     bases = getattr(import_module(module), attribute).__mro__
     own = [base for base in bases if base.__module__.startswith("scoregate.")]

@@ -30,7 +30,7 @@ PARTITION = make_partition(
 
 
 @pytest.mark.skipif(PYDANTIC < (2, 13), reason="older versions of pydantic leave out descriptions of fields")
-def test_the_published_schema_is_what_the_code_says() -> None:
+def test_the_published_schema_matches_the_code() -> None:
     schema = {
         "$schema": GenerateJsonSchema.schema_dialect,
         **told(TypeAdapter(Partition).json_schema(mode="serialization")),
@@ -43,7 +43,7 @@ def test_the_published_schema_is_what_the_code_says() -> None:
     Draft202012Validator.check_schema(json.loads(text))
 
 
-def test_a_partition_keeps_to_it_and_is_read_again(tmp_path: Path) -> None:
+def test_a_partition_matches_it_and_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "partition.json"
     path.write_bytes(dump_partition(PARTITION))
     Draft202012Validator(json.loads(PATH.read_text("utf-8"))).validate(json.loads(path.read_bytes()))
@@ -52,7 +52,7 @@ def test_a_partition_keeps_to_it_and_is_read_again(tmp_path: Path) -> None:
     assert PARTITION.fingerprint == "6c5ec7b31ad8b32c"
 
 
-def test_what_is_no_partition_is_refused(tmp_path: Path) -> None:
+def test_invalid_partitions_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "partition.json"
     text = dump_partition(PARTITION).decode()
     once, twice = Assignment("evals/a.py"), Assignment("evals/a.py", "long", 1, 2)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason=f"GitHub's descript
     ],
 )
 @pytest.mark.usefixtures("pull")
-def test_a_request_that_github_does_not_know_is_refused_and_remembered(
+def test_an_unknown_request_is_refused_and_recorded(
     github: GitHub, api: httpx.Client, method: str, path: str, query: dict[str, str], body: Any, complaint: str
 ) -> None:
     answer = api.request(method, path, params=query, json=body)
@@ -42,7 +42,7 @@ def test_a_request_that_github_does_not_know_is_refused_and_remembered(
 
 
 @pytest.mark.usefixtures("repo")
-def test_what_is_not_json_is_refused(api: httpx.Client) -> None:
+def test_invalid_json_is_refused(api: httpx.Client) -> None:
     assert api.post("/git/blobs", content=b"{").status_code == 400
     assert api.post("/git/blobs", content=b"[]").status_code == 400
     assert api.get("/pulls", headers={"x-github-api-version": "2020-01-01"}).status_code == 400

@@ -35,7 +35,7 @@ def test_a_pull_request_runs_on_its_merge_commit(github: GitHub, pull: Pull, tmp
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_fork_is_told_apart(github: GitHub, repo: Repository) -> None:
+def test_a_fork_is_marked(github: GitHub, repo: Repository) -> None:
     fork = github.repository("eve/shop", fork_of=repo)
     fork.commit("patch")
     pull = repo.pull_request("patch", head_repository=fork)
@@ -52,7 +52,7 @@ def test_a_fork_is_told_apart(github: GitHub, repo: Repository) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_push_says_what_was_before(repo: Repository) -> None:
+def test_a_push_has_the_parent(repo: Repository) -> None:
     first = events.push(repo)
     assert (first.payload["before"], first.payload["created"]) == ("0" * 40, True)
     old, new = repo.branch("main"), repo.commit("main")
@@ -61,7 +61,7 @@ def test_a_push_says_what_was_before(repo: Repository) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_merge_group_has_a_branch_of_its_own(pull: Pull) -> None:
+def test_a_merge_group_has_its_own_branch(pull: Pull) -> None:
     event = events.merge_group(pull)
     group = event.payload["merge_group"]
     assert group["head_sha"] == event.sha == pull.merge_sha
@@ -70,7 +70,7 @@ def test_a_merge_group_has_a_branch_of_its_own(pull: Pull) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_others_start_on_the_default_branch(pull: Pull) -> None:
+def test_others_use_the_default_branch(pull: Pull) -> None:
     repo = pull.repository
     started = [
         events.schedule(repo),
@@ -80,7 +80,7 @@ def test_others_start_on_the_default_branch(pull: Pull) -> None:
     assert {(event.sha, event.ref) for event in started} == {(repo.branch("main"), "refs/heads/main")}
 
 
-def test_nothing_of_the_examples_own_repository_is_left(pull: Pull) -> None:
+def test_the_repository_of_examples_is_replaced(pull: Pull) -> None:
     def strings(node: Any) -> list[str]:
         if isinstance(node, dict):
             return [text for value in node.values() for text in strings(value)]

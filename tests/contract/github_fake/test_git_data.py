@@ -35,7 +35,7 @@ def test_a_branch_is_written_without_a_clone(api: httpx.Client, repo: Repository
     assert api.get("/git/ref/heads/data").json()["object"]["sha"] == second
 
 
-def test_a_tree_is_listed_whole_where_asked(api: httpx.Client, repo: Repository) -> None:
+def test_a_tree_can_be_recursive(api: httpx.Client, repo: Repository) -> None:
     flat = [line["path"] for line in api.get("/git/trees/main").json()["tree"]]
     deep = {line["path"]: line for line in api.get("/git/trees/main", params={"recursive": "1"}).json()["tree"]}
     assert (flat, list(deep)) == (["README.md", "src"], ["README.md", "src", "src/shop.py"])
@@ -72,7 +72,7 @@ def test_a_ref_only_moves_forwards_unless_forced(api: httpx.Client, repo: Reposi
         ("POST", "/git/commits", {"message": "x", "tree": "e" * 40}, "Tree SHA does not exist"),
     ],
 )
-def test_what_git_refuses(
+def test_git_refusals(
     api: httpx.Client, repo: Repository, method: str, path: str, body: dict[str, Any], message: str
 ) -> None:
     sha = {"sha": repo.branch("main")} if "/refs" in path else {}
@@ -81,7 +81,7 @@ def test_what_git_refuses(
 
 
 @pytest.mark.usefixtures("repo")
-def test_what_is_not_there(api: httpx.Client) -> None:
+def test_missing_objects(api: httpx.Client) -> None:
     for path in ("ref/heads/none", f"commits/{'e' * 40}", f"trees/{'e' * 40}", f"blobs/{'e' * 40}"):
         assert api.get(f"/git/{path}").status_code == 404
 

@@ -19,9 +19,9 @@ from scoregate.ci.listen.bodies import advice_for
         ("You must set the 'OPENAI_API_KEY' environment variable to use …", "secrets.OPENAI_API_KEY"),
     ],
 )
-def test_it_says_what_to_do(message: str, advised: str) -> None:
+def test_a_known_error_has_advice(message: str, advised: str) -> None:
     assert advised in advice_for(message)
 
 
-def test_it_does_not_pretend_to_know() -> None:
+def test_an_unknown_error_has_none() -> None:
     assert advice_for("no openai here") == ""

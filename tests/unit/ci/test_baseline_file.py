@@ -34,7 +34,7 @@ async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     assert found.note == "stored run"
 
 
-async def test_a_shard_is_no_baseline(tmp_path: Path) -> None:
+async def test_a_shard_is_refused(tmp_path: Path) -> None:
     for number in (1, 2):
         with RunWriter(tmp_path / "bases" / str(number) / "run") as writer:
             writer.finish(replace(RUN, id=f"{number}", shard=RunShard("f" * 16, number, 2, "a" * 16)))
@@ -62,7 +62,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     assert found.note == "stored run"
 
 
-async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) -> None:
+async def test_runs_with_uncommitted_changes_have_no_commit(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
@@ -71,7 +71,7 @@ async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) ->
     assert (found.note, found.pool) == ("stored run", ())
 
 
-async def test_a_run_that_cannot_be_read_is_refused_alone_and_spoils_no_other(tmp_path: Path) -> None:
+async def test_an_unreadable_run_is_skipped_and_others_stay(tmp_path: Path) -> None:
     for name in "ab":
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(RUN)
@@ -103,7 +103,7 @@ def half(file: Path) -> None:
         ("cases.jsonl.gz", half, "cut off or damaged"),
     ],
 )
-async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
+async def test_an_unreadable_named_run_is_an_error(
     tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
 ) -> None:
     columns = Columns()
@@ -120,14 +120,14 @@ async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
         await find_file_baseline(tmp_path, Settings(baseline="base"))
 
 
-async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
+async def test_none_has_a_reason_and_rerun_is_deferred(tmp_path: Path) -> None:
     found = await find_file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None
     assert (found.run, found.note) == (None, "")
     assert await find_file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 
-async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+async def test_a_missing_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="does not exist"):
         await find_file_baseline(tmp_path, Settings(baseline="nowhere"))
 
@@ -143,11 +143,11 @@ async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_run_in_words(run: Run, note: str) -> None:
+def test_a_run_is_described(run: Run, note: str) -> None:
     assert describe_run(run) == note
 
 
-async def test_runs_of_other_commits_count_if_nothing_changed(tmp_path: Path) -> None:
+async def test_unchanged_runs_of_other_commits_count(tmp_path: Path) -> None:
     newest = replace(recorded([1.0] * 12, "new"), branch="main", finished=9.0)
     same = replace(recorded([1.0] * 12, "same"), branch="main", finished=8.0)
     others = (

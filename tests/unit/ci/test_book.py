@@ -36,7 +36,7 @@ def fought(name: str, output: object, *, challenger: str) -> CaseResult:
     return CaseResult(0, name, output=output, evaluations={"battle": Evaluation(1, None, metadata)})
 
 
-def test_without_a_base_the_store_knows_the_champions(tmp_path: Path) -> None:
+def test_without_a_base_the_store_has_the_outputs(tmp_path: Path) -> None:
     book = open_baseline_lookup(tmp_path, {}, {})
     assert book.baseline_output("demo", "a") is None
     book.save_baseline_output("demo", "a", "best")
@@ -44,7 +44,7 @@ def test_without_a_base_the_store_knows_the_champions(tmp_path: Path) -> None:
     assert open_baseline_lookup(tmp_path, {}, {}).baseline_output("demo", "a") == "best"
 
 
-def test_nobody_fights_who_was_crowned_in_the_same_run(tmp_path: Path) -> None:
+def test_outputs_saved_by_the_same_run_are_ignored(tmp_path: Path) -> None:
     set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "old"})
     book = open_baseline_lookup(tmp_path, {}, {})
     assert book.baseline_output("demo", "a") == "old"
@@ -52,7 +52,7 @@ def test_nobody_fights_who_was_crowned_in_the_same_run(tmp_path: Path) -> None:
     assert book.baseline_output("demo", "a") == "old"
 
 
-def test_the_base_decides_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_base_wins_and_the_store_is_unchanged(tmp_path: Path) -> None:
     set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "of the store", "b": "of the store"})
     book = open_baseline_lookup(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
     assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("of the base", None)
@@ -60,7 +60,7 @@ def test_the_base_decides_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
     assert load_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
 
 
-def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:
+def test_a_challenger_in_the_base_is_found_by_text(tmp_path: Path) -> None:
     base = told(tmp_path, suite(fought("a", {"answer": "text"}, challenger="text"), case("b", {"answer": "?"})))
     book = open_baseline_lookup(tmp_path, {}, base)
     assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("text", None)
@@ -77,16 +77,16 @@ def test_what_fought_for_the_base_is_known_by_its_text(tmp_path: Path) -> None:
     ],
     ids=["shortened", "a repeat", "two suites of one id", "a grid", "no battle of theirs"],
 )
-def test_what_is_no_champion_fights_nobody(tmp_path: Path, held: tuple[SuiteResult, ...]) -> None:
+def test_other_outputs_are_no_baseline(tmp_path: Path, held: tuple[SuiteResult, ...]) -> None:
     assert open_baseline_lookup(tmp_path, {}, told(tmp_path, *held)).baseline_output("demo", "a") is None
 
 
-def test_suites_of_ours_tell_their_outputs_as_they_were() -> None:
+def test_own_suites_report_outputs_unchanged() -> None:
     ours = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
     assert list(dump_baseline_outputs(Run("1", 0, 1, "0", suites=(ours,)))) == [b'["demo","a",{"n":1}]\n']
 
 
-def test_people_are_heard_the_newest_first(tmp_path: Path) -> None:
+def test_overrides_are_listed_newest_first(tmp_path: Path) -> None:
     for n in range(3):
         field = EvaluationOverrideField("o", "output", str(n))
         add_override(open_store(tmp_path), "judge", EvaluationOverride(0, 1, output_fields=[field]))

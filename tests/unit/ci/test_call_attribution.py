@@ -93,12 +93,12 @@ def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
     assert found.script is None
 
 
-def test_calls_of_a_single_suite_belong_to_it_whenever_they_are_made() -> None:
+def test_all_calls_of_a_single_suite_belong_to_it() -> None:
     steps = (SuiteStarted(suite="s"), called(), SuiteFinished(suite="s"), called("b", tokens=1), called(tokens=2))
     assert tokens_of(counted(OneSession(), *steps).suites["s.jsonl", "s"]) == 13
 
 
-def test_of_several_suites_a_call_belongs_to_the_one_that_it_names() -> None:
+def test_a_call_belongs_to_the_suite_that_it_names() -> None:
     """The events of the first suite are read late, when the calls of the second have arrived."""
     calls = [called("a", suite="two", tokens=1), called("a", suite="one.jsonl", tokens=2), called(suite="two")]
     steps = [*calls, *(CaseOutput(suite=name, case="a") for name in ("one", "two")), SuiteFinished(suite="one")]
@@ -108,7 +108,7 @@ def test_of_several_suites_a_call_belongs_to_the_one_that_it_names() -> None:
     assert found.script is None
 
 
-def test_of_several_suites_a_call_that_names_none_belongs_to_the_script() -> None:
+def test_a_call_without_a_suite_belongs_to_the_script() -> None:
     started = [SuiteStarted(suite="one"), SuiteStarted(suite="two")]
     calls = [called(tokens=1), called("x", tokens=2), called(suite="three", tokens=4)]
     found = counted(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
@@ -124,7 +124,7 @@ def test_an_evaluator_with_several_scores_is_named_without_their_names() -> None
     assert list(map(tokens_of, found.events)) == [10, None]
 
 
-def test_stored_answers_mark_the_outputs_of_their_own_suite() -> None:
+def test_cached_answers_mark_outputs_of_their_suite() -> None:
     stored = {"answer": "x", "cached": True, "tokens": 0}
     calls = [called(suite="one", **stored), called(suite="two", answer="y")]
     outputs = [CaseOutput(suite=name, case="a") for name in ("one", "two")]
@@ -137,7 +137,7 @@ def test_stored_answers_mark_the_outputs_of_their_own_suite() -> None:
     assert (own, neither) == (None, None)
 
 
-def test_usage_that_a_suite_reports_itself_stays() -> None:
+def test_usage_that_a_suite_reports_stays() -> None:
     own = Usage(100, model="own")
     (output,) = usages(OneSession(), called("a"), CaseOutput(suite="s", case="a", usage=own))
     assert output is not None
@@ -146,7 +146,7 @@ def test_usage_that_a_suite_reports_itself_stays() -> None:
     assert output == own
 
 
-def test_errors_get_the_usage_of_what_failed() -> None:
+def test_errors_have_the_usage_of_failed_calls() -> None:
     error = ErrorInfo("E", "e")
     task, judge = usages(
         OneSession(),

@@ -49,7 +49,7 @@ def post(path: str, body: object) -> PlatformRequest:
 
 
 @given(st.text(min_size=1).filter(str.isprintable), st.text(min_size=1).filter(str.isprintable))
-def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None:
+def test_a_baseline_of_any_name_round_trips(suite: str, case: str) -> None:
     book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
     assert answer(PlatformRequest("GET", path), book).content == {}
     assert answer(post(path, {"baseline": "good"}), book) == Answer(
@@ -60,19 +60,19 @@ def test_a_baseline_comes_back_whatever_the_names(suite: str, case: str) -> None
     assert answer(PlatformRequest("GET", path), book).content == {"baseline": "best"}
 
 
-def test_names_that_javascript_did_not_encode_are_found() -> None:
+def test_names_without_url_encoding_are_found() -> None:
     book = Shelf({("a/b c", "x"): "best"})
     assert answer(PlatformRequest("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"baseline": 1}', b"{", b'{"baseline": null}'])
-def test_a_baseline_that_is_no_text_is_refused(body: bytes) -> None:
+def test_a_baseline_must_be_text(body: bytes) -> None:
     book = Shelf()
     assert answer(PlatformRequest("POST", baseline("s", "c"), body=body), book).status == 400
     assert book.champions == {}
 
 
-def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
+def test_corrections_have_the_format_of_the_sdk() -> None:
     parts = [EvaluationOverrideField("1", "question", "why?")], [EvaluationOverrideField("2", "answer", "so.")]
     corrected = EvaluationOverride(0, 0.5, *parts, [EvaluationOverrideComment("2", "so", "too short")])
     book = Shelf(corrections={"is it/good?": [corrected] * 5})
@@ -96,7 +96,7 @@ def test_corrections_are_told_in_the_words_of_the_sdk() -> None:
 
 
 @pytest.mark.parametrize("place", ["local", "ci"])
-def test_a_review_job_is_told_of_the_run(place: str) -> None:
+def test_a_review_job_names_the_run(place: str) -> None:
     path = f"/testing/{place}/runs/run%201/human-review-job"
     told = answer(post(path, {"assigneeEmailAddress": "ann@example.com", "name": "look"}), Shelf())
     assert told == Answer(review=ReviewJob("run 1", "look", ("ann@example.com",)))
@@ -104,7 +104,7 @@ def test_a_review_job_is_told_of_the_run(place: str) -> None:
     assert many.review == ReviewJob("run 1", "human review", ("a", "b"))
 
 
-def test_traces_are_taken() -> None:
+def test_traces_are_accepted() -> None:
     for path in ("/testing/ci/runs/1/results/2/events", "/ingest", "/ingest/"):
         assert answer(post(path, {"testCaseEvents": []}), Shelf()) == Answer(content={})
 
@@ -119,12 +119,12 @@ def test_traces_are_taken() -> None:
         PlatformRequest("GET", ""),
     ],
 )
-def test_every_other_call_is_unknown(call: PlatformRequest) -> None:
+def test_other_calls_are_unknown(call: PlatformRequest) -> None:
     found = answer(call, Shelf())
     assert (found.status, found.unknown) == (404, True)
 
 
-def test_a_book_that_cannot_be_read_fails_the_suite() -> None:
+def test_an_unreadable_store_fails_the_suite() -> None:
     found = answer(PlatformRequest("GET", baseline("demo", "c")), Broken())
     assert found.status == 500
     assert found.failure is not None

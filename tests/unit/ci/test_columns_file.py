@@ -125,7 +125,7 @@ def test_only_large_runs_with_valid_names_have_the_file(tmp_path: Path, monkeypa
     assert not (tmp_path / COLUMNS_FILE).exists()
 
 
-def test_the_file_is_kept_with_its_run(tmp_path: Path) -> None:
+def test_the_file_moves_with_its_run(tmp_path: Path) -> None:
     _write(tmp_path / "run", _cases())
     rotate(tmp_path / "run", 1)
     (earlier,) = (tmp_path / "earlier").iterdir()

@@ -58,7 +58,7 @@ def test_every_text_is_a_bounded_command_or_refused(text: str) -> None:
         assert isinstance(command, HelpCommand | RerunCommand)
 
 
-def test_commands_and_their_arguments() -> None:
+def test_commands_have_arguments() -> None:
     for text, command in {
         "/scoregate": HelpCommand(),
         "/scoregate help": HelpCommand(),
@@ -78,7 +78,7 @@ def test_commands_and_their_arguments() -> None:
         assert parse_command(text, today=TODAY) == command, text
 
 
-def test_what_is_refused_and_why() -> None:
+def test_refusals_have_reasons() -> None:
     for text, why in {
         "run now@x": "is no glob",
         "run a,b": "is no glob",

@@ -82,7 +82,7 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_a_process_records_what_it_uses(repository: Repository) -> None:
+def test_a_process_records_its_files(repository: Repository) -> None:
     uses = repository.run(
         "import importlib, os, sqlite3\n"
         "from pathlib import Path\n"
@@ -106,7 +106,7 @@ def test_a_process_records_what_it_uses(repository: Repository) -> None:
     assert {"app", "one", "two", "settings_of_this_machine"} <= uses.modules
 
 
-def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
+def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
     for code, why in {
         "import subprocess, sys; subprocess.run([sys.executable, '-c', ''])": "other processes",
         "import os; os.system('true')": "other processes",
@@ -151,13 +151,13 @@ def test_files_relative_to_open_folders_are_recorded(repository: Repository) -> 
     assert not {"a.md", "b.md"} & uses.looked_up.keys()
 
 
-def test_what_is_written_to_and_read_is_in_doubt(repository: Repository) -> None:
+def test_files_written_and_read_are_in_doubt(repository: Repository) -> None:
     assert repository.run("open('data.json', 'a').close()").written == {"data.json": False}
     assert repository.run("open('data.json', 'a').close(); open('data.json')").written == {"data.json": True}
     assert repository.run("open('data.json', 'w').close(); open('data.json')").written == {"data.json": False}
 
 
-def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
+def test_native_code_can_do_more_than_read_data(repository: Repository) -> None:
     code = (
         "import sys, types\nfrom importlib.machinery import ModuleSpec\nname = {name!r}\n"
         "module = sys.modules[name] = types.ModuleType(name)\n"
@@ -173,11 +173,11 @@ def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
         assert (uses.unknown, uses.native) == (unknown, native), name
 
 
-def test_databases_may_attach_others(repository: Repository) -> None:
+def test_databases_can_attach_others(repository: Repository) -> None:
     assert repository.run("import sqlite3; sqlite3.connect(':memory:')").native == "sqlite3"
 
 
-def test_threads_record_while_another_one_follows_links(repository: Repository) -> None:
+def test_threads_record_while_another_follows_links(repository: Repository) -> None:
     code = (
         "import os, threading\n"
         "follow, started, ended = os.readlink, threading.Event(), threading.Event()\n"
@@ -190,7 +190,7 @@ def test_threads_record_while_another_one_follows_links(repository: Repository) 
     assert "prompts/a.md" in repository.run(code).looked_up
 
 
-def test_packages_that_were_built_in_the_repository_are_in_doubt(repository: Repository) -> None:
+def test_packages_built_in_the_repository_are_in_doubt(repository: Repository) -> None:
     folder = repository.root.parent / "site-packages"
     info = folder / "own-1.dist-info"
     info.mkdir(parents=True)
@@ -223,7 +223,7 @@ def test_a_repository_below_the_prefix_of_python_is_recorded(repository: Reposit
     assert "data.json" in read_uses(repository.log, repository.tree()).looked_up
 
 
-def test_model_servers_and_harmless_programs_are_no_doubt(repository: Repository) -> None:
+def test_model_servers_and_safe_programs_cause_no_doubt(repository: Repository) -> None:
     code = (
         "import socket, subprocess\nsubprocess.run(['uname'])\n"
         "for host, port in (('api.openai.com', 443), ('127.0.0.1', 9)):\n"
@@ -249,7 +249,7 @@ def test_the_process_does_not_see_that_it_is_recorded(repository: Repository) ->
     assert "sitecustomize.py" in uses.looked_up
 
 
-def test_a_log_that_a_suite_wrote_is_not_trusted(repository: Repository) -> None:
+def test_logs_written_by_suites_are_not_trusted(repository: Repository) -> None:
     tree, top = repository.tree(), os.fsencode(repository.root)
     for text, why in {
         b"": "no process",
@@ -271,7 +271,7 @@ def test_a_log_that_a_suite_wrote_is_not_trusted(repository: Repository) -> None
     assert "can't be read" in read_uses(repository.log, tree).unknown
 
 
-def test_a_file_that_changed_while_a_script_ran_is_in_doubt(repository: Repository) -> None:
+def test_a_file_that_changes_during_a_script_is_in_doubt(repository: Repository) -> None:
     tree = repository.tree()
     uses = FileUses()
     for kind, path in (("r", "data.json"), ("w", "data.json"), ("s", "cache.json"), ("w", "cache.json"), ("w", "o")):
@@ -320,7 +320,7 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
     assert _reason(repository, record)
 
 
-def test_files_that_settings_name_count_for_all_suites(repository: Repository) -> None:
+def test_files_in_settings_count_for_all_suites(repository: Repository) -> None:
     settings = Settings(env_file="values.env", cassettes="calls", cache="on:kept", affected=True)
 
     def read() -> Tree:
@@ -336,7 +336,7 @@ def test_files_that_settings_name_count_for_all_suites(repository: Repository) -
     assert "kept/" in read().entries[""]  # a cache that is tracked holds answers that the change may edit
 
 
-def test_links_lead_to_what_they_show(repository: Repository) -> None:
+def test_links_record_their_targets(repository: Repository) -> None:
     (repository.root / "link.json").symlink_to("data.json")
     (repository.root / "outside").symlink_to("/etc/passwd")
     (repository.root / "broken").symlink_to("nowhere")
@@ -352,7 +352,7 @@ def test_links_lead_to_what_they_show(repository: Repository) -> None:
     assert repository.tree().digest_file("link.json") != first
 
 
-def test_folders_that_links_lead_to_have_their_files(repository: Repository) -> None:
+def test_linked_folders_have_their_files(repository: Repository) -> None:
     (repository.root / "current").symlink_to("prompts")
     repository.git("add", "-A")
 
@@ -399,21 +399,21 @@ def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     assert repository.tree().digest_tree(["gone/**"]) != UNKNOWN
 
 
-def test_a_file_that_a_link_led_to_is_read(repository: Repository) -> None:
+def test_a_linked_file_is_read(repository: Repository) -> None:
     (repository.root / "current").symlink_to("prompts")
     repository.git("add", "-A")
     read = Dependency("file", "current/a.md", repository.tree().digest_file("current/a.md"))
     assert list(find_unread(RunDependencies((read,)), ["prompts/a.md", "prompts/b.md"])) == ["prompts/b.md"]
 
 
-def test_tracked_files_of_folders_that_are_left_out_are_recorded(repository: Repository) -> None:
+def test_tracked_files_of_excluded_folders_are_recorded(repository: Repository) -> None:
     repository.write({"node_modules/a/data.json": "{}", "node_modules/b/data.json": "{}"})
     repository.git("add", "node_modules/a")
     uses = repository.run("open('node_modules/a/data.json'); open('node_modules/b/data.json')")
     assert [path for path in uses.looked_up if "node_modules" in path] == ["node_modules/a/data.json"]
 
 
-def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repository) -> None:
+def test_lock_files_count_for_all_suites(repository: Repository) -> None:
     repository.write(
         {
             "evals/requirements.txt": "",
@@ -463,7 +463,7 @@ def test_files_of_submodules_are_in_doubt(repository: Repository, tmp_path: Path
     assert tree.digest_file("vendor/other/x.txt").startswith("e69de29")
 
 
-def test_globs_of_inputs() -> None:
+def test_globs_match_inputs() -> None:
     for pattern, path, expected in (
         ("prompts/**", "prompts/a/b.md", True),
         ("prompts/*", "prompts/a/b.md", False),

@@ -35,7 +35,7 @@ def kept(out: Path) -> list[Path]:
     return sorted((out / EARLIER).iterdir())
 
 
-def test_the_last_few_are_kept_whole_with_their_pages(tmp_path: Path) -> None:
+def test_the_last_runs_stay_with_their_pages(tmp_path: Path) -> None:
     runs = [write(tmp_path, number) for number in range(6)]
     names = [folder.name.partition("-")[0] for folder in kept(tmp_path)]
     assert names == ["19700101T000002Z", "19700101T000003Z", "19700101T000004Z"]
@@ -47,7 +47,7 @@ def test_the_last_few_are_kept_whole_with_their_pages(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*.partial")] == []
 
 
-def test_runs_of_one_second_are_kept_in_their_order(tmp_path: Path) -> None:
+def test_runs_of_one_second_keep_their_order(tmp_path: Path) -> None:
     runs = [write(tmp_path, 5 + number / 10, keep=2) for number in range(8)]
     assert {read_run(folder).id for folder in kept(tmp_path)} == {run.id for run in runs[5:7]}
 
@@ -59,7 +59,7 @@ def test_nothing_is_copied(tmp_path: Path) -> None:
     assert (kept(tmp_path)[0] / "cases.jsonl.gz").stat().st_ino == cases
 
 
-def test_a_disk_without_hard_links_keeps_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_hard_links_works_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_named: object) -> None:
         raise PermissionError(1, "no links here")
 
@@ -70,7 +70,7 @@ def test_a_disk_without_hard_links_keeps_them_too(tmp_path: Path, monkeypatch: p
     assert read_run(tmp_path).id == "id 2"
 
 
-def test_further_trials_go_along(tmp_path: Path) -> None:
+def test_extra_trials_are_kept(tmp_path: Path) -> None:
     write(tmp_path, 1)
     more = tmp_path / "run" / "extra-1"
     with RunWriter(more) as writer:
@@ -81,20 +81,20 @@ def test_further_trials_go_along(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("keep", "cases"), [(0, 2), (3, 0)])
-def test_none_is_kept_where_none_is_to_be_or_nothing_is_in_it(tmp_path: Path, keep: int, cases: int) -> None:
+def test_no_run_is_kept_if_disabled_or_empty(tmp_path: Path, keep: int, cases: int) -> None:
     write(tmp_path, 1, keep=keep, cases=cases)
     write(tmp_path, 2, keep=keep)
     assert not (tmp_path / EARLIER).exists()
 
 
-def test_a_damaged_run_is_not_kept_and_does_not_stop_the_next(tmp_path: Path) -> None:
+def test_a_damaged_run_is_dropped_and_the_next_is_kept(tmp_path: Path) -> None:
     write(tmp_path, 1)
     (tmp_path / "run" / "run.json").write_text("{")
     assert write(tmp_path, 2).notices == ()
     assert not (tmp_path / EARLIER).exists()
 
 
-def test_no_link_is_followed_out_of_the_folder(tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     elsewhere.mkdir()
     write(out, 1)
@@ -105,7 +105,7 @@ def test_no_link_is_followed_out_of_the_folder(tmp_path: Path) -> None:
     assert read_run(out).id == "id 2"
 
 
-def test_what_is_deleted_is_ours_and_no_link(tmp_path: Path) -> None:
+def test_only_own_folders_are_deleted(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     (precious / "sub").mkdir(parents=True)
     out = tmp_path / "out"
@@ -121,14 +121,14 @@ def test_what_is_deleted_is_ours_and_no_link(tmp_path: Path) -> None:
     assert (earlier / "mine").is_dir()
 
 
-def test_a_name_that_somebody_made_up_stays_a_name(tmp_path: Path) -> None:
+def test_a_forged_run_id_leaves_no_folder(tmp_path: Path) -> None:
     write(tmp_path / "out", 1, id="../../../escaped")
     write(tmp_path / "out", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert [read_run(folder).id for folder in kept(tmp_path / "out")] == ["../../../escaped"]
 
 
-def test_what_a_crash_left_is_cleared_away(tmp_path: Path) -> None:
+def test_remains_of_a_crash_are_deleted(tmp_path: Path) -> None:
     write(tmp_path, 1)
     left = tmp_path / EARLIER / ".19700101T000000Z-00000000.partial"
     left.mkdir(parents=True)

@@ -89,7 +89,7 @@ def test_files_and_lists_of_problems_are_bounded() -> None:
         parse_files(b"\xff", None)
 
 
-def test_a_file_outside_of_the_project_is_not_read(tmp_path: Path) -> None:
+def test_a_file_outside_the_project_is_not_read(tmp_path: Path) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside.toml"
     (project / ".git").mkdir(parents=True)
     outside.write_text(ENTRY)

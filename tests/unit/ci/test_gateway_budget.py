@@ -107,7 +107,7 @@ def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[Plann
     assert ledger.reserved.tokens == 0
 
 
-def test_a_call_that_waits_starts_when_another_cost_less() -> None:
+def test_a_waiting_call_starts_when_another_cost_less() -> None:
     async def main() -> None:
         ledger = Ledger(100, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))
@@ -126,7 +126,7 @@ def test_a_call_that_waits_starts_when_another_cost_less() -> None:
     anyio.run(main)
 
 
-def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing() -> None:
+def test_a_cancelled_waiting_call_reserves_nothing() -> None:
     async def main() -> None:
         ledger = Ledger(None, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))

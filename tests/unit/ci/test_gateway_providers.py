@@ -35,7 +35,7 @@ def test_the_name_of_another_provider_is_refused() -> None:
     assert "invalid name" in refuse("My models")
 
 
-def test_a_provider_without_its_key_is_known_but_not_asked() -> None:
+def test_a_provider_without_a_key_gets_no_calls() -> None:
     provider = find_providers({}, {"mine": MINE})["mine"]
     assert (provider.key, provider.missing_key) == ("", "MY_KEY")
     assert provider.url_variables == {"MINE_BASE_URL": "/v1"}

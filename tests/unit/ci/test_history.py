@@ -29,14 +29,14 @@ HISTORY = History(
 )
 
 
-def test_it_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_a_history_round_trips(tmp_path: Path) -> None:
     write(tmp_path, some(2), a_run(history=HISTORY))
     assert read_run(tmp_path).history == HISTORY
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert head["history"]["suites"]["s0"]["scores"] == {"e": [None, [0.25, 4, "a1b2c3d4"]]}
 
 
-def test_a_record_of_before_there_were_any_is_read(tmp_path: Path) -> None:
+def test_a_record_without_history_is_read(tmp_path: Path) -> None:
     write(tmp_path, some(2))
     assert "history" not in (tmp_path / "run.json").read_text("utf-8")
     assert read_run(tmp_path).history == History()
@@ -50,7 +50,7 @@ def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "run.json").read_bytes() == before
 
 
-def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
+def test_a_known_history_is_not_written_again(tmp_path: Path) -> None:
     write(tmp_path, some(2))
     run, written = read_run(tmp_path), list[Run]()
     past = history_after(replace(run, id="before"))
@@ -91,7 +91,7 @@ def with_a_run(wrong: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: str) -> None:
+def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) -> None:
     wrong = WRONG[what]
     write(tmp_path, some(2))
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
@@ -104,12 +104,12 @@ def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: 
     assert len(notice) < 400
 
 
-def test_one_that_is_whole_passes_the_same_way() -> None:
+def test_a_valid_history_passes() -> None:
     assert read_history(with_a_run({}))[1] == ()
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
-def test_whatever_it_is_the_run_stays_readable(data: Any) -> None:
+def test_any_history_keeps_the_run_readable(data: Any) -> None:
     history, notices = read_history(data)
     assert isinstance(history, History)
     assert len(notices) <= 1

@@ -25,14 +25,14 @@ def environ(workspace: Path, **more: str) -> dict[str, str]:
     return {"SCOREGATE_CONTAINER": "1", "GITHUB_WORKSPACE": str(workspace), "HOME": "/github/home", **more}
 
 
-def test_it_is_the_owner_of_the_workspace(tmp_path: Path) -> None:
+def test_suites_run_as_workspace_owner(tmp_path: Path) -> None:
     os.chown(tmp_path, 4321, 4322)
     assert find_identity(environ(tmp_path)) == Identity(4321, 4322)
     assert owner_rights(environ(tmp_path)) == {"user": 4321, "group": 4322, "extra_groups": ()}
 
 
 @pytest.mark.parametrize("mark", ["", "0"])
-def test_outside_the_container_we_stay_who_we_are(tmp_path: Path, mark: str) -> None:
+def test_outside_the_container_no_user_changes(tmp_path: Path, mark: str) -> None:
     os.chown(tmp_path, 4321, 4322)
     assert find_identity(environ(tmp_path, SCOREGATE_CONTAINER=mark)) is None
     assert process_rights(None) == {}
@@ -42,7 +42,7 @@ def test_outside_the_container_we_stay_who_we_are(tmp_path: Path, mark: str) -> 
     ("owner", "expected"),
     [((4321, 998), Identity(4321, 4321)), ((998, 998), Identity(998, NOBODY)), ((4321, 4322), Identity(4321, 4322))],
 )
-def test_the_group_of_the_docker_socket_is_nobodys(
+def test_the_docker_group_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: tuple[int, int], expected: Identity
 ) -> None:
     workspace, socket = tmp_path / "workspace", tmp_path / "docker.sock"
@@ -54,18 +54,18 @@ def test_the_group_of_the_docker_socket_is_nobodys(
     assert find_identity(environ(workspace)) == expected
 
 
-def test_the_group_of_root_is_nobodys(tmp_path: Path) -> None:
+def test_the_root_group_is_not_used(tmp_path: Path) -> None:
     os.chown(tmp_path, 4321, 0)
     assert find_identity(environ(tmp_path)) == Identity(4321, 4321)
 
 
-def test_where_root_owns_the_workspace_it_is_nobody_and_git_stays_root(tmp_path: Path) -> None:
+def test_a_workspace_of_root_uses_nobody_and_git_stays_root(tmp_path: Path) -> None:
     found = find_identity(environ(tmp_path))
     assert found == Identity(NOBODY, NOBODY, owns=False)
     assert owner_rights(environ(tmp_path)) == {}
 
 
-def test_they_get_a_home_of_their_own(tmp_path: Path) -> None:
+def test_suites_get_their_own_home(tmp_path: Path) -> None:
     theirs = with_home(Identity(4321, 4322), environ(tmp_path, PYTHONDONTWRITEBYTECODE="1", KEPT="yes"), tmp_path)
     home = Path(theirs["HOME"]).stat()
     assert (home.st_uid, home.st_gid, home.st_mode & 0o777) == (4321, 4322, 0o700)
@@ -73,7 +73,7 @@ def test_they_get_a_home_of_their_own(tmp_path: Path) -> None:
     assert "PYTHONDONTWRITEBYTECODE" not in theirs
 
 
-def test_a_folder_is_given_with_all_that_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_changes_owner_with_its_content(tmp_path: Path) -> None:
     (tmp_path / "app" / "out" / "run").mkdir(parents=True)
     (tmp_path / "app" / "out" / "run" / "run.json").touch()
     os.chown(tmp_path, 4321, 4322)
@@ -83,7 +83,7 @@ def test_a_folder_is_given_with_all_that_is_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["app", "app/out", "app/out/run"])
-def test_no_link_of_a_suites_leads_out_of_it(tmp_path: Path, link: str) -> None:
+def test_no_link_of_a_suite_leaves_it(tmp_path: Path, link: str) -> None:
     workspace, outside = tmp_path / "workspace", tmp_path / "outside"
     (outside / "out" / "run").mkdir(parents=True)
     (outside / "out" / "run" / "file").touch()
@@ -95,7 +95,7 @@ def test_no_link_of_a_suites_leads_out_of_it(tmp_path: Path, link: str) -> None:
     assert {path.stat().st_uid for path in (outside, *outside.rglob("*"))} == {0}
 
 
-def test_what_is_not_in_the_workspace_stays_whose_it_is(tmp_path: Path) -> None:
+def test_files_outside_the_workspace_keep_their_owner(tmp_path: Path) -> None:
     workspace, outside = tmp_path / "workspace", tmp_path / "outside"
     workspace.mkdir()
     outside.mkdir()
@@ -105,7 +105,7 @@ def test_what_is_not_in_the_workspace_stays_whose_it_is(tmp_path: Path) -> None:
     assert outside.stat().st_uid == 0
 
 
-def test_a_link_is_given_without_what_it_points_to(tmp_path: Path) -> None:
+def test_a_link_changes_owner_without_its_target(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.touch()
     link.symlink_to(target)

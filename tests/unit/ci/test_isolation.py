@@ -68,7 +68,7 @@ def given(root: Path) -> None:
 
 
 @as_root
-def test_a_shared_workspace_is_given_back_as_it_was(workspace: Path) -> None:
+def test_a_shared_workspace_is_restored(workspace: Path) -> None:
     for name, mode in (("a.txt", 0o644), ("secret", 0o600), ("read-only", 0o444), ("tool", 0o755), ("odd", 0o4755)):
         (workspace / name).write_text(name)
         (workspace / name).chmod(mode)
@@ -102,7 +102,7 @@ def test_a_shared_workspace_is_given_back_as_it_was(workspace: Path) -> None:
 
 
 @as_root
-def test_the_next_suite_may_change_what_a_suite_has_made_privately(workspace: Path) -> None:
+def test_the_next_suite_can_change_private_files(workspace: Path) -> None:
     given(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
@@ -116,7 +116,7 @@ def test_the_next_suite_may_change_what_a_suite_has_made_privately(workspace: Pa
 
 
 @as_root
-def test_folders_too_deep_to_walk_are_given_back(workspace: Path) -> None:
+def test_very_deep_folders_are_restored(workspace: Path) -> None:
     given(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
@@ -128,7 +128,7 @@ def test_folders_too_deep_to_walk_are_given_back(workspace: Path) -> None:
 
 
 @as_root
-def test_what_a_killed_run_left_is_given_back_by_the_next(workspace: Path) -> None:
+def test_the_next_run_restores_files_of_a_killed_one(workspace: Path) -> None:
     (workspace / "a.txt").touch(mode=0o644)
     given(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
@@ -194,7 +194,7 @@ def command_files(tmp_path: Path) -> dict[str, str]:
     return environ
 
 
-def test_command_files_are_nobody_elses_while_suites_run(command_files: dict[str, str]) -> None:
+def test_command_files_are_private_while_suites_run(command_files: dict[str, str]) -> None:
     files = CommandFiles(command_files)
     files.protect()
     assert {stat.S_IMODE(Path(path).stat().st_mode) for path in command_files.values()} == {0o600}
@@ -203,7 +203,7 @@ def test_command_files_are_nobody_elses_while_suites_run(command_files: dict[str
     assert {stat.S_IMODE(Path(path).stat().st_mode) for path in command_files.values()} == {0o666}
 
 
-def test_what_is_written_to_command_files_meanwhile_is_discarded(command_files: dict[str, str], tmp_path: Path) -> None:
+def test_command_files_written_meanwhile_are_discarded(command_files: dict[str, str], tmp_path: Path) -> None:
     env, output, summary = (Path(command_files[name]) for name in sorted(command_files))
     (tmp_path / "victim").write_text("untouched")
     files = CommandFiles(command_files)
@@ -222,7 +222,7 @@ def test_what_is_written_to_command_files_meanwhile_is_discarded(command_files: 
 
 
 @as_root
-def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> None:
+def test_the_run_folder_keeps_its_name_and_content(workspace: Path) -> None:
     given(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     out = OutFolder(workspace / "out", workspace)
@@ -249,7 +249,7 @@ def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> No
     assert not (workspace / "away").exists()
 
 
-def test_the_folder_of_the_run_is_on_no_link(tmp_path: Path) -> None:
+def test_the_run_folder_is_behind_no_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to("elsewhere")
     for path in (tmp_path / "link", tmp_path / "link" / "out"):
@@ -259,7 +259,7 @@ def test_the_folder_of_the_run_is_on_no_link(tmp_path: Path) -> None:
 
 
 @as_root
-def test_links_that_a_commit_put_into_the_folder_of_the_run_are_deleted(tmp_path: Path) -> None:
+def test_committed_links_in_the_run_folder_are_deleted(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("untouched")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").symlink_to(tmp_path / "victim")
@@ -309,7 +309,7 @@ def test_without_accounts_suites_run_as_the_owner(workspace: Path, monkeypatch: 
         ("0 1000 1", (200_000, 199_999)),
     ],
 )
-def test_the_range_is_one_that_the_kernel_knows(tmp_path: Path, lines: str, expected: tuple[int, int]) -> None:
+def test_the_range_is_valid_for_the_kernel(tmp_path: Path, lines: str, expected: tuple[int, int]) -> None:
     (tmp_path / "uid_map").write_text(lines)
     assert user_ids._range_of(tmp_path / "uid_map", 200_000) == expected
 
@@ -320,7 +320,7 @@ def test_user_ids_are_not_used_twice() -> None:
         few.new_uid()
 
 
-def test_a_job_without_accounts_says_so(tmp_path: Path) -> None:
+def test_missing_accounts_are_named(tmp_path: Path) -> None:
     job = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(tmp_path)}
     assert missing_isolation({}) is None
     assert missing_isolation({**job, ACCOUNTS: "200000-265535"}) is None
@@ -335,7 +335,7 @@ def test_a_runner_that_refuses_accounts_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["rewrite", "truncate", "delete", "replace"])
-def test_a_log_that_changes_after_it_was_read_fails_its_script(tmp_path: Path, change: str) -> None:
+def test_a_log_changed_after_reading_fails_its_script(tmp_path: Path, change: str) -> None:
     log = tmp_path / "1-0.jsonl"
     line = json.dumps({"type": "suite_started", "suite": "demo", "seq": 0, "time": time.time(), "v": 1}) + "\n"
     log.write_text(line)

@@ -39,7 +39,7 @@ def test_the_start_time_is_that_of_psutil() -> None:
     assert process_start_time(child.pid) is None
 
 
-def test_what_is_told_is_read_back(tmp_path: Path) -> None:
+def test_progress_round_trips(tmp_path: Path) -> None:
     live = replace(ours(), failing=(LiveCase("s", "c", True, ("why",)),))
     tell(tmp_path, live)
     assert read_live(tmp_path) == live
@@ -48,7 +48,7 @@ def test_what_is_told_is_read_back(tmp_path: Path) -> None:
     assert read_live(tmp_path) is None
 
 
-def test_a_process_that_has_died_is_not_believed(tmp_path: Path) -> None:
+def test_a_dead_process_is_not_trusted(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         started = process_start_time(child.pid)
         assert started is not None
@@ -60,19 +60,19 @@ def test_a_process_that_has_died_is_not_believed(tmp_path: Path) -> None:
     assert read_live(tmp_path) is None
 
 
-def test_another_process_of_the_same_number_is_not_it(tmp_path: Path) -> None:
+def test_another_process_with_the_id_is_not_it(tmp_path: Path) -> None:
     tell(tmp_path, replace(ours(), born=ours().born - 60))
     assert read_live(tmp_path) is None
 
 
-def test_what_another_process_tells_is_not_taken_away(tmp_path: Path) -> None:
+def test_the_file_of_another_process_is_kept(tmp_path: Path) -> None:
     tell(tmp_path, ours())
     remove_live(tmp_path, os.getpid() + 1)
     assert read_live(tmp_path) is not None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": -1, "born": 0, "started": 0}', "x" * (2 << 20)])
-def test_nonsense_is_nothing(tmp_path: Path, text: str) -> None:
+def test_invalid_data_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / LIVE_FILE).write_text(text)
     assert read_live(tmp_path) is None
 

@@ -10,7 +10,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.run import Script
 
 
-def test_calls_of_any_suite_are_added_up_over_shards() -> None:
+def test_calls_of_any_suite_are_summed_over_shards() -> None:
     """Each shard runs a part of a script, whose calls may name no suite."""
     usages = (Usage(1, cost=0.25), None, Usage(2, cost=0.5, calls=3))
     runs = [

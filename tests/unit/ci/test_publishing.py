@@ -31,7 +31,7 @@ def refused(_view: ReportView) -> Iterator[str]:
     raise OSError(28, "No space left on device")
 
 
-def test_a_report_that_cannot_be_made_costs_no_other(tmp_path: Path) -> None:
+def test_a_failing_report_stops_no_other(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("of an earlier run")
     files = {"a": good, "b": broken, "c": refused, "d": good}
     delivery = anyio.run(publish_files, VIEW, PublishTarget(tmp_path, files))
@@ -42,7 +42,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), UsageError("no"), OSError(28, "full", "f"), TypeError("odd")])
-def test_a_publisher_that_fails_costs_no_other(tmp_path: Path, error: Exception) -> None:
+def test_a_failing_publisher_stops_no_other(tmp_path: Path, error: Exception) -> None:
     async def fails(_view: ReportView, _outlet: PublishTarget) -> Delivery:
         raise error
 

@@ -36,7 +36,7 @@ class Source:
             yield case
 
 
-def test_readers_that_are_close_together_parse_each_case_once() -> None:
+def test_close_readers_parse_each_case_once() -> None:
     source = Source()
     shared = SharedCases(source.read)
     first, second = CasesReader(shared), CasesReader(shared)
@@ -47,7 +47,7 @@ def test_readers_that_are_close_together_parse_each_case_once() -> None:
 
 
 @pytest.mark.parametrize("lead", [1, 1_999, 2_000, 2_001, 5_000, 9_999])
-def test_a_reader_that_is_far_behind_reads_everything_too(lead: int) -> None:
+def test_a_slow_reader_reads_everything(lead: int) -> None:
     source = Source()
     shared = SharedCases(source.read)
     ahead, behind = CasesReader(shared).read(), CasesReader(shared).read()
@@ -57,7 +57,7 @@ def test_a_reader_that_is_far_behind_reads_everything_too(lead: int) -> None:
     assert list(CasesReader(shared).read()) == CASES
 
 
-def test_cases_that_can_not_be_read_are_no_end_of_them() -> None:
+def test_unreadable_cases_do_not_end_reading() -> None:
     shared = SharedCases(Source(breaks_at=600).read)
     first, second = CasesReader(shared).read(), CasesReader(shared).read()
     for reader in (first, second):
@@ -83,7 +83,7 @@ def test_all_reports_of_a_run_read_its_cases_once(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == "".join(render(view)), name
 
 
-def test_a_report_that_stops_reading_does_not_hold_up_the_others(tmp_path: Path) -> None:
+def test_a_report_that_stops_does_not_block_others(tmp_path: Path) -> None:
     def read_some(view: ReportView) -> Iterator[str]:
         yield next(view.cases()).hash
 

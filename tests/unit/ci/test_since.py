@@ -46,7 +46,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
     return Reporting((source,), partial(apply_stored_reviews, root), *[nowhere] * 6)
 
 
-def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_path: Path) -> None:
+def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) -> None:
     run = waiting(tmp_path / "run")
     add_verdict(
         open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
@@ -61,7 +61,7 @@ def test_a_base_its_pool_and_its_further_trials_are_read_as_they_are_by_now(tmp_
     assert run.suites[0].columns.pending == 1
 
 
-def test_a_broken_store_is_an_error_where_a_base_waits_and_none_elsewhere(tmp_path: Path) -> None:
+def test_a_broken_store_is_an_error_only_for_pending_bases(tmp_path: Path) -> None:
     run = waiting(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "better.jsonl").write_text("no verdict\n")
@@ -71,7 +71,7 @@ def test_a_broken_store_is_an_error_where_a_base_waits_and_none_elsewhere(tmp_pa
     assert anyio.run(find_baseline, Settings(), reporting(tmp_path, empty)).run == empty.run
 
 
-def test_a_run_that_names_any_number_of_evaluators_makes_nobody_look_for_them(tmp_path: Path) -> None:
+def test_many_evaluators_of_a_run_cause_no_lookups(tmp_path: Path) -> None:
     run = waiting(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "other.jsonl").write_text("no verdict\n")

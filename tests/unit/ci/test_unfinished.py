@@ -47,7 +47,7 @@ def hashes(run: Run) -> list[str]:
     return [case.hash for case in run.cases]
 
 
-def test_what_was_flushed_is_the_last_run(out: Path) -> None:
+def test_flushed_cases_are_the_last_run(out: Path) -> None:
     begin(out, some(3))
     for named in (out, out / "run", out / "run" / "run.json"):
         run = read_run(latest_run(named))
@@ -58,7 +58,7 @@ def test_what_was_flushed_is_the_last_run(out: Path) -> None:
     assert hashes(read_run(out / "run")) == ["h0"]
 
 
-def test_recovery_makes_a_run_beside_the_others(out: Path) -> None:
+def test_recovery_adds_a_run(out: Path) -> None:
     left = begin(out, some(3))
     (found,) = recover(out)
     assert found.cases == 3
@@ -80,13 +80,13 @@ def test_a_later_run_is_shown_before_a_recovered_one(out: Path) -> None:
     assert hashes(read_run(latest_run(out))) == ["h0", "h1"]
 
 
-def test_what_was_never_flushed_leaves_nothing(out: Path) -> None:
+def test_unflushed_cases_leave_nothing(out: Path) -> None:
     left = begin(out, some(3), flushed=False)
     assert not left.exists()
     assert latest_run(out) == out
 
 
-def test_a_run_that_is_being_made_is_neither_shown_nor_recovered(out: Path) -> None:
+def test_a_run_in_progress_is_neither_shown_nor_recovered(out: Path) -> None:
     with RunWriter(out / "run") as writer:
         writer.add(CaseResult(0, "new"))
         writer.flush(a_run(started=20.0))
@@ -97,7 +97,7 @@ def test_a_run_that_is_being_made_is_neither_shown_nor_recovered(out: Path) -> N
     assert hashes(read_run(latest_run(out))) == ["new"]
 
 
-def test_a_run_that_was_stopped_before_anything_was_measured_hides_the_older_one(out: Path) -> None:
+def test_a_run_stopped_before_its_first_case_hides_the_older_one(out: Path) -> None:
     leave_marker(out)
     with pytest.raises(RunUnfinished, match="didn't finish") as raised:
         latest_run(out)
@@ -106,7 +106,7 @@ def test_a_run_that_was_stopped_before_anything_was_measured_hides_the_older_one
     assert latest_run(out) == out
 
 
-def test_a_run_that_was_stopped_after_its_suites_is_incomplete(tmp_path: Path) -> None:
+def test_a_run_stopped_after_its_suites_is_incomplete(tmp_path: Path) -> None:
     def measured() -> None:
         with mark_in_progress(tmp_path / "run"):
             write(tmp_path / "run", some(2), a_run(started=4e9))
@@ -123,7 +123,7 @@ def test_a_run_that_was_stopped_after_its_suites_is_incomplete(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("error", [None, SettingsError("wrong"), ExceptionGroup("tasks", [UsageError("wrong")])])
-def test_a_block_that_ends_well_or_never_began_leaves_no_marker(tmp_path: Path, error: Exception | None) -> None:
+def test_a_finished_or_unstarted_block_leaves_no_marker(tmp_path: Path, error: Exception | None) -> None:
     out = tmp_path / "made"
     try:
         with mark_in_progress(out / "run"):
@@ -140,7 +140,7 @@ def test_a_second_run_in_the_same_folder_is_refused(out: Path) -> None:
         pass
 
 
-def test_a_marker_is_alive_only_if_the_holder_of_the_lock_wrote_it(out: Path) -> None:
+def test_a_marker_counts_only_from_the_holder_of_the_lock(out: Path) -> None:
     with lock_folder(out), mark_in_progress(out / "run"):
         with pytest.raises(RunUnfinished, match=rf"in progress.*process {os.getpid()}"):
             latest_run(out)
@@ -151,7 +151,7 @@ def test_a_marker_is_alive_only_if_the_holder_of_the_lock_wrote_it(out: Path) ->
         latest_run(out)
 
 
-def test_a_run_killed_between_the_moves_of_its_files_is_put_in_place(out: Path) -> None:
+def test_a_run_killed_while_moving_files_is_completed(out: Path) -> None:
     left = begin(out, some(3))
     (left / "cases.jsonl.gz").replace(out / "run" / "cases.jsonl.gz")
     with pytest.raises(RunUnfinished, match="recover"):
@@ -169,7 +169,7 @@ def test_links_are_not_followed(out: Path, tmp_path: Path) -> None:
     assert (elsewhere / "run.json").exists()
 
 
-def test_a_recovery_that_cannot_be_written_loses_nothing(out: Path) -> None:
+def test_a_failed_recovery_loses_nothing(out: Path) -> None:
     left = begin(out, some(3))
     (out / "interrupted").write_text("a file in the way")
     with pytest.raises(RecordError):

@@ -40,7 +40,7 @@ def drawn(*standings: SuiteProgress, width: int, height: int = 24) -> list[str]:
         (200, ("1,239/4,000", "1,200", "34", "5", "1 m 15 s", "0.500", "0.600", "$0.25")),
     ],
 )
-def test_a_narrow_terminal_goes_without_scores_then_passes_then_the_time(width: int, numbers: tuple[str, ...]) -> None:
+def test_a_narrow_terminal_drops_scores_then_passes_then_time(width: int, numbers: tuple[str, ...]) -> None:
     rows = drawn(standing(), width=width)
     assert max(map(len, rows)) <= width
     assert [number for number in numbers if number not in "\n".join(rows)] == []
@@ -57,14 +57,14 @@ def test_no_name_is_too_wide(name: str, width: int) -> None:
     assert max(map(cell_len, rows)) <= width
 
 
-def test_a_suite_that_ended_tells_at_once_how() -> None:
+def test_a_finished_suite_shows_its_status() -> None:
     rows = drawn(standing("bad", finished=True), width=80)
     assert rows[1].startswith("✗")
     good = Tally("http-1", "good", 2, 2, {Status.PASSED: 2}, finished=True)
     assert drawn(SuiteProgress("run", good, 0.0), width=80)[1].startswith("✓")
 
 
-def test_more_suites_than_lines_are_counted_those_that_run_first() -> None:
+def test_suites_that_do_not_fit_are_counted_running_first() -> None:
     ended = [standing(f"ended {number}", finished=True) for number in range(40)]
     rows = drawn(*ended, standing("still running"), width=100, height=12)
     assert len(rows) <= 12
@@ -72,16 +72,16 @@ def test_more_suites_than_lines_are_counted_those_that_run_first() -> None:
     assert "more" in rows[-1]
 
 
-def test_names_steer_no_terminal() -> None:
+def test_names_have_no_control_codes() -> None:
     assert "\x1b" not in "".join(drawn(standing("\x1b[31mred\x1b]0;title\x07"), width=80))
 
 
-def test_one_of_a_kind_is_not_called_many() -> None:
+def test_one_item_is_in_the_singular() -> None:
     one = Tally("http-1", "demo", states={Status.ERRORED: 1, Status.FAILED: 1}, done=1)
     assert format_suite(SuiteProgress("run", one, monotonic())).startswith("demo: 1 case, 1 failed, 1 error, ")
 
 
-def test_a_line_for_a_log_says_the_same() -> None:
+def test_a_log_line_has_all_columns() -> None:
     told = format_suite(standing("demo"))
     assert told.startswith("demo: 1,239 of 4,000 cases, 1,200 passed, 34 failed, 5 errors, 97% pass, has-all-")
     assert told.endswith("$0.25, 1 m 15 s")

@@ -58,12 +58,12 @@ def line(
     return draw_status_line(standings, monotonic() - ago, width=width).plain[2:]
 
 
-def test_before_any_suite_is_heard_of_it_tells_what_runs(recording: RunRecorder) -> None:
+def test_before_any_suite_the_line_names_scripts(recording: RunRecorder) -> None:
     assert line(recording, began=0) == "30 s · preparing"
     assert line(recording) == "30 s · 2 scripts running, no suite started yet"
 
 
-def test_it_counts_and_guesses_what_is_left(recording: RunRecorder) -> None:
+def test_the_line_estimates_the_rest(recording: RunRecorder) -> None:
     told = line(recording, spoke(20, 60))
     assert told == "30 s · 20 of 60 cases · 5 failed · about 1 m 0 s left · 0 of 2 scripts"
 
@@ -73,15 +73,15 @@ def test_it_counts_and_guesses_what_is_left(recording: RunRecorder) -> None:
     [(spoke(20, None), 2, 30.0), (spoke(20, 60), 1, 30.0), (spoke(2, 60), 2, 30.0), (spoke(20, 60), 2, 1.0)],
     ids=["nobody knows how many", "a script waits", "too few are done", "too soon"],
 )
-def test_it_does_not_guess_on_nothing(recording: RunRecorder, happening: LaunchEvent, began: int, ago: float) -> None:
+def test_no_data_has_no_estimate(recording: RunRecorder, happening: LaunchEvent, began: int, ago: float) -> None:
     assert "left" not in line(recording, happening, began=began, ago=ago)
 
 
-def test_once_all_scripts_are_over_it_says_what_goes_on(recording: RunRecorder) -> None:
+def test_after_all_scripts_the_line_names_the_step(recording: RunRecorder) -> None:
     over = Finished(Script("run", exit_code=0))
     assert line(recording, spoke(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
 
 
 @pytest.mark.parametrize("width", range(10, 90, 7))
-def test_it_stays_on_one_line(recording: RunRecorder, width: int) -> None:
+def test_text_stays_on_a_line(recording: RunRecorder, width: int) -> None:
     assert len(line(recording, spoke(20, 60), width=width)) + 2 <= width

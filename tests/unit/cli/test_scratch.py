@@ -10,7 +10,7 @@ import pytest
 from scoregate.cli import run_gate
 
 
-def test_only_the_containers_own_folder_is_left_to_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_containers_folder_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setattr(run_gate, "in_container", lambda _: True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -30,7 +30,7 @@ def turns(count: int, tools: int = 0) -> list[Turn]:
     ]
 
 
-def test_the_user_sees_what_was_said_and_no_details_of_the_answers() -> None:
+def test_the_user_sees_messages_without_answer_details() -> None:
     plan, limits = ConversationPlan("Learn the hours"), Limits()
     plain = [Turn("When?", "At nine.", tool_calls=[{"name": "hours"}])]
     detailed = [replace(plain[0], context=("Open 9-5",), metadata={"source": "faq"})]
@@ -77,7 +77,7 @@ CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_counts_most_ends_it(case: str) -> None:
+def test_the_first_reason_ends_it(case: str) -> None:
     standing, plan, ended = CASES[case]
     assert find_ending(standing, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
 
@@ -97,9 +97,7 @@ def test_what_counts_most_ends_it(case: str) -> None:
         (5, False, {"max_turns": 5, "min_turns": 9}, True),
     ],
 )
-def test_the_goal_is_judged_only_where_that_can_matter(
-    count: int, done: bool, plan: dict[str, int], judged: bool
-) -> None:
+def test_the_goal_is_judged_only_if_it_matters(count: int, done: bool, plan: dict[str, int], judged: bool) -> None:
     assert (
         needs_goal_check(Progress(turns(count), done=done), make_bounds(ConversationPlan("goal", **plan), Limits()))
         is judged
@@ -143,7 +141,7 @@ def calls(names: str) -> list[dict[str, Any]]:
         (said([("a", "x")], calls("ssrsss")), True),
     ],
 )
-def test_what_leads_nowhere_is_told_from_what_is_only_alike(conversation: list[Turn], loops: bool) -> None:
+def test_loops_are_distinguished_from_similar_turns(conversation: list[Turn], loops: bool) -> None:
     assert is_looping(conversation) is loops
 
 
@@ -156,6 +154,6 @@ def test_a_plan_needs_a_goal_and_turns(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"max_turns": 0}, {"max_tool_calls": 0}, {"timeout_s": 0}, {"timeout_s": float("nan")}]
 )
-def test_limits_allow_something(wrong: dict[str, Any]) -> None:
+def test_limits_allow_one_turn(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"at least 1|above 0"):
         Limits(**wrong)

@@ -24,7 +24,7 @@ def carry(run: Run, *suites: str) -> Run:
     return replace(run, suites=tuple(marked))
 
 
-def test_a_carried_suite_is_no_evidence() -> None:
+def test_a_reused_suite_is_no_evidence() -> None:
     run = carry(run_of(Told(scored(*BAD), id="a"), Told(scored(*BAD), id="b")), "b")
     base = run_of(Told(scored(*GOOD), id="a"), Told(scored(*GOOD), id="b"))
     comparison = compare(run, base)
@@ -65,7 +65,7 @@ def keep(run: Run, *rows: int) -> Run:
     return replace(run, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main@1234567")),))
 
 
-def test_means_are_those_of_all_cases_and_only_measured_ones_are_compared() -> None:
+def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
     base, run = run_of(Told(scored(1.0, 1.0, 1.0, 1.0))), keep(run_of(Told(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3)
     (row,) = compare(run, base).rows
     assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)

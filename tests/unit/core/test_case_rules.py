@@ -30,7 +30,7 @@ def problems(verdict: Verdict) -> list[tuple[str, str]]:
     return [(each.rule, each.value) for each in verdict.failed]
 
 
-def test_a_critical_case_that_is_no_longer_measured_is_not_green() -> None:
+def test_an_unmeasured_critical_case_is_not_green() -> None:
     base = Told(scored(*[1.0] * 20), tags=tagged("c0", "c1"))
     assert judge(base, base, CRITICAL).exit_code == 0
     for broken in (ERROR, None):
@@ -43,7 +43,7 @@ def test_a_critical_case_that_is_no_longer_measured_is_not_green() -> None:
         assert value.startswith("c1 passed in the baseline, and met an error")
 
 
-def test_critical_cases_may_be_replaced_and_not_removed() -> None:
+def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     base = Told(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
     cases = {f"c{at}": {"e": 1.0} for at in range(2, 20)}
     fewer = Told(cases, tags=tagged("c2"))
@@ -56,7 +56,7 @@ def test_critical_cases_may_be_replaced_and_not_removed() -> None:
     assert judge(fewer, base, CRITICAL, selection="-k c2").exit_code == 0
 
 
-def test_a_change_cant_make_a_case_that_it_breaks_less_important() -> None:
+def test_a_change_cannot_lower_a_case_that_it_breaks() -> None:
     base = Told(scored(*[1.0] * 20), tags=tagged("c0"))
     untagged = Told(scored(0.0, *[1.0] * 19), tags=tagged("c1"))
     found = judge(untagged, base, CRITICAL)
@@ -118,7 +118,7 @@ def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
     assert (one.exit_code, five.exit_code) == (3, 0)  # p = 0.0156 is significant in one row, not in five
 
 
-def test_few_drops_are_judged_by_their_exact_probability() -> None:
+def test_few_drops_have_an_exact_probability() -> None:
     # Without a change, five of five scores fall in 1 of 32 runs: more than half of alpha. Six of six in 1 of 64.
     for n, code in ((5, 0), (6, 3)):
         found = judge(Told(scored(*[0.5] * n)), Told(scored(*[1.0] * n)), REGRESSION)

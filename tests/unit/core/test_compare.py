@@ -30,7 +30,7 @@ def told(scores: list[Any], **fields: Any) -> Told:
         ([1.0, 0.0] * 20, [0.0, 1.0] * 20, RowLabel.NOISE),
     ],
 )
-def test_scores_that_moved_are_called_so(new: list[float], old: list[float], label: RowLabel) -> None:
+def test_changed_scores_have_a_label(new: list[float], old: list[float], label: RowLabel) -> None:
     row = row_of(told(new), told(old))
     assert (row.label, row.n) == (label, len(new))
     assert row.mean == sum(new) / len(new)
@@ -38,14 +38,14 @@ def test_scores_that_moved_are_called_so(new: list[float], old: list[float], lab
     assert row.delta == pytest.approx(row.mean - row.base)
 
 
-def test_where_less_is_better_the_labels_turn_round() -> None:
+def test_lower_is_better_swaps_labels() -> None:
     down = (info(higher_is_better=False),)
     row = row_of(told(LOW, evaluators=down), told(HIGH, evaluators=down))
     assert (row.label, row.better, row.worse, row.gain) == (RowLabel.BETTER, 40, 0, 1.0)
     assert row.delta == -1.0
 
 
-def test_swapping_run_and_base_turns_the_sign_and_nothing_else() -> None:
+def test_swapping_run_and_base_changes_only_the_sign() -> None:
     chosen = random.Random(5)
     one, other = ([chosen.random() for _ in range(30)] for _ in range(2))
     there, back = row_of(told(one), told(other)), row_of(told(other), told(one))
@@ -60,7 +60,7 @@ def test_without_a_base_every_row_is_new() -> None:
     assert comparison.base_note == "no run of main was found"
 
 
-def test_without_a_base_a_row_without_a_score_gives_the_reason() -> None:
+def test_without_a_base_an_unscored_row_has_a_reason() -> None:
     silent, battle = told(HIGH[:2]), EvaluatorInfo("b", battles=True)
     rows = compare(run_of(replace(silent, evaluators=(*silent.evaluators, EvaluatorInfo("n"), battle))), None).rows
     assert {row.evaluator: (row.label, row.reason) for row in rows if row.evaluator != "e"} == {
@@ -69,7 +69,7 @@ def test_without_a_base_a_row_without_a_score_gives_the_reason() -> None:
     }
 
 
-def test_a_suite_that_the_base_lacks_is_new() -> None:
+def test_a_suite_missing_in_the_base_is_new() -> None:
     comparison = compare(run_of(told(HIGH, id="fresh"), told(HIGH)), run_of(told(HIGH)))
     assert [(row.suite, row.label) for row in comparison.rows] == [
         ("fresh", RowLabel.NEW),
@@ -78,13 +78,13 @@ def test_a_suite_that_the_base_lacks_is_new() -> None:
     assert comparison.gone == ()
 
 
-def test_a_suite_that_is_gone_is_told() -> None:
+def test_a_removed_suite_is_reported() -> None:
     comparison = compare(run_of(told(HIGH)), run_of(told(HIGH), told(LOW, id="old")))
     assert comparison.gone == ("old",)
     assert [(row.label, row.base) for row in comparison.rows_of("old")] == [(RowLabel.REMOVED, 0.0)]
 
 
-def test_an_evaluator_that_is_new_or_gone_has_a_row() -> None:
+def test_a_new_or_removed_evaluator_has_a_row() -> None:
     new = Told({"c0": {"a": 1.0, "b": 0.5}}, evaluators=[info("a"), info("b")])
     old = Told({"c0": {"a": 1.0, "c": 0.25}}, evaluators=[info("a"), info("c")])
     rows = {row.evaluator: (row.label, row.mean, row.base) for row in compared(new, old).rows}
@@ -127,7 +127,7 @@ def test_another_direction_is_not_compared() -> None:
         (info(source="s1"), info(parameters="a1"), True),
     ],
 )
-def test_what_is_not_known_to_differ_is_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
+def test_unknown_fingerprints_are_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
     row = row_of(told(HIGH, evaluators=[new]), told(LOW, evaluators=[old]))
     assert (row.label, row.checked) == (RowLabel.BETTER, checked)
 
@@ -139,7 +139,7 @@ def test_pairs_with_an_error_are_dropped_and_counted() -> None:
     assert row.mean == 1.0
 
 
-def test_an_error_of_fn_drops_the_pair_too() -> None:
+def test_a_task_error_drops_the_pair() -> None:
     new = Told({**scored(*HIGH), "c40": ERROR})
     row = row_of(new, told([*LOW, 1.0]))
     assert (row.n, row.dropped) == (40, 1)
@@ -155,26 +155,26 @@ def test_without_any_score_a_row_is_unmeasurable() -> None:
     assert (row.label, row.base) == (RowLabel.UNMEASURABLE, 1.0)
 
 
-def test_cases_without_a_counterpart_are_counted_and_left_out() -> None:
+def test_cases_without_a_pair_are_counted_and_excluded() -> None:
     new = Told({**scored(*HIGH), "extra": {"e": 0.0}, "more": {"e": 0.0}})
     old = Told({**scored(*LOW), "former": {"e": 1.0}})
     row = row_of(new, old)
     assert (row.n, row.added, row.removed, row.delta) == (40, 2, 1, 1.0)
 
 
-def test_cases_that_changed_under_their_hash_are_counted() -> None:
+def test_cases_changed_under_one_hash_are_counted() -> None:
     new = told(HIGH, digests={"c0": "x", "c1": "y", "c2": "", "c3": "z"})
     old = told(LOW, digests={"c0": "x", "c1": "n", "c2": "m"})
     assert row_of(new, old).changed == 1
 
 
-def test_with_no_case_in_common_nothing_is_called() -> None:
+def test_without_common_cases_no_label_is_given() -> None:
     row = row_of(told(HIGH), Told({f"other{at}": {"e": 1.0} for at in range(40)}))
     assert row.label not in (RowLabel.BETTER, RowLabel.WORSE, RowLabel.UNCHANGED)
     assert (row.n, row.added, row.removed) == (0, 40, 40)
 
 
-def test_cases_that_flipped_are_found() -> None:
+def test_flipped_cases_are_found() -> None:
     new = Told({"a": {"e": 0.0}, "b": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": ERROR}, "n": {"e": 0.0}})
     old = Told({"b": {"e": 0.0}, "a": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": 1.0}})
     comparison = compared(new, old)
@@ -200,7 +200,7 @@ def test_a_suite_that_moved_to_another_file_keeps_its_base() -> None:
     assert comparison.gone == ()
 
 
-def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
+def test_indistinguishable_suites_are_not_paired() -> None:
     comparison = compare(
         run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="a.py"), told(HIGH, script="b.py"))
     )
@@ -208,7 +208,7 @@ def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
     assert len(comparison.gone) == 2
 
 
-def test_suites_of_one_command_pair_by_their_number_whatever_its_flags() -> None:
+def test_suites_of_a_command_pair_by_number_despite_flags() -> None:
     new, old = {"script": "bash suite.sh --fast"}, {"script": "bash suite.sh"}
     comparison = compare(run_of(told(HIGH, **new), told(LOW, **new)), run_of(told(HIGH, **old), told(LOW, **old)))
     assert [(row.suite, row.label) for row in comparison.rows] == [

@@ -75,7 +75,7 @@ def test_the_same_uses_have_the_same_digest() -> None:
     assert digest_states(replace(base, conditions=Conditions("other code", "settings"))) == state
 
 
-def test_what_is_unknown_has_no_digest() -> None:
+def test_unknown_uses_have_no_digest() -> None:
     unknown = (
         depends(Dependency("file", "prompt.md", "?")),
         depends(PROMPT, unknown="it starts processes"),
@@ -124,12 +124,12 @@ def test_earlier_runs_count_as_repeats_of_the_base() -> None:
     assert row(new, lucky, *usual).label is RowLabel.NOISE
 
 
-def test_without_the_past_nothing_differs() -> None:
+def test_without_history_nothing_differs() -> None:
     new, base = recorded([1.0] * 92 + [0.0] * 8, "new"), with_history(recorded([1.0] * 100), [0.5, 0.9] * 5)
     assert compare(new, base).rows == compare(new, replace(base, history=History())).rows
 
 
-def test_cases_in_quarantine_are_left_out() -> None:
+def test_cases_in_quarantine_are_excluded() -> None:
     base = recorded(FLAT)
     earlier = select_unchanged(recorded(FLAT, "old"), base)
     assert earlier is not None
@@ -161,7 +161,7 @@ def test_means_of_runs_in_the_same_state() -> None:
     assert collect_run_means(with_history(base, [0.1]), suite, {}) == {}
 
 
-def test_a_history_knows_the_states() -> None:
+def test_a_history_has_states() -> None:
     base = recorded(FLAT, "one")
     state = digest_states(base)["evals/demo.py"]
     first = history_after(base)
@@ -175,7 +175,7 @@ def test_a_history_knows_the_states() -> None:
     assert history_after(run_of(Told(scored(*FLAT)))).suites["demo"].states == ()
 
 
-def test_runs_that_move_widen_the_comparison() -> None:
+def test_movement_of_runs_widens_the_interval() -> None:
     new = recorded([1.0] * 30 + [0.0] * 70, "new")
     means = [0.4, 0.6, 0.45, 0.55, 0.5, 0.35, 0.65, 0.5, 0.48]
     base = with_history(recorded([1.0] * 50 + [0.0] * 50), means)

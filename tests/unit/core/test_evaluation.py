@@ -29,7 +29,7 @@ def oracle(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
 
 
 @given(unit, bounds)
-def test_a_threshold_holds_when_every_bound_does(score: float, given_bounds: dict[str, Any]) -> None:
+def test_a_threshold_needs_every_bound(score: float, given_bounds: dict[str, Any]) -> None:
     expected = oracle(score, **given_bounds)
     assert Threshold(**given_bounds).holds(score) is expected
     assert Evaluation(score, Threshold(**given_bounds)).passed is expected
@@ -67,7 +67,7 @@ def test_a_bound_is_a_finite_number(name: str, value: Any) -> None:
         (Threshold(), ""),
     ],
 )
-def test_a_threshold_reads_as_a_sentence(threshold: Threshold, text: str) -> None:
+def test_a_threshold_prints_a_sentence(threshold: Threshold, text: str) -> None:
     assert str(threshold) == text
 
 
@@ -77,7 +77,7 @@ def test_bounds_of_any_kind_of_number_are_alike() -> None:
 
 
 @pytest.mark.parametrize("value", [True, "1", None, 1j, [1], object()])
-def test_what_is_no_number_is_named(value: Any) -> None:
+def test_invalid_numbers_are_named(value: Any) -> None:
     with pytest.raises(TypeError, match="the limit must be a number, not"):
         require_number(value, "the limit")
 

@@ -116,7 +116,7 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     assert states(again) == []
 
 
-def test_an_accepted_row_is_a_family_of_its_own() -> None:
+def test_an_accepted_row_has_its_own_family() -> None:
     def row(p: float, entry: AcceptedRegression | None = None) -> Row:
         return Row(
             *("s", "e", RowLabel.NOISE), delta=-0.1, better=1, worse=9, p=p, p_worse=p / 2, p_better=1 - p / 2,
@@ -170,7 +170,7 @@ def flaky(score: float | None, **fields: object) -> Trial:
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
-def test_cases_in_quarantine_leave_every_number_of_both_sides() -> None:
+def test_cases_in_quarantine_count_on_neither_side() -> None:
     settings = Settings(min_pass_rate=1, fail_on_critical=True, max_error_rate=0, max_drop={"*": 0})
     before = suite(range(0), flaky(1), threshold=True)
     for score, status in ((0.0, Status.FAILED), (None, Status.ERRORED)):
@@ -205,7 +205,7 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
             assert states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
 
 
-def test_stable_runs_are_counted_on_from_the_base() -> None:
+def test_stable_runs_of_the_base_count() -> None:
     def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
         run = make_run(suite(range(0), flaky(score), threshold=True))
         if carried:
@@ -247,7 +247,7 @@ def test_a_suite_without_any_other_case_is_unmeasurable() -> None:
     assert "every case of the suite is quarantined" in [each.value for each in result.verdict.failed]
 
 
-def test_an_assertion_that_only_cases_in_quarantine_broke_passes() -> None:
+def test_assertions_broken_only_in_quarantine_pass() -> None:
     for low, exit_code in ((range(0), 0), (range(1), 1)):
         run = make_run(suite(low, flaky(0), threshold=True))
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
@@ -278,7 +278,7 @@ def test_every_report_has_both() -> None:
     assert {row["evaluator"]: row["state"] for row in data["rows"]} == {"accuracy": "accepted", "tone": "held"}
 
 
-def test_no_text_of_an_entry_changes_the_shape_of_a_report() -> None:
+def test_no_text_of_an_entry_changes_the_format_of_a_report() -> None:
     for text in (each[:500] for each in HOSTILE if each.strip()):
         drop = replace(DROP, by=text, reason=text, issue=text, place=text)
         flaky_cases = replace(FLAKY, owner=text, reason=text, place=text)

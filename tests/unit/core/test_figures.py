@@ -11,7 +11,7 @@ from scoregate.core.text import is_positive_number, is_whole_number, parse_amoun
 
 
 @pytest.mark.parametrize("said", [None, True, False, "1", [1], {}, 10**400])
-def test_what_is_no_number(said: Any) -> None:
+def test_non_numbers_are_none(said: Any) -> None:
     assert (parse_number(said), parse_amount(said)) == (None, None)
 
 
@@ -22,10 +22,10 @@ def test_an_amount_is_finite_and_not_negative(said: float, amounts_to: float | N
     assert parse_number(nan) is not None
 
 
-def test_whole_numbers_have_a_least_and_are_no_bools() -> None:
+def test_whole_numbers_have_a_minimum_and_are_no_bools() -> None:
     assert [said for said in (-1, 0, 1, 10**400, True, 1.0, "1", None) if is_whole_number(said, 0)] == [0, 1, 10**400]
     assert not is_whole_number(0, 1)
 
 
-def test_nothing_is_positive_but_numbers_over_zero() -> None:
+def test_only_numbers_over_zero_are_positive() -> None:
     assert [said for said in (0, -1, 0.5, 3, inf, nan, True, "1", None) if is_positive_number(said)] == [0.5, 3, inf]

@@ -46,7 +46,7 @@ def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tupl
     assert flipped(compare(run_of({"c": new}), run_of({"c": old}))) == found
 
 
-def test_trials_that_fail_in_another_order_are_no_news() -> None:
+def test_the_order_of_failing_trials_is_ignored() -> None:
     old = {f"c{at}": "PPF" for at in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
@@ -54,7 +54,7 @@ def test_trials_that_fail_in_another_order_are_no_news() -> None:
     assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
 
 
-def test_the_pass_rate_changes_by_shares_of_cases() -> None:
+def test_the_pass_rate_changes_by_parts_of_cases() -> None:
     counts = build_totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
     assert counts.pass_rate_change == pytest.approx((-1 / 3 - 1) / 2)
 

@@ -107,7 +107,7 @@ def test_the_order_among_cases_does_not_matter(streams: list[list[Event]], one: 
 
 
 @given(suites(), st.integers(0, 2**32))
-def test_columns_hold_what_the_cases_hold(streams: list[list[Event]], seed: int) -> None:
+def test_columns_equal_cases(streams: list[list[Event]], seed: int) -> None:
     fold, cases = folded(interleaved(streams, seed))
     assert len(fold.columns) == len(streams) == len(cases)
     for row, case in enumerate(cases):
@@ -120,7 +120,7 @@ def test_columns_hold_what_the_cases_hold(streams: list[list[Event]], seed: int)
         assert fold.columns.count(status) == sum(case.status is status for case in cases)
 
 
-def test_a_case_that_never_finished_says_so() -> None:
+def test_an_unfinished_case_has_an_error() -> None:
     fold, cases = folded(iter([CaseStarted(suite="s", case="a"), CaseOutput(suite="s", case="a", output=1)]))
     assert [error.error.type for error in cases[0].errors] == ["Unfinished"]
     assert cases[0].output == 1
@@ -128,7 +128,7 @@ def test_a_case_that_never_finished_says_so() -> None:
     assert not fold.result("s").complete
 
 
-def test_a_score_that_is_none_is_an_error_of_its_evaluator() -> None:
+def test_an_invalid_score_is_an_error_of_its_evaluator() -> None:
     """A program in another language may say anything."""
     told = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
     fold, cases = folded(iter([SuiteStarted(suite="s"), *told]))
@@ -182,7 +182,7 @@ def test_a_trial_that_is_reported_again_is_an_error_of_the_suite() -> None:
 
 
 @pytest.mark.parametrize(("planned", "complete"), [(None, True), (2, True), (1, True), (3, False)])
-def test_a_suite_that_finished_fewer_cases_than_planned_is_incomplete(planned: int | None, *, complete: bool) -> None:
+def test_a_suite_with_fewer_cases_than_planned_is_incomplete(planned: int | None, *, complete: bool) -> None:
     done: list[Event] = [CaseFinished(suite="s", case=case) for case in "ab"]
     fold, _ = folded(iter([SuiteStarted(suite="s", cases=planned), *done, SuiteFinished(suite="s")]))
     assert fold.result("s").complete is complete
@@ -196,9 +196,7 @@ def test_a_case_without_an_end_leaves_its_suite_incomplete() -> None:
 
 
 @pytest.mark.parametrize(("declared", "expected"), [(True, {"e": 1.0}), (False, {})])
-def test_true_is_a_score_of_an_evaluator_that_is_declared_boolean(
-    expected: dict[str, float], *, declared: bool
-) -> None:
+def test_true_is_a_score_of_a_boolean_evaluator(expected: dict[str, float], *, declared: bool) -> None:
     evaluator = EvaluatorInfo("e", boolean=declared)
     said: list[Event] = [
         SuiteStarted(suite="s", evaluators=(evaluator,)),

@@ -37,7 +37,7 @@ def means(history: History, suite: str = "demo", evaluator: str = "e") -> list[f
     return [None if point is None else point.mean for point in history.suite_history(suite).scores[evaluator]]
 
 
-def test_a_run_knows_what_those_before_it_measured() -> None:
+def test_a_run_has_results_of_earlier_runs() -> None:
     first = run(1, Told(scored(1.0, 0.0, 0.0, ERROR)), commit="a")
     history = chain(first, run(2, Told(scored(1.0, 1.0)), commit="b"), run(3, Told(scored(0.0)), commit="c")).history
     assert [past.id for past in history.runs] == ["run-1", "run-2"]
@@ -47,7 +47,7 @@ def test_a_run_knows_what_those_before_it_measured() -> None:
     assert history.suite_history("demo").took[1] == history.runs[1].took
 
 
-def test_what_was_not_there_is_no_number() -> None:
+def test_missing_values_are_no_numbers() -> None:
     both = Told({"c": {"e": 1.0, "f": 0.5}}, evaluators=(info("e"), info("f")))
     other = Told(scored(0.5), id="other", script="evals/other.py")
     history = chain(run(1, both), run(2, Told(scored(0.0)), other), run(3, both, other), run(4, both)).history
@@ -56,7 +56,7 @@ def test_what_was_not_there_is_no_number() -> None:
     assert means(history) == [1.0, 0.0, 1.0]
 
 
-def test_another_run_of_a_commit_takes_the_place_of_the_earlier_one() -> None:
+def test_a_newer_run_of_a_commit_replaces_the_earlier_one() -> None:
     told = Told(scored(1.0))
     again = chain(run(1, told, commit="a"), run(2, told, commit="b"), run(3, told, commit="a"), run(4, told))
     assert [past.id for past in again.history.runs] == ["run-2", "run-3"]
@@ -64,14 +64,14 @@ def test_another_run_of_a_commit_takes_the_place_of_the_earlier_one() -> None:
     assert [past.id for past in dirty.history.runs] == ["run-1", "run-2"]
 
 
-def test_a_line_that_shares_no_suite_is_none_of_the_run() -> None:
+def test_a_history_without_common_suites_is_dropped() -> None:
     assert (
         with_history_of(run(2, Told(scored(1.0), id="mine")), history_after(run(1, Told(scored(1.0))))).history
         == History()
     )
 
 
-def test_an_evaluator_that_was_another_is_told_by_its_digest() -> None:
+def test_a_changed_evaluator_has_another_digest() -> None:
     versions = [Told(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
     history = history_after(chain(*(run(at, told) for at, told in enumerate(versions))))
     one, same, other = (point.made_by if point else "" for point in history.suite_history("demo").scores["e"])
@@ -81,7 +81,7 @@ def test_an_evaluator_that_was_another_is_told_by_its_digest() -> None:
 
 
 @given(st.lists(STEPS, max_size=30))
-def test_a_chain_is_bounded_oldest_first_and_never_holds_a_run_twice(line: list[Step]) -> None:
+def test_a_history_is_bounded_oldest_first_and_has_each_run_once(line: list[Step]) -> None:
     last = run(0, Told(scored(1.0)))
     for at, (commit, dirty, evaluators) in enumerate(line, 1):
         names = sorted(evaluators | {"e"})
@@ -99,7 +99,7 @@ def test_a_chain_is_bounded_oldest_first_and_never_holds_a_run_twice(line: list[
         assert with_history_of(last, history) == last
 
 
-def test_what_has_no_room_is_left_out_by_whole_columns() -> None:
+def test_columns_that_do_not_fit_are_dropped() -> None:
     names = [f"e{at}" for at in range(MOST_SERIES + 50)]
     told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
     history = chain(run(1, told), run(2, told), run(3, told)).history
@@ -107,7 +107,7 @@ def test_what_has_no_room_is_left_out_by_whole_columns() -> None:
     assert {len(each) for each in history.series()} == {2}
 
 
-def test_names_without_end_leave_room_for_the_others() -> None:
+def test_very_long_names_leave_room_for_others() -> None:
     names = ["n" * MAX_HISTORY_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
     told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
     made = replace(run(1, told), message="é" * 1000, branch="b" * 1000)
@@ -119,7 +119,7 @@ def test_names_without_end_leave_room_for_the_others() -> None:
     assert history.runs[0].branch == "b" * MAX_TEXT_LENGTH
 
 
-def test_two_lines_that_meet_are_one_in_the_order_of_time_without_repeats() -> None:
+def test_merged_histories_are_chronological_without_repeats() -> None:
     start, told = run(1, Told(scored(1.0)), commit="a"), Told(scored(0.0))
     ours = chain(start, run(2, told, commit="b"), run(4, told))
     theirs = chain(start, run(3, told, commit="c"), run(5, told, commit="b"))
@@ -129,7 +129,7 @@ def test_two_lines_that_meet_are_one_in_the_order_of_time_without_repeats() -> N
     assert merge_histories(history_after(theirs), history_after(ours)) == history
 
 
-def test_lines_that_meet_stay_bounded_and_strangers_stay_apart() -> None:
+def test_merged_histories_are_bounded_and_unrelated_ones_stay() -> None:
     told = Told(scored(1.0))
     ours, theirs = (chain(*(run(at, told) for at in range(start, start + 40, 2))) for start in (1, 2))
     assert [past.id for past in merge_histories(history_after(ours), history_after(theirs)).runs] == [

@@ -11,7 +11,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
 
 
-def test_a_meter_that_nobody_uses_says_nothing() -> None:
+def test_an_unused_meter_has_no_usage() -> None:
     meter = UsageMeter()
     assert (meter.usage, meter.usages, meter.waited_s, meter.stopped, meter.count_question("q")) == (
         None,
@@ -22,7 +22,7 @@ def test_a_meter_that_nobody_uses_says_nothing() -> None:
     )
 
 
-def test_the_sum_of_usages() -> None:
+def test_usages_are_summed() -> None:
     assert sum_usage([]) is None
     first, second = Usage(1, 2, 3, 0.5, "a", answer="x"), Usage(10, 20, 30, None, "b", answer="y", cached=True)
     added = sum_usage([first, second])
@@ -32,7 +32,7 @@ def test_the_sum_of_usages() -> None:
     assert sum_usage([second, first]) == added
 
 
-def test_a_sum_is_stored_only_where_every_part_is() -> None:
+def test_a_sum_is_cached_if_every_part_is() -> None:
     stored, fresh = Usage(answer="x", cached=True), Usage(1)
     both = sum_usage([stored, Usage(answer="y", cached=True)]) or fresh
     mixed = sum_usage([stored, fresh]) or stored
@@ -40,7 +40,7 @@ def test_a_sum_is_stored_only_where_every_part_is() -> None:
     assert (both.answer is None, mixed.answer is None) == (False, True)
 
 
-def test_a_sum_counts_calls_and_how_many_were_stored() -> None:
+def test_a_sum_counts_calls_and_cached_ones() -> None:
     mark = Usage(answer="x", cached=True, calls=0)
     first = sum_usage([Usage(1), Usage(cached=True), mark]) or mark
     assert (first.calls, first.stored, first.cached) == (2, 1, False)
@@ -50,14 +50,14 @@ def test_a_sum_counts_calls_and_how_many_were_stored() -> None:
     assert (every.calls, every.stored, every.cached) == (2, 2, True)
 
 
-def test_sums_of_sums_name_each_model_once() -> None:
+def test_sums_name_each_model_once() -> None:
     total = Usage(1, model="a")
     for _ in range(3):
         total = sum_usage([total, Usage(1, model="b"), Usage(1, model="a")]) or total
     assert total.model == "a, b"
 
 
-def test_what_an_evaluation_carries_is_not_counted_twice() -> None:
+def test_usage_of_an_evaluation_counts_once() -> None:
     meter, other = UsageMeter(), Usage(100, cost=1.0)
     assert charged_usage(other, meter) == other
     for usage in (Usage(1, 1, cost=0.1), Usage(2, 2, cost=0.2)):
@@ -78,7 +78,7 @@ def test_threads_lose_nothing() -> None:
     assert (meter.usage or Usage()).input_tokens == 500
 
 
-def test_only_time_in_which_every_call_waits_was_waited() -> None:
+def test_only_time_when_every_call_waits_counts() -> None:
     meter = UsageMeter()
     with meter.measure_call():
         with meter.measure_wait():

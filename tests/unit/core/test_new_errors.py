@@ -47,7 +47,7 @@ def test_more_trials_on_one_side_are_not_more_errors() -> None:
     ]
 
 
-def test_cases_that_meet_an_error_together_count_once() -> None:
+def test_cases_with_a_common_error_count_once() -> None:
     base, broken = run_of([[False]] * 200), [[case < 20] for case in range(200)]
     assert judge(run_of(broken), base) == ["20 of 200 cases newly meet an error, 0 don't any more"]
     assert judge(run_of(broken, cluster_size=5), run_of([[False]] * 200, cluster_size=5)) == []

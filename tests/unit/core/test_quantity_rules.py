@@ -87,7 +87,7 @@ def test_a_small_part_without_a_case_is_spread_over_the_cases() -> None:
     assert ratio(run(0.0, cases=[0.2] * 12), old)[0] is PASSED  # 1.3 times: the others are not made any more
 
 
-def test_what_only_one_side_knows() -> None:
+def test_unknown_values_of_one_side() -> None:
     assert ratio(run(), run(1.0)) == (UNMEASURABLE, "unknown, though the baseline knows it")
     assert ratio(run(1.0), run()) == (PASSED, "unknown in the baseline")
 
@@ -102,14 +102,14 @@ def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
     return replace(made, suites=(replace(made.suites[0], columns=columns),))
 
 
-def test_cases_whose_judge_was_not_paid_are_not_compared() -> None:
+def test_cases_with_cached_judges_are_not_compared() -> None:
     assert ratio(judged(), judged(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
     assert ratio(judged(0.3, stored=range(3)), judged())[0] is FAILED
     for new, old in ((judged(9.0), judged(stored=range(12))), (judged(9.0, stored=range(12)), judged())):
         assert left_out(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
 
 
-def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
+def test_an_inapplicable_limit_has_a_reason() -> None:
     assert left_out(run(), run()) == ["neither run knows its cost"]
     stored = "answers were read from a store, which takes no time and costs nothing"
     every = range(12)
@@ -129,7 +129,7 @@ def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
     assert left_out(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
 
 
-def test_cases_of_a_store_are_left_out_of_those_that_are_compared() -> None:
+def test_cached_cases_are_not_compared() -> None:
     new, old = run(cases=[0.3] * 12 + [0.0] * 4, cached_rows=range(12, 16)), run(cases=[0.1] * 16)
     assert ratio(new, old)[0] is FAILED
 
@@ -173,7 +173,7 @@ def test_a_limit_holds_if_it_holds_with_the_calls_of_any_suite() -> None:
     assert limited(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
 
 
-def test_a_limit_is_shown_as_it_is_set() -> None:
+def test_a_limit_is_shown_as_set() -> None:
     for limit, value, shown in (
         (0.003, "$0.0037", "≤ $0.003"),
         (0.0125, "$0.0037", "≤ $0.0125"),

@@ -55,7 +55,7 @@ def test_a_scale_maps_scores_and_the_thresholds_of_settings_and_suite() -> None:
     assert (case.evaluations["words"].threshold, case.status) == (Threshold(gte=0.2), Status.PASSED)
 
 
-def test_a_setting_wins_over_the_scale_that_a_suite_or_a_file_states() -> None:
+def test_a_setting_overrides_the_scale_of_a_suite_or_file() -> None:
     declared = (EvaluatorInfo("words", scale=(0, 1000)),)
     _, (case,) = reduced(score(500), evaluators=declared)
     assert case.evaluations["words"].score == 0.5
@@ -70,7 +70,7 @@ def test_a_setting_wins_over_the_scale_that_a_suite_or_a_file_states() -> None:
     assert case.evaluations["words"].threshold == Threshold(gte=1), "it is on the stated scale"
 
 
-def test_a_score_outside_of_its_scale_is_an_error_of_its_case() -> None:
+def test_a_score_outside_its_scale_is_an_error_of_its_case() -> None:
     for stated in (None, {"value": 501, "scale": [0, 500]}):
         number = 501 / 500 if stated else 501
         rules = None if stated else {"words": WORDS}
@@ -105,7 +105,7 @@ def many(*values: float) -> Run:
     return run
 
 
-def test_a_rounding_error_is_no_score_outside() -> None:
+def test_a_rounding_error_is_in_the_scale() -> None:
     base, head = many(1 + 2e-16, -1e-12, *[0.9] * 38), many(1 + 2e-16, -1e-12, *[0.1] * 38)
     assert not head.suites[0].columns.unscaled
     for limits in WATCHED:
@@ -114,7 +114,7 @@ def test_a_rounding_error_is_no_score_outside() -> None:
     assert case.evaluations["words"].score == 1
 
 
-def test_a_few_scores_outside_are_errors_of_their_cases() -> None:
+def test_few_scores_outside_are_errors_of_their_cases() -> None:
     base, head = many(1.5, *[0.9] * 39), many(1.5, *[0.1] * 39)
     for new, old in ((head, base), (head, many(*[0.9] * 40)), (many(*[0.1] * 40), base)):
         comparison = compare(new, old)
@@ -142,7 +142,7 @@ def test_a_gate_that_depends_on_an_evaluator_without_a_scale_is_unmeasurable() -
     assert evaluate_gates(compare(counts, counts), Policy()).conclusion is Conclusion.PASSED
 
 
-def test_a_threshold_that_cannot_be_meant_for_the_scale_is_never_green() -> None:
+def test_a_threshold_outside_the_scale_is_never_green() -> None:
     stated = {"value": 2, "scale": [1, 5]}
     for threshold, problem in (
         (Threshold(gte=0.8), "has the bound 0.8, which is outside the scale [1, 5]"),
@@ -159,7 +159,7 @@ def test_a_threshold_that_cannot_be_meant_for_the_scale_is_never_green() -> None
     assert case.status is Status.FAILED
 
 
-def test_a_failure_outside_of_its_scale_is_no_error_among_others() -> None:
+def test_a_failure_outside_its_scale_is_no_error() -> None:
     others = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
     failed = score(0.2, threshold=Threshold(gte=0.5))
     run, _ = reduced(failed, *others, rules={"*": EvaluatorCriteria(scale=(1, 5)), "exact": EvaluatorCriteria()})
@@ -189,7 +189,7 @@ def test_a_wildcard_judges_verdicts_without_a_threshold_and_their_name_ignores_t
 
 
 @pytest.mark.parametrize("scale", [[0, 10**400], [10**400, 1], [0], "ab", [0, None], [True, 5], [5, 1]])
-def test_what_is_no_scale_in_metadata_is_none(scale: Any) -> None:
+def test_invalid_scales_in_metadata_are_ignored(scale: Any) -> None:
     _, (case,) = reduced(score(0.5, metadata={"value": 1, "scale": scale}))
     assert (case.evaluations["words"].score, case.status) == (0.5, Status.SCORED)
     rules = {"words": EvaluatorCriteria(scale=(0, 2))}
@@ -197,7 +197,7 @@ def test_what_is_no_scale_in_metadata_is_none(scale: Any) -> None:
     assert case.evaluations["words"].score == 0.25
 
 
-def test_it_is_never_green_where_nothing_else_was_measured_or_a_gate_needs_it() -> None:
+def test_without_other_scores_or_if_a_gate_needs_it_the_run_is_not_green() -> None:
     run, _ = reduced(score(350), score(1, case="b"))
     verdict = evaluate_gates(compare(run, None), Policy())
     assert verdict.conclusion is Conclusion.UNMEASURABLE
@@ -230,7 +230,7 @@ def test_an_ignored_evaluator_leaves_no_trace() -> None:
     assert evaluate_gates(compare(only, None), Policy()).conclusion is Conclusion.UNMEASURABLE
 
 
-def test_a_threshold_for_no_evaluator_is_a_mistake() -> None:
+def test_a_threshold_without_an_evaluator_is_an_error() -> None:
     run, _ = reduced(score(1, "exact"))
     policy = Policy(criteria=Criteria(evaluators={"wrods": WORDS}))
     (finding,) = evaluate_gates(compare(run, None), policy).failed

@@ -62,7 +62,7 @@ ANTHROPIC = [
 ]
 
 
-def test_messages_of_each_api_are_steps_and_each_call_has_its_result() -> None:
+def test_messages_of_each_api_are_steps_and_calls_have_results() -> None:
     assert read_messages(OPENAI) == [
         Message("system", "Be brief."),
         Message("user", "Hours?\n[image_url]"),
@@ -85,7 +85,7 @@ def test_messages_of_each_api_are_steps_and_each_call_has_its_result() -> None:
     ]
 
 
-def test_objects_of_sdks_are_read_and_other_values_are_refused_with_their_position() -> None:
+def test_sdk_objects_are_read_and_other_values_refused_with_position() -> None:
     message = SimpleNamespace(role="assistant", content="At nine.", tool_calls=None)
     assert read_messages([message]) == [Message("assistant", "At nine.")]
     langchain = SimpleNamespace(type="ai", content="", tool_calls=[{"name": "search", "args": {"q": 1}, "id": "1"}])
@@ -96,7 +96,7 @@ def test_objects_of_sdks_are_read_and_other_values_are_refused_with_their_positi
             read_messages([{"role": "user", "content": ""}, wrong])
 
 
-def test_tools_that_the_provider_runs_are_calls_too() -> None:
+def test_tools_run_by_the_provider_are_calls() -> None:
     items = [
         {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "hours"}},
         {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}},
@@ -119,7 +119,7 @@ def test_tools_that_the_provider_runs_are_calls_too() -> None:
     ]
 
 
-def test_a_result_without_its_call_is_kept() -> None:
+def test_a_result_without_a_call_is_kept() -> None:
     assert read_messages([{"role": "tool", "tool_call_id": "?", "content": "x"}]) == [ToolCall("(unknown)", {}, "x")]
     gemini = [
         {
@@ -151,7 +151,7 @@ def genai(number: int, parent: int, start: int, operation: str, **values: Any) -
     return span(number, parent, start, **{"gen_ai.operation.name": operation, **attributes})
 
 
-def test_spans_of_the_genai_conventions() -> None:
+def test_genai_spans_are_read() -> None:
     asked = [{"role": "user", "parts": [{"type": "text", "content": "Hours?"}]}]
     answered = [
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "search", "arguments": {"q": 1}}]}
@@ -176,7 +176,7 @@ def test_spans_of_the_genai_conventions() -> None:
     assert read_spans([chats[1], tool, chats[0]]) == [*said, ToolCall("search", {"q": 1}, "at 9", duration_s=2.0), *end]
 
 
-def test_tools_of_the_provider_have_no_span_of_their_own() -> None:
+def test_tools_of_the_provider_have_no_own_span() -> None:
     parts = [
         {"type": "server_tool_call", "id": "1", "name": "web_search", "server_tool_call": {"arguments": {"q": "x"}}},
         {"type": "server_tool_call_response", "id": "1", "server_tool_call_response": {"response": "y"}},
@@ -256,7 +256,7 @@ def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
     assert trajectory.agents == ["helper"]
 
 
-def test_spans_of_openinference() -> None:
+def test_openinference_is_read() -> None:
     attributes = {
         "openinference.span.kind": "LLM",
         "llm.input_messages.0.message.role": "user",
@@ -319,7 +319,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
 @given(
     st.lists(steps, max_size=5).map(tuple), st.none() | st.lists(st.text(max_size=9), max_size=3), st.text(max_size=9)
 )
-def test_a_record_is_read_as_it_was_written(steps: tuple[Step, ...], files: list[str] | None, stop: str) -> None:
+def test_a_record_round_trips(steps: tuple[Step, ...], files: list[str] | None, stop: str) -> None:
     trajectory = Trajectory(steps, changed_files=files, stop_reason=stop)
     assert Trajectory.read(json.loads(dump(trajectory.plain()))) == trajectory
 

@@ -109,7 +109,7 @@ def test_few_missing_scores_leave_the_cases_that_all_have() -> None:
     assert {row.name: (row.missing, row.errors) for row in ranking.rows} == {"few": (2, 2), "b": (0, 0)}
 
 
-def test_there_are_reasons_for_no_ranks() -> None:
+def test_missing_ranks_have_reasons() -> None:
     few = rank(variant("a", flips(9, [0, 1, 2])), variant("b", flips(9)))
     assert few.describe() == "Not ranked: only 9 cases have a score in each variant, and ranks need 10."
     assert [(row.name, row.rank, row.low, str(row.state)) for row in few.rows] == [
@@ -154,7 +154,7 @@ def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first(
     assert compared(told[0], None).variants == ()
 
 
-def test_by_chance_alone_a_variant_is_seldom_called_worse() -> None:
+def test_variants_are_seldom_worse_by_chance() -> None:
     source, wrong, runs = random.Random(7), 0, 60
     for _ in range(runs):
         drawn = [variant(str(at), [float(source.random() < 0.7) for _ in range(40)]) for at in range(6)]

@@ -126,12 +126,12 @@ def spelled(value: Any) -> Any:
 @given(events)
 @example(CaseOutput(suite="\ud800", case="\udfff", output={"\udc00": ["a\ud83d"]}))
 @example(Errored(suite="s", stage="task", error=ErrorInfo("E\ud800", "m\ud800", "t\ud800", "a\ud800")))
-def test_every_event_comes_back_as_it_was(event: Event) -> None:
+def test_every_event_round_trips(event: Event) -> None:
     assert parse_event(dump_event(event)) == spelled(event)
 
 
 @given(events)
-def test_a_line_is_a_line(event: Event) -> None:
+def test_an_event_is_a_line(event: Event) -> None:
     line = dump_event(event)
     assert b"\n" not in line
     assert b"\r" not in line
@@ -139,17 +139,17 @@ def test_a_line_is_a_line(event: Event) -> None:
 
 
 @given(content)
-def test_plain_content_stays_as_it_is(value: Any) -> None:
+def test_plain_content_is_unchanged(value: Any) -> None:
     assert to_plain(value) == spelled(value)
 
 
 @given(text)
-def test_a_lone_surrogate_is_spelled_out(value: str) -> None:
+def test_a_lone_surrogate_is_escaped(value: str) -> None:
     assert to_plain(value) == value.encode("utf-8", "backslashreplace").decode()
 
 
 @given(st.sets(text | st.integers() | st.none(), max_size=6))
-def test_equal_sets_are_written_alike(value: set[Any]) -> None:
+def test_equal_sets_are_equal_text(value: set[Any]) -> None:
     padding = {f"padding {number}" for number in range(50)}
     otherwise_laid_out = (value | padding) - (padding - value)
     assert dump(sort_sets(value)) == dump(sort_sets(otherwise_laid_out)) == dump(sort_sets(frozenset(value)))
@@ -157,7 +157,7 @@ def test_equal_sets_are_written_alike(value: set[Any]) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 100, 150])
-def test_nested_content_comes_back(depth: int) -> None:
+def test_nested_content_round_trips(depth: int) -> None:
     value: Any = "end"
     for _ in range(depth):
         value = {"in": [value]} if depth == 1 else [value]
@@ -166,7 +166,7 @@ def test_nested_content_comes_back(depth: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [200, 210, 240, 300, 100_000])
-def test_what_is_too_deep_to_be_read_is_not_written(depth: int) -> None:
+def test_too_deep_content_is_not_written(depth: int) -> None:
     value: Any = "end"
     for _ in range(depth):
         value = [value]
@@ -174,7 +174,7 @@ def test_what_is_too_deep_to_be_read_is_not_written(depth: int) -> None:
         dump_event(CaseOutput(suite="s", case="c", output=value))
 
 
-def test_many_brackets_side_by_side_are_not_deep() -> None:
+def test_many_flat_brackets_are_not_deep() -> None:
     event = CaseOutput(suite="s", case="c", output=[{"a": []}] * 5000)
     assert parse_event(dump_event(event)) == event
 
@@ -203,7 +203,7 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
         (b" " * MAX_EVENT_BYTES + GOOD, "over the limit of 8,388,608"),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_event_is_refused(line: bytes, words: str) -> None:
+def test_an_invalid_line_is_refused(line: bytes, words: str) -> None:
     with pytest.raises(InvalidEvent) as raised:
         parse_event(line)
     assert words in str(raised.value)
@@ -241,7 +241,7 @@ def test_an_invalid_evaluation_of_a_known_case_is_an_error_of_its_evaluator(rest
         (b'{"type":"case_finished","suite":"s","optional":true}', False),
     ],
 )
-def test_an_event_of_a_newer_version_may_be_optional(line: bytes, *, optional: bool) -> None:
+def test_an_event_of_a_newer_version_can_be_optional(line: bytes, *, optional: bool) -> None:
     with pytest.raises(InvalidEvent) as raised:
         parse_event(line)
     assert raised.value.optional is optional
@@ -252,5 +252,5 @@ def test_an_event_of_a_newer_schema_is_not_read() -> None:
         parse_event(GOOD[:-1] + b',"v":%d}' % (SCHEMA_VERSION + 1))
 
 
-def test_what_a_newer_minor_version_adds_is_ignored() -> None:
+def test_fields_of_a_newer_minor_version_are_ignored() -> None:
     assert parse_event(GOOD[:-1] + b',"colour":"red"}') == CaseFinished(suite="s", case="c")

@@ -68,7 +68,7 @@ def test_recorded_costs_count_where_no_price_is_known() -> None:
     assert expected(partly) == 1
 
 
-def test_stored_answers_cost_nothing() -> None:
+def test_cached_answers_cost_nothing() -> None:
     trials = [trial(f"c{n}", used(1, answer=f"{n:016x}")) for n in range(10)]
     found = estimate(trials, stored=[f"{n:016x}" for n in range(4)])
     assert expected(found) == 6
@@ -79,7 +79,7 @@ def test_stored_answers_cost_nothing() -> None:
     assert changed.cost.high >= 10  # a changed prompt has no stored answers
 
 
-def test_several_answers_of_one_trial_are_asked_for_one_by_one() -> None:
+def test_each_answer_of_a_trial_is_looked_up() -> None:
     usage = sum_usage([used(1, answer="a" * 16), used(1, answer="b" * 16)])
     assert expected(estimate([trial("a", usage)], stored=["a" * 16])) == 1
     many = sum_usage([used(1, answer=f"{n:016x}") for n in range(20)])
@@ -89,7 +89,7 @@ def test_several_answers_of_one_trial_are_asked_for_one_by_one() -> None:
     assert expected(estimate([trial("a", many)], stored=["0" * 16])) == 20
 
 
-def test_calls_that_the_base_read_from_a_cache_count_as_the_others_of_their_evaluator() -> None:
+def test_cached_calls_of_the_base_count_as_others_of_their_evaluator() -> None:
     cached = Usage(cost=0.0, model="ours", answer="a" * 16, cached=True)
     assert expected(estimate([trial("a", used(2)), trial("b", cached)])) == 4
     assert expected(estimate([trial("a", used(2)), trial("b", cached)], stored=["a" * 16])) == 2
@@ -132,7 +132,7 @@ def test_sums_are_narrower_than_their_parts() -> None:
     assert sum_intervals([]) == Interval()
 
 
-def test_the_duration_after_sample_cases_counts_what_runs_at_once() -> None:
+def test_the_duration_after_sample_cases_counts_concurrency() -> None:
     # Three cases ran at once in two seconds, so ten take as long, and a hundred take ten times as long.
     trials = [trial(f"c{n}", used(1)) for n in range(3)]
     for total, concurrency, seconds in ((10, 10, 2), (100, 10, 20), (100, 1, 2 * 100 / 3), (100, None, 2 * 100 / 3)):

@@ -63,7 +63,7 @@ def test_every_kind_of_file_gives_the_same_rows(dataset: Dataset, tmp_path: Path
     assert [dict(example.properties) for example in dataset] == rows
 
 
-def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_method_sets_the_kind(dataset: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
     adds = {"a.csv": dataset.add_from_csv, "d.json": dataset.add_from_json, "f.jsonl": dataset.add_from_jsonl}
     for name, add in {**adds, "h.yaml": dataset.add_from_yaml}.items():
@@ -114,7 +114,7 @@ def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> N
         ("missing.json", None, "missing.json cannot be read: No such file"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place_and_adds_nothing(
+def test_errors_have_a_position_and_add_nothing(
     datasets: Datasets, tmp_path: Path, name: str, text: str | bytes | None, told: str
 ) -> None:
     dataset = datasets.create("golden", of({"input": "string", "n": "integer"}))
@@ -128,7 +128,7 @@ def test_what_is_wrong_is_told_with_its_place_and_adds_nothing(
     assert len(datasets.get("golden")) == 0
 
 
-def test_all_that_is_wrong_is_told_at_once_up_to_a_bound(dataset: Dataset, tmp_path: Path) -> None:
+def test_all_errors_are_reported_up_to_a_limit(dataset: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("input,n\n" + f"x,{'9x' * 5000}\n" * 1000)
     with pytest.raises(JudgmentValidationError) as raised:
@@ -144,7 +144,7 @@ def test_many_aliases_do_not_fill_the_memory(dataset: Dataset, tmp_path: Path) -
         dataset.add_from_yaml(tmp_path / "a.yaml")
 
 
-def test_a_dataset_is_made_of_a_file(datasets: Datasets, tmp_path: Path) -> None:
+def test_a_file_becomes_a_dataset(datasets: Datasets, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("zip,n\n01234,1\n")
     made = datasets.create_from("text", tmp_path / "a.csv")
     assert [dict(example.properties) for example in made] == [{"zip": "01234", "n": "1"}]
@@ -158,9 +158,7 @@ def test_a_dataset_is_made_of_a_file(datasets: Datasets, tmp_path: Path) -> None
 
 
 @given(st.lists(st.tuples(ANY_TEXT, ANY_TEXT), min_size=1, max_size=5), st.sampled_from(",;\t|"))
-def test_any_text_survives_a_table(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], mark: str
-) -> None:
+def test_any_text_round_trips(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], mark: str) -> None:
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=mark, quoting=csv.QUOTE_ALL)

@@ -126,23 +126,23 @@ def changed(old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_every_kind_has_one_and_what_changes_nothing_does_not_change_it(of: Any, what: str) -> None:
+def test_every_kind_has_one_and_equal_code_keeps_it(of: Any, what: str) -> None:
     assert None not in (of(what).source, of(what).parameters)
     for old, new in SAME.values():
         assert of(what, changed(old, new)) == of(what)
 
 
 @pytest.mark.parametrize(("what", "old", "new"), SOURCE.values(), ids=SOURCE)
-def test_what_it_says_depends_on_changes_its_source(of: Any, what: str, old: str, new: str) -> None:
+def test_dependencies_change_its_source(of: Any, what: str, old: str, new: str) -> None:
     assert of(what, changed(old, new)).source != of(what).source
 
 
 @pytest.mark.parametrize(("one", "other"), PARAMETERS)
-def test_what_it_was_made_with_changes_its_parameters(of: Any, one: str, other: str) -> None:
+def test_arguments_change_its_parameters(of: Any, one: str, other: str) -> None:
     assert of(one).parameters != of(other).parameters
 
 
-def test_what_has_no_source_is_unknown() -> None:
+def test_missing_source_is_unknown() -> None:
     scope: dict[str, Any] = {"__name__": "nowhere"}
     exec("def passes(fields, scorers): return True", scope)
     assert fingerprint_function(scope["passes"]).source is None

@@ -153,18 +153,18 @@ ARGUMENTS = {
 }
 
 
-def test_it_is_the_same_in_every_module_that_has_this_source(of: Any) -> None:
+def test_equal_source_in_any_module_is_the_same(of: Any) -> None:
     assert of(BASE) == of(BASE)
     assert None not in (of(BASE).source, of(BASE).parameters)
 
 
 @pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
-def test_what_changes_no_score_does_not_change_it(of: Any, old: str, new: str) -> None:
+def test_irrelevant_changes_keep_it(of: Any, old: str, new: str) -> None:
     assert of(changed(old, new)) == of(BASE)
 
 
 @pytest.mark.parametrize(("old", "new"), SOURCE.values(), ids=SOURCE)
-def test_what_may_change_a_score_changes_its_source(of: Any, old: str, new: str) -> None:
+def test_relevant_changes_change_its_source(of: Any, old: str, new: str) -> None:
     assert of(changed(old, new)).source != of(BASE).source
 
 
@@ -175,24 +175,24 @@ def test_arguments_change_its_parameters(of: Any, made: str) -> None:
     assert (found.source, found.model) == (base.source, base.model)
 
 
-def test_two_functions_as_argument_are_told_apart(of: Any) -> None:
+def test_two_functions_as_argument_differ(of: Any) -> None:
     one, two = (changed("EVALUATOR = Words()", f"EVALUATOR = Words(pattern={f})") for f in ("stripped", "normalised"))
     assert of(one).parameters != of(two).parameters
 
 
-def test_its_model_stands_in_clear(of: Any) -> None:
+def test_its_model_is_readable(of: Any) -> None:
     found, base = of(changed('model="gpt-x"', 'model="gpt-y"')), of(BASE)
     assert (base.model, found.model) == ("gpt-x", "gpt-y")
     assert found.parameters == base.parameters
 
 
-def test_a_model_that_is_no_name_is_a_parameter(of: Any) -> None:
+def test_a_model_object_is_a_parameter(of: Any) -> None:
     one, two = (changed("EVALUATOR = Words()", f"EVALUATOR = Words(model={{'name': {name!r}}})") for name in "xy")
     assert of(one).model is None
     assert of(one).parameters != of(two).parameters
 
 
-def test_what_is_ignored_changes_nothing(of: Any) -> None:
+def test_ignored_fields_change_nothing(of: Any) -> None:
     other = changed("EVALUATOR = Words()", "EVALUATOR = Words(tags=())")
     assert of(other, ignore=["tags"]).parameters == of(BASE, ignore=["tags"]).parameters
 
@@ -211,14 +211,14 @@ def test_slots_are_parameters_too(of: Any) -> None:
     assert of(slotted).parameters != of(slotted.replace("(power=1)", "(power=2)")).parameters
 
 
-def test_an_iterator_as_argument_is_not_used_up(of: Any, tmp_path: Path) -> None:
+def test_an_iterator_as_argument_is_not_consumed(of: Any, tmp_path: Path) -> None:
     del tmp_path
     found = of(changed("EVALUATOR = Words()", "EVALUATOR = Words(tags=iter([1]))\nITERATOR = EVALUATOR.tags"))
     assert found.parameters
     assert list(sys.modules[f"evaluators_{next(_numbers) - 1}"].ITERATOR) == [1]
 
 
-def test_a_class_within_a_function_has_a_source(of: Any) -> None:
+def test_a_class_in_a_function_has_a_source(of: Any) -> None:
     local = BASE.replace(
         "EVALUATOR = Words()",
         "def make():\n    class Local(Parent):\n        id = 'l'\n        evaluate_test_case = None\n\n"
@@ -227,14 +227,14 @@ def test_a_class_within_a_function_has_a_source(of: Any) -> None:
     assert of(local).source not in (None, of(local.replace("id = 'l'", "id = 'm'")).source)
 
 
-def test_without_a_source_to_read_it_does_not_claim_one() -> None:
+def test_an_unreadable_source_is_unknown() -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
     made = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
     assert fingerprint_object(made()).source is None
 
 
-def test_our_own_classes_count_by_their_version(monkeypatch: pytest.MonkeyPatch, of: Any) -> None:
+def test_our_own_classes_have_a_version(monkeypatch: pytest.MonkeyPatch, of: Any) -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
     before = of(BASE)

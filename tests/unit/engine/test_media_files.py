@@ -63,7 +63,7 @@ def test_ten_thousand_media_in_one_case_are_an_error(tmp_path: Path) -> None:
     assert read_events(tmp_path) == []
 
 
-def test_a_script_can_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media_files, "MOST_IN_PROCESS", len(RED) + len(GREEN))
     log, media = EventLog("demo", tmp_path), [Media.from_bytes(data) for data in (RED, RED, GREEN, BEEP)]
     log.emit("case_output", output=media[:3], **KEY)

@@ -53,7 +53,7 @@ def plain(tests: list[Test] | None) -> list[dict[str, Any]]:
 
 @settings(deadline=None, max_examples=200)
 @given(tests=SETS, kind=st.sampled_from(["csv", "json", "jsonl"]), with_ids=st.booleans())
-def test_a_round_trip_loses_nothing(
+def test_tests_round_trip(
     tmp_path_factory: pytest.TempPathFactory, tests: list[Test], kind: str, with_ids: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"round-trip.{kind}"
@@ -64,7 +64,7 @@ def test_a_round_trip_loses_nothing(
     assert plain(back.tests) == plain(tests)
 
 
-def test_the_columns_are_those_that_are_needed(tmp_path: Path) -> None:
+def test_only_needed_columns_are_written(tmp_path: Path) -> None:
     def columns(*tests: Test) -> str:
         named("x", *tests).to_csv(tmp_path / "out.csv")
         return (tmp_path / "out.csv").read_bytes().decode().partition("\r\n")[0]
@@ -78,7 +78,7 @@ def test_the_columns_are_those_that_are_needed(tmp_path: Path) -> None:
     assert columns(foreign, question()) == f"{single},language_code,metadata,id"
 
 
-def test_a_table_of_the_documented_columns(tmp_path: Path) -> None:
+def test_documented_columns_are_read(tmp_path: Path) -> None:
     path = table(tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n")
     found = TestSet.from_csv(path, "N", "D", "S")
     assert (found.name, found.description, found.short_description) == ("N", "D", "S")
@@ -92,9 +92,7 @@ def test_a_table_of_the_documented_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_what_separates_cells_is_found_and_told(
-    tmp_path: Path, delimiter: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_delimiter_is_found_and_named(tmp_path: Path, delimiter: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "scoregate")
     path = tmp_path / "tests.csv"
     with path.open("w", encoding="utf-8-sig", newline="") as file:
@@ -106,12 +104,12 @@ def test_what_separates_cells_is_found_and_told(
     assert ("are separated by" in caplog.text) == (delimiter != ",")
 
 
-def test_rows_know_the_line_on_which_they_begin(tmp_path: Path) -> None:
+def test_rows_have_their_first_line(tmp_path: Path) -> None:
     path = table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
     assert [test.source_line for test in read_tests(path)] == [2, 7, 9]
 
 
-def test_a_requirement_is_a_column_and_headers_may_be_written_in_any_case(tmp_path: Path) -> None:
+def test_requirement_is_a_column_and_headers_ignore_case(tmp_path: Path) -> None:
     path = table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
     assert TestSet.from_csv(path).behaviors == ["b"]
 
@@ -124,7 +122,7 @@ def test_types_are_inferred(tmp_path: Path) -> None:
     assert found.tests[1].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
-def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
+def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
     path = table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
     with pytest.warns(UserWarning, match="there is no column") as told:
         assert TestSet.from_csv(path).test_count == 1
@@ -161,7 +159,7 @@ def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
         (HEADER.encode("utf-16"), ": is UTF-16, not UTF-8"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_errors_have_a_position(tmp_path: Path, text: str | bytes, told: str) -> None:
     path = table(tmp_path, text)
     with pytest.raises(InvalidTests) as raised:
         TestSet.from_csv(path)
@@ -169,14 +167,14 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str | bytes,
     assert isinstance(raised.value, ValueError)
 
 
-def test_all_problems_are_told_at_once_ten_at_most(tmp_path: Path) -> None:
+def test_at_most_ten_problems_are_listed(tmp_path: Path) -> None:
     path = table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
     with pytest.raises(InvalidTests) as raised:
         TestSet.from_csv(path)
     assert [line.split(":")[1] for line in raised.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
 
 
-def test_no_tests_are_fine_where_that_is_meant(tmp_path: Path) -> None:
+def test_no_tests_are_allowed_on_request(tmp_path: Path) -> None:
     empty = TestSet.from_csv(table(tmp_path, HEADER + "\n"), allow_empty=True)
     assert (empty.test_count, empty.test_set_type) == (0, TestType.SINGLE_TURN)
     with pytest.raises(EntityError, match="Test set has no tests to export"):
@@ -190,7 +188,7 @@ def test_both_types_are_refused_in_a_set_but_not_by_the_reader(tmp_path: Path) -
     assert [test.turns.value for test in read_tests(path)] == ["Single-Turn", "Multi-Turn"]
 
 
-def test_a_missing_file_is_the_systems_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         TestSet.from_csv(tmp_path / "none.csv")
     with pytest.raises(InvalidTests, match=r"ends in \.csv"):
@@ -210,13 +208,13 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
         list(read_tests(path))
 
 
-def test_nothing_warns_in_a_plain_table(tmp_path: Path) -> None:
+def test_a_plain_table_has_no_warnings(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
 
 
-def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LONGEST_CELL", 200_000)
     before = csv.field_size_limit(1000)
     try:
@@ -230,12 +228,12 @@ def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("text", ['content\n"open', "content\na,b", "content\na\nb", b"content\n\xff"])
-def test_a_file_that_is_no_single_thing_is_told(tmp_path: Path, text: str | bytes) -> None:
+def test_an_invalid_prompt_file_is_refused(tmp_path: Path, text: str | bytes) -> None:
     with pytest.raises(EntityError, match=r"tests\.csv"):
         Prompt.from_csv(table(tmp_path, text))
 
 
-def test_nothing_in_a_table_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     path, formula = tmp_path / "tests.csv", '=HYPERLINK("http://evil.example")'
     before = named("N", question(formula, category="+1", id="-x"), question(f"'{formula}"), question("'quoted'"))
     before.to_csv(path)

@@ -29,7 +29,7 @@ def test_nested_and_flat_fields_are_read(tmp_path: Path) -> None:
     assert found.tests[0].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
-def test_a_line_knows_its_number(tmp_path: Path) -> None:
+def test_a_line_has_its_number(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_text(f"\ufeff\n{json.dumps(FLAT)}\n\n{json.dumps(FLAT)}")
     assert [(test.source, test.source_line) for test in TestSet.from_jsonl(path).tests or []] == [
@@ -38,7 +38,7 @@ def test_a_line_knows_its_number(tmp_path: Path) -> None:
     ]
 
 
-def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
+def test_lines_equal_the_stores(tmp_path: Path) -> None:
     test_set = named("Hours", question("a\u202eb", id="1"))
     test_set.push()
     test_set.to_jsonl(tmp_path / "out.jsonl")
@@ -62,7 +62,7 @@ def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
         ("[" * 100_000, ": is nested too deeply"),
     ],
 )
-def test_what_is_wrong_with_json_is_told(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_errors_of_json_are_named(tmp_path: Path, text: str | bytes, told: str) -> None:
     path = tmp_path / "tests.json"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(InvalidTests) as raised:
@@ -71,7 +71,7 @@ def test_what_is_wrong_with_json_is_told(tmp_path: Path, text: str | bytes, told
     assert str(path) in raised.value.message
 
 
-def test_what_is_wrong_with_lines_is_told_and_none_is_skipped(tmp_path: Path) -> None:
+def test_errors_of_lines_are_named_and_none_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_bytes(json.dumps(FLAT).encode() + b'\n{\n[]\n"\xff"\n{"category": "c"}\n')
     with pytest.raises(InvalidTests) as raised:
@@ -79,7 +79,7 @@ def test_what_is_wrong_with_lines_is_told_and_none_is_skipped(tmp_path: Path) ->
     assert [line.split(":")[1] for line in raised.value.message.splitlines()] == ["2", "3", "4", "5"]
 
 
-def test_unknown_fields_are_told_once(tmp_path: Path) -> None:
+def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_text((json.dumps({**FLAT, "note": 1}) + "\n") * 3)
     with pytest.warns(UserWarning, match="tests have no field 'note'") as told:

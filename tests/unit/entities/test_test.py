@@ -22,7 +22,7 @@ def test_a_requirement_is_a_behavior() -> None:
         Test.from_dict({"behavior": "x", "requirement": "y"})
 
 
-def test_labels_and_types_may_be_objects_as_servers_send_them() -> None:
+def test_labels_and_types_can_be_objects() -> None:
     test = Test.from_dict(
         {
             "category": {"id": "1", "name": "Safety"},
@@ -37,7 +37,7 @@ def test_labels_and_types_may_be_objects_as_servers_send_them() -> None:
     assert (test.test_type, test.metadata) == (TestType.MULTI_TURN, {"a": 1})
 
 
-def test_what_describes_a_conversation_is_folded_into_its_configuration() -> None:
+def test_conversation_fields_are_part_of_the_configuration() -> None:
     test = talk("Get a refund", instructions="Insist", scenario="Shoes", restrictions="No threats", max_turns=5)
     assert test.test_configuration == TestConfiguration(
         goal="Get a refund", instructions="Insist", scenario="Shoes", restrictions="No threats", max_turns=5
@@ -57,12 +57,12 @@ def test_what_describes_a_conversation_is_folded_into_its_configuration() -> Non
         {"prompt": {"content": "x", "language_code": ""}},
     ],
 )
-def test_what_makes_no_test_is_refused(fields: dict[str, object]) -> None:
+def test_invalid_tests_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="validation error"):
         Test.model_validate(fields)
 
 
-def test_what_is_assigned_is_checked() -> None:
+def test_assignments_are_checked() -> None:
     test = question()
     with pytest.raises(ValidationError):
         test.test_type = "Both"  # type: ignore[assignment]
@@ -70,12 +70,12 @@ def test_what_is_assigned_is_checked() -> None:
     assert test.requirement == "Helps"
 
 
-def test_a_prompt_speaks_english_unless_told_and_an_empty_expectation_is_none() -> None:
+def test_a_prompt_is_english_by_default_and_an_empty_expectation_none() -> None:
     assert Prompt(content="x").language_code == "en"
     assert Prompt(content="x", expected_response="").expected_response is None
 
 
-def test_a_test_is_kept_by_itself_under_the_callers_id(kept: Path) -> None:
+def test_a_test_is_stored_under_the_given_id(kept: Path) -> None:
     test = question(id="test-123", metadata={"n": [1, None]})
     assert test.push()["test_type"] == "Single-Turn"
     assert (kept / "loose_tests" / "tests.jsonl").read_text().startswith('{"id": "test-123", "category": "Support", ')
@@ -97,7 +97,7 @@ def test_a_test_without_an_id_gets_one() -> None:
     assert Tests.exists(test.id)
 
 
-def test_what_push_needs_is_named() -> None:
+def test_missing_fields_of_push_are_named() -> None:
     with pytest.raises(ValueError, match=r"^Required fields for push: category, behavior$"):
         Test(topic="t").push()
     with pytest.raises(ValueError, match="there is no test 'none'"):
@@ -105,13 +105,13 @@ def test_what_push_needs_is_named() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
-def test_metadata_without_a_form_in_json_is_refused(value: object, kept: Path) -> None:
+def test_metadata_without_json_is_refused(value: object, kept: Path) -> None:
     with pytest.raises(EntityError, match="the test 'x'"):
         question(id="x", metadata={"value": value}).push()
     assert not (kept / "loose_tests").exists()
 
 
-def test_an_entity_shows_itself_as_json_and_goes_through_a_row_of_csv(tmp_path: Path) -> None:
+def test_an_entity_is_shown_as_json_and_round_trips_in_csv(tmp_path: Path) -> None:
     for entity in (
         question('say "hi";\n', metadata={"a": [1]}),
         talk(min_turns=1),

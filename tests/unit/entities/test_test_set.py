@@ -16,7 +16,7 @@ from scoregate.enums import TestType
 from scoregate.errors import EntityError, StoreError
 
 
-def test_a_set_is_a_document_and_a_line_a_test(kept: Path) -> None:
+def test_a_set_is_a_document_with_a_line_per_test(kept: Path) -> None:
     test_set = named("Safety Evaluation", question("a", id="1"), description="Two\nlines")
     kept_now = test_set.push()
     assert (test_set.id, kept_now["test_count"], test_set.test_set_type) == ("safety-evaluation", 1, "Single-Turn")
@@ -30,7 +30,7 @@ def test_a_set_is_a_document_and_a_line_a_test(kept: Path) -> None:
     assert head.startswith('id = "safety-evaluation"\nname = "Safety Evaluation"\ndescription = """\nTwo\nlines"""\n')
 
 
-def test_everything_comes_back() -> None:
+def test_sets_round_trip() -> None:
     test_set = named(
         "Talks",
         talk(max_turns=3, metadata={"a": None}),
@@ -48,7 +48,7 @@ def test_everything_comes_back() -> None:
     assert pulled.test_set_type is TestType.MULTI_TURN
 
 
-def test_ids_are_slugs_and_the_callers_own_stay() -> None:
+def test_ids_are_slugs_and_given_ones_stay() -> None:
     assert [TestSet(name=name).push()["id"] for name in ("A & B!", "a b", "Ünï 安全", "…", "")] == [
         "a-b",
         "a-b-2",
@@ -61,7 +61,7 @@ def test_ids_are_slugs_and_the_callers_own_stay() -> None:
     assert TestSets.pull(id="../set 1").name == "Mine"
 
 
-def test_a_second_push_puts_all_in_the_place_of_what_was_there() -> None:
+def test_a_second_push_replaces_everything() -> None:
     test_set = named("x", question("a"), question("b"))
     test_set.push()
     first = test_set.tests[0].id  # type: ignore[index]
@@ -73,7 +73,7 @@ def test_a_second_push_puts_all_in_the_place_of_what_was_there() -> None:
     assert len(TestSets.all()) == 1
 
 
-def test_what_is_not_said_stays() -> None:
+def test_omitted_fields_stay() -> None:
     test_set = named("x", description="d", metadata={"a": 1})
     test_set.push()
     TestSet(id="x", name="y").push()
@@ -81,7 +81,7 @@ def test_what_is_not_said_stays() -> None:
     assert (pulled.name, pulled.description, pulled.metadata, contents(pulled)) == ("y", "d", {"a": 1}, "ab")
 
 
-def test_lists_do_not_read_tests_and_still_count_them() -> None:
+def test_lists_count_tests_without_reading_them() -> None:
     named("x").push()
     (head,) = TestSets.all()
     assert head.tests is None
@@ -103,7 +103,7 @@ def test_lists_do_not_read_tests_and_still_count_them() -> None:
         ([question(), question(metadata={"a": float("nan")})], None, "the test"),
     ],
 )
-def test_what_cannot_be_pushed_changes_nothing(tests: list[Test], said: TestType | None, told: str) -> None:
+def test_an_invalid_push_changes_nothing(tests: list[Test], said: TestType | None, told: str) -> None:
     named("x", question("before")).push()
     with pytest.raises(ValueError, match=told):
         TestSet(id="x", name="x", tests=tests, test_set_type=said).push()
@@ -113,12 +113,12 @@ def test_what_cannot_be_pushed_changes_nothing(tests: list[Test], said: TestType
     assert [each.id for each in TestSets.all()] == ["x"]
 
 
-def test_the_type_of_a_set_without_tests_is_what_was_said() -> None:
+def test_an_empty_set_has_the_given_type() -> None:
     assert TestSet(name="x").push()["test_set_type"] == "Single-Turn"
     assert TestSet(name="y", test_set_type=TestType.MULTI_TURN).push()["test_set_type"] == "Multi-Turn"
 
 
-def test_a_name_is_needed_and_what_toml_cannot_hold_is_refused() -> None:
+def test_a_name_is_needed_and_values_outside_toml_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^Required fields for push: name$"):
         TestSet().push()
     with pytest.raises(EntityError, match=r"metadata cannot be kept as it is"):
@@ -127,7 +127,7 @@ def test_a_name_is_needed_and_what_toml_cannot_hold_is_refused() -> None:
         TestSet(name="x", metadata={"a": object()}).push()
 
 
-def test_tests_come_and_go() -> None:
+def test_tests_can_change() -> None:
     test_set = named("x", question("a"))
     for act in (test_set.add_tests, test_set.remove_tests):
         with pytest.raises(ValueError, match="Test set ID must be set"):
@@ -152,14 +152,14 @@ def test_tests_come_and_go() -> None:
         test_set.add_tests([talk()])
 
 
-def test_an_empty_set_takes_the_type_of_the_first_tests() -> None:
+def test_an_empty_set_gets_the_type_of_the_first_tests() -> None:
     test_set = TestSet(name="x")
     test_set.push()
     test_set.add_tests([talk()])
     assert TestSets.pull(id="x").test_set_type is TestType.MULTI_TURN
 
 
-def test_a_test_of_sets_is_changed_and_deleted_in_all_of_them() -> None:
+def test_a_shared_test_changes_in_all_sets() -> None:
     shared = question("old", id="shared")
     for name in ("x", "y"):
         named(name, question(name), shared).push()
@@ -195,7 +195,7 @@ def test_metrics_are_names_and_change_in_the_store_at_once() -> None:
         test_set.add_metric(3)
 
 
-def test_pushes_at_one_time_lose_nothing() -> None:
+def test_concurrent_pushes_lose_nothing() -> None:
     def push(_: int) -> None:
         named("x").push()
 
@@ -210,7 +210,7 @@ def test_pushes_at_one_time_lose_nothing() -> None:
     assert TestSets.pull(id="x").test_count == 10
 
 
-def test_the_store_may_be_elsewhere(tmp_path: Path) -> None:
+def test_the_store_can_be_elsewhere(tmp_path: Path) -> None:
     named("here").push()
     with use_store(tmp_path / "there"):
         named("there").push()
@@ -218,7 +218,7 @@ def test_the_store_may_be_elsewhere(tmp_path: Path) -> None:
     assert [each.id for each in TestSets.all()] == ["here"]
 
 
-def test_a_large_set_streams() -> None:
+def test_a_large_set_is_streamed() -> None:
     named("x", *(question(f"question {n} " * 10) for n in range(3000))).push()
     head = TestSets.all()[0]
     tracemalloc.start()
@@ -233,7 +233,7 @@ def edit(kept: Path, old: str, new: str, file: str = "tests.jsonl") -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
-def test_edits_by_hand_are_read_and_comments_stay(kept: Path) -> None:
+def test_hand_edits_are_read_and_comments_stay(kept: Path) -> None:
     named("x", question("a", id="1")).push()
     edit(kept, 'name = "x"', '# ours\nname = "The x"', "test_set.toml")
     line = '{"requirement": "b", "category": "c", "prompt": {"content": "new"}}\n'
@@ -260,7 +260,7 @@ def test_edits_by_hand_are_read_and_comments_stay(kept: Path) -> None:
         ("<<<<<<< HEAD", "git left a merge conflict here"),
     ],
 )
-def test_a_wrong_line_is_told(kept: Path, line: str, told: str) -> None:
+def test_a_wrong_line_fails(kept: Path, line: str, told: str) -> None:
     named("x", question("a", id="1")).push()
     edit(kept, "}\n", f"}}\n{line}\n")
     for act in (lambda: TestSets.pull(id="x"), Tests.all, lambda: TestSet(id="x").add_tests([question()])):
@@ -280,7 +280,7 @@ def test_a_wrong_line_is_told(kept: Path, line: str, told: str) -> None:
         ("id =", "<<<<<<< HEAD\nid =", r"test_set.toml:1: git left a merge conflict"),
     ],
 )
-def test_a_wrong_document_is_told(kept: Path, old: str, new: str, told: str) -> None:
+def test_a_wrong_document_fails(kept: Path, old: str, new: str, told: str) -> None:
     named("x").push()
     edit(kept, old, new, "test_set.toml")
     for act in (lambda: TestSets.pull(id="x"), TestSets.all):

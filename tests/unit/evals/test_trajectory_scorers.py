@@ -70,7 +70,7 @@ def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference(
         assert (mode, calls, *found) == (mode, calls, *wanted)
 
 
-def test_arguments_are_compared_as_asked() -> None:
+def test_arguments_are_compared_as_configured() -> None:
     call = ToolCall("search", {"q": "opening hours", "page": {"n": 1.0, "size": 10}, "tags": ["a"]})
     for args, expected, passes in (
         ("equal", {"q": "opening hours", "page": {"n": 1, "size": 10}, "tags": ("a",)}, True),
@@ -105,19 +105,19 @@ def test_one_call_needs_no_list() -> None:
     assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
 
 
-def test_a_name_and_a_call_in_full_are_two_calls() -> None:
+def test_a_name_and_a_full_call_are_two_calls() -> None:
     wanted = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
     assert score(tool_calls(wanted, mode="superset", args="ignore"), SEARCH)[0] == 0.5
     assert score(tool_calls(wanted, mode="superset"), SEARCH, BUY) == (1.0, None)
     assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
 
 
-def test_a_repeated_call_may_have_its_arguments_in_another_order() -> None:
+def test_repeated_calls_can_have_arguments_in_any_order() -> None:
     one, other = {"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}
     assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
 
 
-def test_tools_of_an_mcp_server_have_its_name_or_not() -> None:
+def test_tools_of_an_mcp_server_can_have_its_name() -> None:
     call = ToolCall("mcp__shop__delete__all", {"id": 1})
     assert score(never_called("delete*"), call)[0] == 0.0
     assert score(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
@@ -129,14 +129,14 @@ def test_tools_of_an_mcp_server_have_its_name_or_not() -> None:
     assert score(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
 
 
-def test_optional_tools_may_be_called_or_not() -> None:
+def test_optional_tools_can_be_called() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
     assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
     assert score(check, SEARCH, BUY) == (1.0, None)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
-def test_matchings_are_as_large_as_possible(wanted: list[str], given: list[str]) -> None:
+def test_matchings_are_maximal(wanted: list[str], given: list[str]) -> None:
     expected, calls = [ExpectedCall(name) for name in wanted], [ToolCall(name) for name in given]
     matches = make_matcher("equal")
     any_order = match_any_order(expected, calls, matches)
@@ -148,13 +148,13 @@ def test_matchings_are_as_large_as_possible(wanted: list[str], given: list[str])
         assert all(wanted[one] == given[other] for one, other in pairs.items())
 
 
-def test_a_call_that_fits_two_expected_ones_is_left_to_the_one_that_needs_it() -> None:
+def test_a_call_that_matches_twice_is_assigned_where_needed() -> None:
     wanted = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
     calls = [ToolCall("t", {"a": number}) for number in (1, 2, 3)]
     assert score(tool_calls(wanted, mode="any_order"), *calls) == (1.0, None)
 
 
-def test_how_often_a_tool_is_called() -> None:
+def test_calls_of_a_tool_are_counted() -> None:
     for check, wanted in (
         (called("search"), None),
         (called("s*", 2), None),
@@ -174,7 +174,7 @@ def test_how_often_a_tool_is_called() -> None:
         assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (check.name, float(wanted is None), wanted)
 
 
-def test_steps_that_are_missing_may_be_any_call() -> None:
+def test_missing_steps_can_be_any_call() -> None:
     checks = (never_called("pay"), called("pay", 0), tool_calls([]), no_repeated_calls(), max_steps(5))
     for check in (*checks, recovered_from_errors(), tool_calls(["pay"], mode="subset")):
         with pytest.raises(
@@ -190,7 +190,7 @@ def test_steps_that_are_missing_may_be_any_call() -> None:
         never_called("pay")(unrelated)
 
 
-def test_a_call_that_failed_may_be_made_again() -> None:
+def test_a_failed_call_can_be_repeated() -> None:
     failed = ToolCall("search", {"q": 1}, error="offline")
     again = ToolCall("search", {"q": 1})
     assert score(no_repeated_calls(), failed, failed, again) == (1.0, None)
@@ -216,7 +216,7 @@ def test_changed_files() -> None:
         files_changed([])(Trajectory())
 
 
-def test_a_command_in_the_workspace(tmp_path: Path) -> None:
+def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     python = sys.executable
     passes = command_passes(f"{python} -c \"open('a.txt').read()\"")
@@ -233,7 +233,7 @@ def test_a_command_in_the_workspace(tmp_path: Path) -> None:
         passes(Trajectory())
 
 
-def test_operators_of_a_shell_are_found_outside_of_quotes(tmp_path: Path) -> None:
+def test_shell_operators_are_found_outside_quotes(tmp_path: Path) -> None:
     for command, found in (
         ("echo x | grep -q y", ("|", 8)),
         ("echo x|grep y", ("|", 7)),
@@ -254,7 +254,7 @@ def test_operators_of_a_shell_are_found_outside_of_quotes(tmp_path: Path) -> Non
         assert score(command_passes(words), workspace=str(tmp_path))[0] == expected
 
 
-def test_wrong_arguments_are_refused_when_the_scorer_is_made() -> None:
+def test_wrong_arguments_are_refused_at_once() -> None:
     for make, message in (
         (lambda: tool_calls(mode="sorted"), "mode must be one of exact, in_order"),  # type: ignore[arg-type]
         (lambda: tool_calls(args="fuzzy"), "args must be one of equal, subset"),
@@ -299,7 +299,7 @@ def test_a_suite_records_the_trajectory_of_its_task() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_task_may_return_its_trajectory() -> None:
+def test_a_task_can_return_its_trajectory() -> None:
     trajectory = Trajectory([BUY, Message("assistant", "Done.")], changed_files=["a"], workspace="/nowhere")
     result = evaluate(
         "demo", data=["x"], task=lambda _: trajectory, scorers=[called("buy"), lambda output: output == "Done."]

@@ -55,7 +55,7 @@ def test_a_pin_chooses_the_version(two: JudgesFactory, pins: Any, expected: list
     assert labels(two.resolve(["helpfulness", "tone"], pins)) == expected
 
 
-def test_judges_and_pins_may_be_named_by_id(two: JudgesFactory) -> None:
+def test_judges_and_pins_can_be_ids(two: JudgesFactory) -> None:
     found = two.get("helpfulness")
     assert isinstance(found, JudgeVersion)
     pins = [{"judge_id": found.id, "version": "1.0"}, {"name": "helpfulness", "version": "0.0"}]
@@ -84,7 +84,7 @@ def test_judges_and_pins_may_be_named_by_id(two: JudgesFactory) -> None:
         ([{"name": "helpfulness", "tag": 3}], "must be a string"),
     ],
 )
-def test_a_pin_that_is_not_written_as_it_must_be(two: JudgesFactory, pins: Any, told: str) -> None:
+def test_an_invalid_pin_is_refused(two: JudgesFactory, pins: Any, told: str) -> None:
     with pytest.raises(ValueError, match="judge_versions") as caught:
         two.resolve(["helpfulness"], pins)
     assert told in str(caught.value)
@@ -102,7 +102,7 @@ def test_a_pin_that_is_not_written_as_it_must_be(two: JudgesFactory, pins: Any, 
         (["tone"], [{"name": "tone", "major": 0, "minor": 7}], "has no version 0.7"),
     ],
 )
-def test_what_cannot_be_resolved(two: JudgesFactory, names: list[str], pins: Any, told: str) -> None:
+def test_unknown_pins_fail(two: JudgesFactory, names: list[str], pins: Any, told: str) -> None:
     with pytest.raises(JudgmentValidationError) as caught:
         two.resolve(names, pins)
     assert told in str(caught.value)

@@ -36,7 +36,7 @@ def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges
     assert numbers(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
 
 
-def test_what_no_score_depends_on_makes_no_version(judges: JudgesFactory) -> None:
+def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
     made(judges)
     assert judges.update(NAME, description="for support").version == "0.0"
     judges.tag(NAME)
@@ -45,7 +45,7 @@ def test_what_no_score_depends_on_makes_no_version(judges: JudgesFactory) -> Non
     assert judges.update(NAME, major=True).version == "1.0"
 
 
-def test_ten_comes_after_nine(judges: JudgesFactory, store: Store) -> None:
+def test_versions_sort_as_numbers(judges: JudgesFactory, store: Store) -> None:
     made(judges)
     for number in range(11):
         judges.update(NAME, prompt=f"p{number}")
@@ -53,7 +53,7 @@ def test_ten_comes_after_nine(judges: JudgesFactory, store: Store) -> None:
     assert [line["version"] for line in lines(store)] == [f"0.{number}" for number in range(12)]
 
 
-def test_a_score_type_takes_its_own_parts_with_it(judges: JudgesFactory) -> None:
+def test_another_score_type_drops_old_fields(judges: JudgesFactory) -> None:
     judges.create("tone", "How?", score_type="categorical", categories=["good", {"value": "bad", "score": 0}])
     changed = judges.update("tone", score_type="numeric", min_score=1, max_score=5)
     assert (changed.categories, changed.scale) == ((), (1.0, 5.0))
@@ -81,7 +81,7 @@ def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: Ju
     assert judges.get(NAME) == judges.get(NAME, tag="latest")
 
 
-def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
+def test_missing_ones_are_named(judges: JudgesFactory) -> None:
     assert judges.get("nope") is None
     assert judges.delete("nope") is False
     made(judges)
@@ -109,12 +109,12 @@ def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
     assert [each.name for each in judges.list()] == [NAME]
 
 
-def test_half_a_character_becomes_a_question_mark(judges: JudgesFactory) -> None:
+def test_a_lone_surrogate_is_a_question_mark(judges: JudgesFactory) -> None:
     assert judges.create(NAME, "x\ud800", description="\udfff").prompt == "x?"
     assert numbers(judges) == ["0.0"]
 
 
-def test_a_name_is_taken_until_the_judge_is_deleted_with_its_history(judges: JudgesFactory, store: Store) -> None:
+def test_a_name_is_reserved_until_the_judge_is_deleted(judges: JudgesFactory, store: Store) -> None:
     made(judges, "a")
     judges.update(NAME, prompt="b")
     with pytest.raises(JudgmentConflictError, match="there is a judge 'helpfulness' already"):
@@ -124,7 +124,7 @@ def test_a_name_is_taken_until_the_judge_is_deleted_with_its_history(judges: Jud
     assert (made(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
 
 
-def test_a_prompt_that_was_edited_is_the_next_version_when_it_is_used(judges: JudgesFactory, store: Store) -> None:
+def test_an_edited_prompt_becomes_the_next_version_at_use(judges: JudgesFactory, store: Store) -> None:
     made(judges)
     judges.tag(NAME)
     edit(store, "prompt", "Does it help? {{output}}")
@@ -145,9 +145,7 @@ def test_a_prompt_that_was_edited_is_the_next_version_when_it_is_used(judges: Ju
         ("3.0", "the second", "3.0"),
     ],
 )
-def test_the_document_is_the_truth(
-    judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str
-) -> None:
+def test_the_document_wins(judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str) -> None:
     for made_prompt in ("the first", "the middle", "the second"):
         judges.update(NAME, prompt=made_prompt) if document(store).exists() else made(judges, made_prompt)
     edit(store, "version", version)
@@ -157,7 +155,7 @@ def test_the_document_is_the_truth(
     assert judges.versions(NAME)[0] == newest, "used again, it is no newer"
 
 
-def test_a_judge_written_by_hand_alone_gets_what_it_lacks(judges: JudgesFactory, store: Store) -> None:
+def test_a_handwritten_judge_gets_missing_fields(judges: JudgesFactory, store: Store) -> None:
     document(store).parent.mkdir(parents=True)
     document(store).write_text('# mine\nscore_type = "binary"\nprompt = "Is it polite? {{output}}"\n')
     found = judges.get(NAME)
@@ -169,7 +167,7 @@ def test_a_judge_written_by_hand_alone_gets_what_it_lacks(judges: JudgesFactory,
     assert f'id = "{found.id}"' in text
 
 
-def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFactory, store: Store) -> None:
+def test_a_copy_with_the_old_name_or_id_is_refused(judges: JudgesFactory, store: Store) -> None:
     made(judges)
     copy = document(store, "copy")
     copy.write_text(document(store).read_text())
@@ -180,7 +178,7 @@ def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFact
         judges.list()
 
 
-def test_a_version_that_was_changed_in_the_history_is_told(judges: JudgesFactory, store: Store) -> None:
+def test_a_version_changed_in_the_history_is_named(judges: JudgesFactory, store: Store) -> None:
     made(judges)
     judges.update(NAME, prompt="b")
     history(store).write_text(history(store).read_text().replace("Is it helpful?", "Is it great?"))
@@ -188,14 +186,14 @@ def test_a_version_that_was_changed_in_the_history_is_told(judges: JudgesFactory
         judges.get(NAME)
 
 
-def test_a_history_that_was_lost_begins_again_with_what_the_document_says(judges: JudgesFactory, store: Store) -> None:
+def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store: Store) -> None:
     made(judges)
     judges.update(NAME, prompt="b")
     history(store).unlink()
     assert numbers(judges) == ["0.1"]
 
 
-def test_a_store_that_cannot_be_written_gives_the_same_version(
+def test_a_read_only_store_has_the_same_version(
     judges: JudgesFactory, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the work tree is mounted read-only. Root may write everywhere, so the lock's package is taken away."""

@@ -25,28 +25,28 @@ def bars(draw: Any) -> tuple[ScoreThreshold, float]:
 
 
 @given(bars())
-def test_a_value_passes_by_its_own_scale(drawn: tuple[ScoreThreshold, float]) -> None:
+def test_a_value_passes_on_its_own_scale(drawn: tuple[ScoreThreshold, float]) -> None:
     bar, value = drawn
     score, threshold = bar.score(value)
     assert Evaluation(score, threshold).passed is HOLDS[bar.operator](value, bar.threshold)
 
 
 @given(bars(), st.data())
-def test_what_is_compared_keeps_the_order(drawn: tuple[ScoreThreshold, float], data: st.DataObject) -> None:
+def test_compared_values_keep_their_order(drawn: tuple[ScoreThreshold, float], data: st.DataObject) -> None:
     bar, value = drawn
     if bar.operator not in ("=", "!="):
         more = data.draw(st.floats(value, bar.scale.high))
         assert bar.score(value)[0] <= bar.score(more)[0]
 
 
-def test_two_values_that_are_one_part_are_still_told_apart() -> None:
+def test_two_values_of_one_score_still_differ() -> None:
     bar = ScoreThreshold(Scale(-1e16, 1e16), 0.1, ThresholdOperator.GREATER_THAN)
     assert bar.scale.part(0.2) == bar.scale.part(0.1)
     assert [Evaluation(*bar.score(value)).passed for value in (0.0, 0.1, 0.2)] == [False, False, True]
 
 
 @pytest.mark.parametrize(("sign", "scores"), [("=", [0, 1, 0]), ("!=", [1, 0, 1])])
-def test_what_has_no_direction_scores_as_it_passes(sign: str, scores: list[float]) -> None:
+def test_equality_scores_0_or_1(sign: str, scores: list[float]) -> None:
     bar = ScoreThreshold(Scale(1, 5), 3, ThresholdOperator(sign))
     assert [bar.score(value)[0] for value in (2, 3, 4)] == scores
     assert bar.operator.upwards

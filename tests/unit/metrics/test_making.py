@@ -19,7 +19,7 @@ from scoregate.metrics import (
 from scoregate.testing.evaluators import BaseIsEquals
 
 
-def test_a_scale_is_from_0_to_1_and_its_middle_passes() -> None:
+def test_a_default_scale_is_0_to_1_and_0_5_passes() -> None:
     judge = NumericJudge("Is it polite?")
     assert (judge.min_score, judge.max_score, judge.threshold, judge.threshold_operator) == (0, 1, 0.5, ">=")
     assert (judge.name, judge.metric_scope) == ("NumericJudge", (TestType.SINGLE_TURN, TestType.MULTI_TURN))
@@ -48,7 +48,7 @@ SCALES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("given", "said"), SCALES)
-def test_what_is_no_numeric_judge(given: dict[str, Any], said: str) -> None:
+def test_invalid_numeric_judges(given: dict[str, Any], said: str) -> None:
     with pytest.raises(MetricError, match=said) as caught:
         NumericJudge(**{"evaluation_prompt": "Is it polite?", "name": "polite", **given})
     assert isinstance(caught.value, ValueError)
@@ -71,7 +71,7 @@ CATEGORIES: list[tuple[Any, Any, str]] = [
 
 
 @pytest.mark.parametrize(("categories", "passing", "said"), CATEGORIES)
-def test_what_is_no_categorical_judge(categories: Any, passing: Any, said: str) -> None:
+def test_invalid_categorical_judges(categories: Any, passing: Any, said: str) -> None:
     with pytest.raises(MetricError, match=said):
         CategoricalJudge("Which tone?", categories=categories, passing_categories=passing)
 
@@ -82,19 +82,19 @@ def test_the_criteria_of_a_goal_are_a_list_of_sentences() -> None:
             GoalAchievementJudge(required_criteria=given)  # type: ignore[arg-type]
 
 
-def test_one_passing_category_may_be_a_word() -> None:
+def test_one_passing_category_can_be_text() -> None:
     judge = CategoricalJudge("Which tone?", categories=["kind", "odd"], passing_categories="kind")
     assert judge.passing_categories == ("kind",)
     assert judge.requires_ground_truth
 
 
-def test_scopes_are_words_or_types() -> None:
+def test_scopes_are_texts_or_types() -> None:
     assert NumericJudge("x", metric_scope="single-turn").metric_scope == (TestType.SINGLE_TURN,)
     both = NumericJudge("x", metric_scope=["MULTI_TURN", TestType.SINGLE_TURN]).metric_scope
     assert both == (TestType.SINGLE_TURN, TestType.MULTI_TURN)
 
 
-def test_a_judge_may_be_a_class_of_ones_own() -> None:
+def test_a_judge_can_be_a_custom_class() -> None:
     class Polite(NumericJudge):
         def __init__(self) -> None:
             super().__init__("Is it polite?", min_score=1, max_score=3)
@@ -115,12 +115,12 @@ BAD_INPUT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("given", "said"), BAD_INPUT)
-def test_what_cannot_be_graded(given: dict[str, Any], said: str) -> None:
+def test_invalid_grades_fail(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         NumericJudge("x").evaluate(**{"input": "a", "output": "b", **given})
 
 
-def test_some_need_to_know_what_is_right() -> None:
+def test_some_need_an_expected_output() -> None:
     tone = CategoricalJudge("Which tone?", categories=["kind", "odd"], passing_categories="kind")
     with pytest.raises(ValueError, match="needs an expected_output to compare with, and this test has none"):
         tone.evaluate("a", "b")
@@ -128,7 +128,7 @@ def test_some_need_to_know_what_is_right() -> None:
         behavior_judge().evaluate("a", "b")
 
 
-def test_metrics_have_names_of_their_own() -> None:
+def test_metrics_have_unique_names() -> None:
     class Equal(BaseIsEquals[Any, Any]):
         id = "x"
 
@@ -165,7 +165,7 @@ def test_messages_become_turns() -> None:
     assert len(history) == 4
 
 
-def test_what_is_no_message() -> None:
+def test_invalid_messages() -> None:
     answer = {"role": "assistant", "content": "x"}
     messages: list[dict[str, Any]] = [
         {"role": "judge", "content": "x"},
@@ -181,6 +181,6 @@ def test_what_is_no_message() -> None:
             ConversationHistory.from_messages([message])
 
 
-def test_an_answer_may_consist_of_details() -> None:
+def test_an_answer_can_have_only_details() -> None:
     (turn,) = ConversationHistory.from_messages([{"role": "assistant", "content": None, "metadata": {"n": 1}}]).turns
     assert (turn.assistant, turn.metadata) == ("", {"n": 1})

@@ -23,11 +23,11 @@ from scoregate.models.rate_limit import Allowance, parse_seconds, reset_s
         ({}, None),
     ],
 )
-def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], expected: float | None) -> None:
+def test_a_server_sets_the_retry_delay(headers: dict[str, str], expected: float | None) -> None:
     assert retry_after_s(headers, time.time()) == expected
 
 
-def test_a_date_is_a_time_from_now() -> None:
+def test_a_date_becomes_a_delay() -> None:
     then = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     assert retry_after_s({"retry-after": then}, time.time()) == pytest.approx(30, abs=2)
 
@@ -36,16 +36,16 @@ def test_a_date_is_a_time_from_now() -> None:
     ("text", "expected"),
     [("6m0s", 360.0), ("120ms", 0.12), ("1.5s", 1.5), ("1h2m3s", 3723.0), ("7", 7.0), ("soon", None), (None, None)],
 )
-def test_spans_of_time(text: str | None, expected: float | None) -> None:
+def test_durations_are_read(text: str | None, expected: float | None) -> None:
     assert parse_seconds(text) == (None if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize("unit", [1, 1000])
-def test_a_moment_is_a_span_until_then(unit: int) -> None:
+def test_a_time_becomes_a_duration(unit: int) -> None:
     assert parse_seconds(f"{(time.time() + 20) * unit:.0f}") == pytest.approx(20, abs=2)
 
 
-def test_only_what_is_used_up_has_to_come_back() -> None:
+def test_only_an_exhausted_limit_waits() -> None:
     headers = {
         "x-ratelimit-remaining-requests": "0",
         "x-ratelimit-reset-requests": "3s",
@@ -67,30 +67,30 @@ def told(left: float, *, reset: float, number: int = 1, limit: float = 600, star
     return allowance
 
 
-def test_what_is_left_may_be_used_at_once() -> None:
+def test_remaining_calls_start_at_once() -> None:
     allowance = told(50, reset=55)
     assert [allowance.delay_s(0.0, started) > 0 for started in (1, 40, 50, 51, 60)] == [False, False, False, True, True]
 
 
-def test_what_is_used_up_comes_back_at_the_servers_rate() -> None:
+def test_an_exhausted_limit_refills_at_its_rate() -> None:
     allowance = told(0, reset=60)
     assert allowance.gap_s == pytest.approx(0.1, rel=0.05)
     assert allowance.delay_s(0.0, 1) == pytest.approx(0.1, rel=0.05)
     assert allowance.delay_s(0.2, 1) == 0.0
 
 
-def test_a_short_reset_is_no_higher_rate_than_the_limit_by_the_minute() -> None:
+def test_a_short_reset_keeps_the_limit_per_minute() -> None:
     assert told(0, reset=0.1).gap_s == pytest.approx(0.1, rel=0.05)
 
 
-def test_an_older_answer_says_nothing_new() -> None:
+def test_an_older_answer_is_ignored() -> None:
     allowance = told(0, reset=60, number=5)
     headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "99"}
     allowance.update(headers, number=4, started_at=0.0)
     assert allowance.delay_s(0.0, 5) > 0
 
 
-def test_a_server_that_says_nothing_holds_nobody_back() -> None:
+def test_no_headers_cause_no_delay() -> None:
     allowance = Allowance()
     allowance.update({}, number=1, started_at=0.0)
     assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, None)

@@ -12,20 +12,20 @@ from scoregate.models.budget import RunBudget, price_usage
 from scoregate.models.settings import ModelSettings, Price
 
 
-def test_a_price_that_is_known() -> None:
+def test_known_prices_apply() -> None:
     usage = price_usage(Usage(1_000_000, 0), provider="openai", model="gpt-4o", prices={})
     assert usage.cost == pytest.approx(2.5)
     small = price_usage(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices={})
     assert small.cost == pytest.approx((600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6)
 
 
-def test_own_prices_come_first_and_the_last_that_fits_counts() -> None:
+def test_own_prices_win_and_the_last_match_counts() -> None:
     prices = {"gpt-*": Price(1.0, 1.0), "openai/gpt-4o*": Price(2.0, 4.0, 0.5)}
     usage = price_usage(Usage(1000, 100, 400), provider="openai", model="gpt-4o", prices=prices)
     assert usage.cost == pytest.approx((600 * 2 + 400 * 0.5 + 100 * 4) / 1e6)
 
 
-def test_a_price_that_nobody_knows_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_price_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         assert price_usage(Usage(5), provider="vllm", model="our-own-model", prices={}).cost is None
     assert capsys.readouterr().err.count('[prices."vllm/our-own-model"]') == 1
@@ -40,7 +40,7 @@ def spend(budget: RunBudget, settings: ModelSettings, usage: Usage) -> None:
 @pytest.mark.parametrize(
     ("settings", "word"), [(ModelSettings(max_cost=1.0), "max_cost"), (ModelSettings(max_tokens=1000), "max_tokens")]
 )
-def test_a_call_that_would_exceed_the_budget_is_not_made(settings: ModelSettings, word: str) -> None:
+def test_a_call_over_the_budget_is_refused(settings: ModelSettings, word: str) -> None:
     budget = RunBudget(None)
     for _ in range(4):
         spend(budget, settings, Usage(200, 50, cost=0.25))
@@ -48,7 +48,7 @@ def test_a_call_that_would_exceed_the_budget_is_not_made(settings: ModelSettings
         budget.begin_call(settings)
 
 
-def test_calls_under_way_count_as_if_they_cost_what_others_did() -> None:
+def test_running_calls_count_at_the_average_cost() -> None:
     budget, settings = RunBudget(None), ModelSettings(max_cost=1.0)
     spend(budget, settings, Usage(cost=0.25))
     for _ in range(3):
@@ -66,7 +66,7 @@ def test_two_budgets_with_one_file_are_one(tmp_path: Path) -> None:
         ours.begin_call(settings)
 
 
-def test_calls_under_way_in_another_process_count_too(tmp_path: Path) -> None:
+def test_running_calls_of_other_processes_count(tmp_path: Path) -> None:
     settings = ModelSettings(max_cost=1.0)
     ours, theirs = RunBudget(tmp_path / "spent"), RunBudget(tmp_path / "spent")
     spend(ours, settings, Usage(cost=0.25))

@@ -32,7 +32,7 @@ def starts(search: RateSearch, per_second: float, burst: float) -> tuple[list[fl
 @pytest.mark.parametrize(
     ("per_second", "burst"), [(10, 1), (10, 3), (10, 10), (10, 600), (3, 1), (8.3, 1), (100, 1), (1, 1)]
 )
-def test_once_it_is_found_95_percent_are_used(per_second: float, burst: float) -> None:
+def test_a_found_limit_is_used_to_95_percent(per_second: float, burst: float) -> None:
     answered, refused = starts(RateSearch(), per_second, burst)
     third = CALLS // 3
     used = (CALLS - third) / (answered[-1] - answered[third - 1])
@@ -40,7 +40,7 @@ def test_once_it_is_found_95_percent_are_used(per_second: float, burst: float) -
     assert refused <= CALLS / 50
 
 
-def test_nothing_is_held_back_before_the_first_refusal() -> None:
+def test_no_call_waits_before_the_first_refusal() -> None:
     search = RateSearch()
     for number in range(1_000):
         search.record_start(5.0)
@@ -55,7 +55,7 @@ def test_a_limit_of_a_round_number_is_found_with_few_refusals() -> None:
     assert refused <= 4
 
 
-def test_calls_that_arrive_late_do_not_make_the_next_ones_early() -> None:
+def test_late_calls_do_not_make_the_next_ones_early() -> None:
     """The server holds one call, and wants a whole second after each refusal."""
     search, source = RateSearch(), Random(1)
     now, free, refused, answered = 0.0, 0.0, 0, 0
@@ -74,7 +74,7 @@ def test_calls_that_arrive_late_do_not_make_the_next_ones_early() -> None:
     assert refused <= 3
 
 
-def test_answers_that_differ_in_length_do_not_make_calls_slower() -> None:
+def test_answers_of_different_length_do_not_slow_calls() -> None:
     search, source, now = RateSearch(), Random(1), 0.0
     search.record_answer(0.0, 1)
     search.record_refusal(1.0, 1.0, started=1)

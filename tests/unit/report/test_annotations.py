@@ -29,7 +29,7 @@ def bad(suites: int, **place: object) -> ReportView:
     return view_of(make_run(*told), limits=Limits(min_pass_rate=1.0), context=replace(CONTEXT, **place))
 
 
-def test_each_stands_at_the_line_of_its_suite() -> None:
+def test_each_has_the_line_of_its_suite() -> None:
     (first, second) = annotate(bad(2))
     assert (first.level, first.file, first.line) == ("error", "evals/s0.py", 1)
     assert (second.file, second.line) == ("evals/s1.py", 2)
@@ -37,12 +37,12 @@ def test_each_stands_at_the_line_of_its_suite() -> None:
     assert "Pass rate" in first.message
 
 
-def test_in_a_project_below_the_repositorys_top_the_path_is_from_that() -> None:
+def test_paths_start_at_the_top_of_the_repository() -> None:
     (only,) = annotate(bad(1, folder="services/bot"))
     assert only.file == "services/bot/evals/s0.py"
 
 
-def test_cases_that_newly_fail_stand_at_the_lines_that_they_were_read_from() -> None:
+def test_newly_failing_cases_have_the_lines_of_their_data() -> None:
     def told(score: float) -> Told:
         trials = [Trial(f"c{at}", [Score("e", score)], name=f"case {at}", origin=TABLE(at)) for at in range(9)]
         return Told("suite", [*trials, Trial("nowhere", [Score("e", score)])])
@@ -55,7 +55,7 @@ def test_cases_that_newly_fail_stand_at_the_lines_that_they_were_read_from() -> 
     assert f"newly failing: case {first.line}: e 0, needs" in first.message
 
 
-def test_cases_that_fell_alike_stand_as_in_their_file_in_whatever_order_they_finished() -> None:
+def test_equal_drops_have_the_order_of_their_file() -> None:
     def told(score: float) -> Told:
         return Told("suite", [Trial(f"c{at}", [Score("e", score)], origin=TABLE(at)) for at in (12, 4, 100, 6)])
 
@@ -64,7 +64,7 @@ def test_cases_that_fell_alike_stand_as_in_their_file_in_whatever_order_they_fin
     assert [each.place for each in view.failing] == [f"refunds.csv:{at}" for at in (4, 6, 12, 100)]
 
 
-def test_there_are_never_more_than_a_runner_shows() -> None:
+def test_the_number_is_limited() -> None:
     found = list(annotate(bad(40)))
     assert len(found) == 9
     assert found[-1].message == "32 more in the summary of the job"
@@ -72,7 +72,7 @@ def test_there_are_never_more_than_a_runner_shows() -> None:
 
 
 @pytest.mark.parametrize("warnings", [0, 1, 5, 30])
-def test_our_own_warnings_find_room_among_them(warnings: int) -> None:
+def test_warnings_of_others_are_added(warnings: int) -> None:
     view = bad(40)
     view = replace(view, warnings=view.findings)
     log: list[str] = []

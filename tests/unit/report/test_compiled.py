@@ -19,7 +19,7 @@ def rendered(folder: Path) -> str:
     )
 
 
-def test_a_template_is_compiled_once_and_again_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_is_compiled_once_and_after_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     template = tmp_path / "t"
     template.write_text("{{ x }}")
@@ -34,9 +34,7 @@ def test_a_template_is_compiled_once_and_again_when_it_changed(tmp_path: Path, m
     assert rendered(tmp_path) == "new 1"
 
 
-def test_nothing_is_kept_where_python_keeps_nothing_or_nothing_can_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_cached_if_python_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t").write_text("{{ x }}")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert rendered(tmp_path) == "1"

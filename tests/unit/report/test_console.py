@@ -34,7 +34,7 @@ def printed_into(
     return out.getvalue()
 
 
-def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
+def test_a_failing_run_names_failures_and_ends_with_the_verdict() -> None:
     lines = printed(SCENES["failing"](), 140).splitlines()
     first = next(line for line in lines if "has-all-substrings" in line)
     assert first.startswith("✗")
@@ -46,7 +46,7 @@ def test_a_failing_run_says_what_failed_and_ends_with_the_verdict() -> None:
     assert lines[-1].startswith("✗ scoregate: 3 of 9 gates failed · 165 of 200 pass (82.5%) · 26 newly failing")
 
 
-def test_a_gate_that_holds_by_less_than_noise_says_so() -> None:
+def test_a_gate_that_passes_within_noise_is_marked() -> None:
     told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 2))]) for at in range(26)])
     lines = printed(view_of(make_run(told), limits=Limits(min_pass_rate=0.85)), 140).splitlines()
     expected = (
@@ -55,26 +55,26 @@ def test_a_gate_that_holds_by_less_than_noise_says_so() -> None:
     assert expected in lines
 
 
-def test_a_row_without_a_score_gives_the_reason() -> None:
+def test_a_row_without_a_score_has_a_reason() -> None:
     told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
     line = next(line for line in printed(view_of(make_run(told))).splitlines() if "silent" in line)
     assert line.split("  ")[-1] == "no case has a score"
 
 
-def test_failing_cases_come_with_their_reasons() -> None:
+def test_failing_cases_have_reasons() -> None:
     lines = printed(SCENES["failing"]()).splitlines()
     assert lines.count('    has-all-substrings  1 → 0  needs ≥ 1  missing_substrings: ["store credit"]') == 10
     assert "26 newly failing cases, the largest drops first:" in lines
     assert "… 16 more: see report.html" in lines
 
 
-def test_reasons_stand_below_the_scores_where_it_is_narrow() -> None:
+def test_narrow_terminals_show_reasons_below_scores() -> None:
     lines = printed(SCENES["failing"](), 60).splitlines()
     at = lines.index("    has-all-substrings  1 → 0  needs ≥ 1")
     assert lines[at + 1] == '      missing_substrings: ["store credit"]'
 
 
-def test_the_whole_has_every_failing_case_the_worst_first_once_each() -> None:
+def test_details_list_every_failing_case_once_worst_first() -> None:
     trials = [Trial(f"h{at}", [Score("e", at / 100)], name=f"case {at}") for at in range(60)]
     trials[7] = Trial("h7", [Score("e", 0.07, metadata={"reason": "why " * 300})], name="case 7")
     view = view_of(make_run(Told("demo", trials)))
@@ -84,14 +84,14 @@ def test_the_whole_has_every_failing_case_the_worst_first_once_each() -> None:
     assert printed(view).count("why") < 60
 
 
-def test_the_whole_tells_where_errors_were_raised() -> None:
+def test_details_show_where_errors_were_raised() -> None:
     view = SCENES["unmeasurable"]()
     assert "    Traceback: …" in printed(view, full=True).splitlines()
     assert "    first in case 1:" in printed(view, full=True).splitlines()
     assert "Traceback" not in printed(view)
 
 
-def test_no_more_than_a_screen_of_failing_cases_is_shown_unasked() -> None:
+def test_the_default_shows_one_screen_of_failing_cases() -> None:
     misses = [Score(f"evaluator {at}", 0.1, metadata={"reason": "because of this and that " * 5}) for at in range(8)]
     view = view_of(make_run(Told("demo", [Trial(f"h{at}", misses) for at in range(30)])))
     lines = printed(view, 80).splitlines()
@@ -101,7 +101,7 @@ def test_no_more_than_a_screen_of_failing_cases_is_shown_unasked() -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_briefly_only_what_failed_is_told(scene: str) -> None:
+def test_brief_output_has_only_failures(scene: str) -> None:
     view = SCENES[scene]()
     lines = printed_into(io.StringIO(), console.render_brief(view), 140).splitlines()
     assert "scoregate: " in " ".join(lines[-2:])
@@ -122,14 +122,14 @@ def test_wide_characters_and_their_columns_fit_the_width() -> None:
         assert [line for line in lines if line != line.rstrip()] == []
 
 
-def test_without_a_base_nothing_is_called_new() -> None:
+def test_without_a_base_no_row_is_new() -> None:
     text = printed(SCENES["first"]())
     assert "note: There is no baseline yet" in text
     assert "new (" not in text
     assert text.splitlines()[-1].startswith("✓ scoregate: 3 gates passed")
 
 
-def test_errors_are_counted_and_come_with_advice() -> None:
+def test_errors_are_counted_with_advice() -> None:
     lines = printed(SCENES["unmeasurable"]()).splitlines()
     error = lines.index('! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials, first in "case 1")')
     assert lines[error + 1] == "    Lower the concurrency."
@@ -138,7 +138,7 @@ def test_errors_are_counted_and_come_with_advice() -> None:
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("width", [20, 40, 80, 109, 110, 200])
-def test_it_fits_any_width(scene: str, width: int) -> None:
+def test_output_fits_any_width(scene: str, width: int) -> None:
     lines = printed(SCENES[scene](), width).splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) < 4000 / width + 60
@@ -154,7 +154,7 @@ def test_colours_are_only_for_terminals() -> None:
     assert "\x1b" not in printed(SCENES["failing"]())
 
 
-def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
+def test_a_name_is_shown_unchanged_for_searches() -> None:
     trial = Trial("h", [Score("e", 0.1)], name="tests/test_a.py::test_b[##[0]]")
     lines = printed(view_of(make_run(Told("pytest", [trial])))).splitlines()
     assert "✗ tests/test_a.py::test_b[##[0]]  pytest" in lines
@@ -163,7 +163,7 @@ def test_a_name_is_shown_as_it_is_so_that_it_can_be_searched_for() -> None:
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("width", [30, 80, 150])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_steers_the_terminal_or_the_runner(text: str, width: int, full: bool) -> None:
+def test_no_text_controls_the_terminal_or_the_runner(text: str, width: int, full: bool) -> None:
     error = ErrorInfo(text, text, text, text)
     trials = [
         Trial(

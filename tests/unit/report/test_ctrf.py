@@ -28,7 +28,7 @@ def document(view: ReportView) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_keeps_to_the_schema_and_has_the_counts_of_junit(scene: str) -> None:
+def test_every_scene_matches_the_schema_and_the_counts_of_junit(scene: str) -> None:
     view = SCENES[scene]()
     results = document(view)
     report = JUnitXml.fromstring("".join(junit.render(view)).encode())
@@ -37,7 +37,7 @@ def test_every_scene_keeps_to_the_schema_and_has_the_counts_of_junit(scene: str)
     assert summary["failed"] + summary["other"] == report.failures + report.errors
 
 
-def test_scores_are_read_back() -> None:
+def test_scores_round_trip() -> None:
     view = SCENES["failing"]()
     found = imported("ctrf", "".join(ctrf.render(view)))
     bot = next(case for case in found.cases if case.evaluations.keys() > {"passed"})
@@ -53,7 +53,7 @@ def confirmed(*tries: bool) -> ReportView:
     return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
 
 
-def test_a_case_that_passes_when_it_runs_again_is_flaky() -> None:
+def test_a_case_that_passes_on_a_rerun_is_flaky() -> None:
     for view, tags, failures in (
         (confirmed(True, False, True), ["flakyFailure", "flakyFailure"], 0),
         (confirmed(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),

@@ -64,7 +64,7 @@ def test_an_empty_run_has_a_page() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_is_escaped_in_the_page_and_whole_in_its_data(text: str) -> None:
+def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> None:
     trial = Trial(
         "h", [Score(text or "e", 0.1, metadata={text: text}, assertions=(Assertion(text, False, True),))], text
     )
@@ -79,7 +79,7 @@ def test_any_text_is_escaped_in_the_page_and_whole_in_its_data(text: str) -> Non
         assert index(page)[0][NAME] == " ".join(text.split())[:120]
 
 
-def test_nothing_but_our_own_script_can_be_run() -> None:
+def test_only_our_own_script_can_run() -> None:
     page = text_of(SCENES["failing"]())
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
@@ -89,7 +89,7 @@ def test_nothing_but_our_own_script_can_be_run() -> None:
     assert not re.findall(r"<[^>]+ (?:style|on\w+)=", page.partition("<script>")[0].partition("</style>")[2])
 
 
-def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() -> None:
+def test_the_worst_change_is_first_and_every_trial_has_a_position() -> None:
     page = text_of(view_of(make_run(bot(range(5, 8), range(20, 22))), make_base(bot(range(1), range(0)))))
     found, listed = blocks(page), index(page)
     assert [row[KIND] for row in listed[:6]] == [0, 0, 0, 0, 0, 3]
@@ -103,7 +103,7 @@ def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() ->
         assert [score["score"] for score in old["scores"].values()] == row[BEFORE]
 
 
-def test_repeats_of_a_case_are_one_row_with_a_place_each() -> None:
+def test_repeats_of_a_case_share_a_row() -> None:
     scores = [1.0, 0.0, 1.0]
     trials = [Trial("h", [Score("e", score, None)], repeat=at, output=f"try {at}") for at, score in enumerate(scores)]
     page = text_of(view_of(make_run(Told("demo", trials)), make_base(Told("demo", [Trial("h", [Score("e")])]))))
@@ -114,7 +114,7 @@ def test_repeats_of_a_case_are_one_row_with_a_place_each() -> None:
     assert [found[f"page-{number}"][at]["output"] for number, at in places] == ["try 0", "try 1", "try 2"]
 
 
-def test_cases_that_are_gone_or_new_are_listed() -> None:
+def test_removed_and_new_cases_are_listed() -> None:
     run = make_run(Told("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
     base = make_base(Told("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
     assert [(row[NAME], row[KIND]) for row in index(text_of(view_of(run, base)))] == [
@@ -124,7 +124,7 @@ def test_cases_that_are_gone_or_new_are_listed() -> None:
     ]
 
 
-def test_a_base_of_several_runs_says_beside_which_cases_stand() -> None:
+def test_a_base_of_several_runs_names_the_compared_run() -> None:
     told = Told("demo", [Trial("h", [Score("e")])])
     comparison = compare(make_run(told), make_base(told), pool=(make_base(told), make_base(told)))
     page = text_of(build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
@@ -133,7 +133,7 @@ def test_a_base_of_several_runs_says_beside_which_cases_stand() -> None:
     assert "the newest of" not in text_of(SCENES["green"]())
 
 
-def test_cases_that_changed_alike_stand_as_people_count() -> None:
+def test_equal_changes_have_natural_order() -> None:
     digests = ["f" * 32, "0" * 32]
     hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
     told = Told("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
@@ -143,7 +143,7 @@ def test_cases_that_changed_alike_stand_as_people_count() -> None:
     assert len(names) == len(hashes)
 
 
-def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:
+def test_an_incomparable_evaluator_moves_no_case() -> None:
     page = text_of(SCENES["failing"]())
     suites = blocks(page)["head-0"]["suites"]
     rag = next(at for at, suite in enumerate(suites) if suite["label"] == "rag")
@@ -151,7 +151,7 @@ def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:
     assert {row[KIND] for row in index(page) if row[SUITE] == rag} == {5}
 
 
-def test_without_outputs_nothing_that_was_said_is_in_the_page() -> None:
+def test_without_outputs_the_page_has_no_texts_of_cases() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
     told = json.dumps(blocks(page)) + page
@@ -161,7 +161,7 @@ def test_without_outputs_nothing_that_was_said_is_in_the_page() -> None:
     assert "store credit" in json.dumps(blocks(text_of(view_of(run, base))))
 
 
-def test_secrets_are_taken_out_before_texts_are_packed() -> None:
+def test_secrets_are_removed_before_texts_are_compressed() -> None:
     trial = Trial(
         "h", [Score("e", 0.0, metadata={"reason": "hunter2-secret"})], "hunter2-secret", output="a hunter2-secret!"
     )
@@ -172,7 +172,7 @@ def test_secrets_are_taken_out_before_texts_are_packed() -> None:
 
 
 @pytest.mark.parametrize("length", [4, 5, 8])
-def test_packed_data_outlasts_a_secret_that_it_holds_by_chance(length: int) -> None:
+def test_compressed_data_with_a_random_secret_stays_valid(length: int) -> None:
     data = {"text": "any text " * 9}
     plain = block("page", 0, data, redact=str)
     secret = BLOCK.findall(plain)[0][1][20 : 20 + length]
@@ -181,7 +181,7 @@ def test_packed_data_outlasts_a_secret_that_it_holds_by_chance(length: int) -> N
     assert blocks(safe) == {"page-0": data}
 
 
-def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
+def test_a_long_text_is_cut_at_half_of_the_budget_and_marked() -> None:
     room = TextBudget(10_000, str)
     assert room.text("x" * 9000) == ("x" * 5000, 9000)
     assert room.text("y" * 9000) == ("y" * 2500, 9000)
@@ -198,7 +198,7 @@ def shaken(name: str, by: float) -> tuple[Told, Told]:
     return Told(name, now), Told(name, before)
 
 
-def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others() -> None:
+def test_the_axis_fits_ordinary_intervals_and_cuts_only_others() -> None:
     def cuts(*sizes: float) -> list[int]:
         suites = [shaken(f"s{at}", by) for at, by in enumerate(sizes)]
         view = view_of(make_run(*(now for now, _ in suites)), make_base(*(before for _, before in suites)))
@@ -209,22 +209,22 @@ def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others()
     assert cuts(0.02, 0.02, 0.4) == [0, 0, 2]
 
 
-def test_ticks_below_a_millisecond_have_names_of_their_own() -> None:
+def test_ticks_below_a_millisecond_have_unique_labels() -> None:
     told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
     (drawn,) = draw_latencies(view_of(make_run(told)).paired_suites)
     assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
 
 
-def test_latency_plots_have_a_height_of_their_own() -> None:
+def test_latency_plots_have_their_own_height() -> None:
     assert f'viewBox="0 0 {charts.LATENCY_WIDTH} {charts.LATENCY_HEIGHT}"' in text_of(SCENES["failing"]())
 
 
-def test_a_gate_tells_of_thousands_as_people_write_them() -> None:
+def test_a_gate_formats_thousands() -> None:
     told = Told("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
     assert "1,999 of 2,000 cases" in text_of(view_of(make_run(told), limits=Limits(min_pass_rate=1.0)))
 
 
-def test_limits_of_gates_are_drawn_where_they_lie() -> None:
+def test_limits_of_gates_are_drawn() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, limits=Limits(min_score={"has-all-substrings": 0.95}, max_drop={"*": 0.05})))
     marks = re.findall(r'class="limit (held|missed)"><title>([^<]*)</title>', page)
@@ -241,11 +241,11 @@ def test_limits_of_gates_are_drawn_where_they_lie() -> None:
         None, "text", {"spans": "no list"}, {"spans": [1, None]}, {"spans": []},
     ],
 )  # fmt: skip
-def test_what_is_no_trace_is_none(trace: Any) -> None:
+def test_invalid_traces_are_none(trace: Any) -> None:
     assert trace_data(trace, TextBudget(1000, str)) is None
 
 
-def test_spans_that_name_each_other_as_parents_are_left_out_not_followed_for_ever() -> None:
+def test_spans_in_a_parent_cycle_are_skipped() -> None:
     spans = [{"span_id": "a", "parent_id": "b", "name": "a"}, {"span_id": "b", "parent_id": "a", "name": "b"}]
     found = trace_data({"spans": [*spans, {"span_id": "c", "parent_id": "c", "name": "c"}]}, TextBudget(1000, str))
     assert found == {
@@ -274,7 +274,7 @@ def test_both_runs_are_read_once() -> None:
     assert passes == ["run", "base"]
 
 
-def test_repeats_stand_in_their_order_however_they_finished() -> None:
+def test_repeats_are_shown_in_order() -> None:
     trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
     page = text_of(view_of(make_run(Told("demo", trials))))
     ((row,), found) = index(page), blocks(page)
@@ -282,7 +282,7 @@ def test_repeats_stand_in_their_order_however_they_finished() -> None:
     assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
 
 
-def test_what_running_a_case_again_has_shown_stands_beside_it() -> None:
+def test_results_of_reruns_are_shown_beside_a_case() -> None:
     run = make_run(
         Told("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
     )
@@ -290,7 +290,7 @@ def test_what_running_a_case_again_has_shown_stands_beside_it() -> None:
     assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
 
 
-def test_a_table_of_very_many_gates_is_bounded_and_says_so() -> None:
+def test_a_large_table_of_gates_is_cut_and_counted() -> None:
     told = [Told(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
     page = text_of(view_of(make_run(*told)))
     head = page.partition('<script type="text/plain"')[0]

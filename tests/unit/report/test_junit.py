@@ -51,7 +51,7 @@ def validate(text: str) -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
+def test_every_scene_matches_the_schema_and_counts(scene: str) -> None:
     view = SCENES[scene]()
     text = text_of(view)
     validate(text)
@@ -68,7 +68,7 @@ def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
     assert 'disabled="' not in text
 
 
-def test_a_failed_case_says_which_threshold_it_missed_and_why() -> None:
+def test_a_failed_case_names_the_missed_threshold_and_reason() -> None:
     score = Score("has-all-substrings", 0.71, metadata={"missing_substrings": ["store credit"]})
     [case] = suites_of(told_of(Trial("h1", [score, Score("tone")], name="refund", output="You can.")))["demo"]
     [failure] = case.result
@@ -85,12 +85,12 @@ def test_a_failed_case_says_which_threshold_it_missed_and_why() -> None:
     assert (case._elem.get("file"), case._elem.get("line")) == ("evals/support_bot.py", "41")
 
 
-def test_a_score_is_written_in_as_many_digits_as_it_takes_to_see_that_it_misses() -> None:
+def test_a_score_has_enough_digits_to_show_that_it_misses() -> None:
     [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.899999)])))["demo"]
     assert case.result[0].message == "tone 0.899999, not ≥ 0.9"
 
 
-def test_an_errored_case_carries_its_traceback() -> None:
+def test_an_errored_case_has_its_traceback() -> None:
     error = ErrorInfo("TimeoutError", "", "Traceback (most recent call last):\n  …", "Raise the timeout.")
     [case] = suites_of(told_of(Trial("h1", error=error)))["demo"]
     [found] = case.result
@@ -100,7 +100,7 @@ def test_an_errored_case_carries_its_traceback() -> None:
     assert "Raise the timeout." in found.text
 
 
-def test_a_case_that_failed_and_erred_counts_once_and_tells_both() -> None:
+def test_a_failed_and_errored_case_counts_once_and_names_both() -> None:
     refused = ErrorInfo("RateLimitError", "429", "Traceback: here")
     [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.1), Score("judge", error=refused)])))["demo"]
     [found] = case.result
@@ -108,7 +108,7 @@ def test_a_case_that_failed_and_erred_counts_once_and_tells_both() -> None:
     assert "Traceback: here" in found.text
 
 
-def test_a_case_without_scores_passes_and_says_so() -> None:
+def test_a_case_without_scores_passes_with_a_note() -> None:
     [case] = suites_of(told_of(Trial("h1", unscored=("tone", "judge"))))["demo"]
     assert case.result == []
     assert [(node.get("name"), node.get("value")) for node in case._elem.iter("property")] == [
@@ -116,7 +116,7 @@ def test_a_case_without_scores_passes_and_says_so() -> None:
     ]
 
 
-def test_outputs_stay_out_where_they_may_not_be_shown() -> None:
+def test_hidden_outputs_are_omitted() -> None:
     view = view_of(
         make_run(Told("demo", [Trial("h1", [Score("tone", 0.1)], output="private words")])),
         context=replace(CONTEXT, show_outputs=False),
@@ -151,7 +151,7 @@ def test_names_are_unique_within_a_suite() -> None:
     assert names[:3] == ["the same", "the same [repeat 1]", "the same (hash1)"]
 
 
-def test_a_suite_that_broke_says_so() -> None:
+def test_a_broken_suite_is_named() -> None:
     problem = ErrorInfo("InvalidSuite", "two evaluators are called tone", "Traceback: …")
     suite = suites_of(view_of(make_run(Told("demo", (), errors=(problem,)))))["demo"]
     assert suite.tests == 0
@@ -174,7 +174,7 @@ def names_of(view: ReportView) -> dict[str, Sequence[str]]:
     return {label: sorted(case.name for case in suite) for label, suite in suites_of(view).items()}
 
 
-def test_suites_whose_cases_come_in_turns_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_with_interleaved_cases_are_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     suites = (bot(range(3), range(9), count=1300), router(range(4)))
     expected = names_of(view_of(make_run(*suites)))
     view = interleaved(*reversed(suites))
@@ -218,7 +218,7 @@ def test_no_text_breaks_the_report(text: str) -> None:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(hostile, hostile, hostile)
-def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
+def test_any_text_round_trips(name: str, output: str, reason: str) -> None:
     trial = Trial("h1", [Score(name, 0.1, metadata=reason)], name=name, output=output)
     text = text_of(told_of(trial, Trial("h2", [Score(name)], name=name), suite=output))
     validate(text)
@@ -228,7 +228,7 @@ def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
 @pytest.mark.parametrize("classname", ["bot", "blank", 'name="blank"'])
 @pytest.mark.parametrize("properties", [(), [("score.a", "1"), ("score.<b>", 'a "b"\t&\n')]])
 @given(name=st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1))
-def test_a_form_is_filled_in_as_junit_xml_would_write_it(
+def test_a_template_matches_output_of_junit_xml(
     classname: str, properties: Sequence[tuple[str, str]], name: str
 ) -> None:
     place: Location = {"file": 'evals/<"bot".py', "line": 3}
@@ -238,7 +238,7 @@ def test_a_form_is_filled_in_as_junit_xml_would_write_it(
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])
-def test_a_case_that_was_read_from_a_file_stands_at_its_line_there(score: float) -> None:
+def test_a_case_from_a_file_has_its_line(score: float) -> None:
     told = told_of(
         Trial("a", [Score("e", score)], origin=Origin("evals/refunds.csv", 12)), Trial("b", [Score("e", score)])
     )

@@ -63,7 +63,7 @@ def test_the_comment_has_a_table_with_notes_about_counts_that_are_not_zero() -> 
     assert "Notes" not in comment(view(TIMED)).partition("Calls of models")[2]
 
 
-def test_calls_and_cost_are_compared_where_both_runs_asked_the_provider() -> None:
+def test_calls_and_cost_are_compared_if_both_runs_called_the_provider() -> None:
     less = replace(ASKED, calls=1_200, cost=0.39)
     compared = view(ASKED, JUDGED, base=(less, JUDGED))
     for text in (terminal(compared), "".join(html.render(compared)), comment(compared).replace("<span>$</span>", "$")):
@@ -101,7 +101,7 @@ def test_the_result_has_all_counts() -> None:
     assert (second["evaluator"], second["refused"], second["base"]) == ("polite", 3, None)
 
 
-def test_a_script_of_several_suites_is_named_itself() -> None:
+def test_a_script_of_several_suites_is_named() -> None:
     other = replace(ASKED, suite="evals/others.py")
     assert [row.suite for row in view(other, ASKED).model_calls.rows] == ["bot", "evals/others.py"]
 

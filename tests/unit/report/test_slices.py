@@ -47,7 +47,7 @@ def terminal(view: ReportView, *, full: bool = False) -> str:
 LIMITS = Limits(min_pass_rate=0.1, max_slice_drop={"language=fr": 0.05})
 
 
-def test_every_report_has_the_slices_the_worst_first() -> None:
+def test_every_report_lists_slices_worst_first() -> None:
     view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), limits=LIMITS, slices=["language"])
     assert [(each.name, each.is_bad, each.compared) for each in view.slices] == [
         ("language=fr", True, True),
@@ -156,7 +156,7 @@ def test_the_comment_drops_detail_step_by_step() -> None:
     ]
 
 
-def test_a_field_that_no_case_has_is_a_notice() -> None:
+def test_a_field_without_cases_is_a_notice() -> None:
     view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), slices=["language", "langage"])
     assert [notice for notice in view.notices if "slices:" in notice] == [
         "slices: no case has a value in langage, neither as a field nor in its metadata."

@@ -80,14 +80,14 @@ def pointing(*turns: Any) -> dict[str, Any]:
         ({}, None, [], ""),
     ],
 )
-def test_it_went_wrong_where_judges_say_or_where_it_leaves_the_base(
+def test_failing_turns_are_those_of_judges_or_the_first_difference(
     given: dict[str, Any], before: Pairs | None, turns: list[int], told: str
 ) -> None:
     talk = talk_of(view(before=before, **given))
     assert (talk.difference, sorted({line.turn for line in talk.lines})) == (told, turns)
 
 
-def test_unmet_criteria_name_their_turns() -> None:
+def test_unmet_criteria_have_turns() -> None:
     rubric = (
         Assertion("greets", True, True, {"relevant_turns": [1]}),
         Assertion("minds the diet", False, True, {"relevant_turns": [3]}),
@@ -95,7 +95,7 @@ def test_unmet_criteria_name_their_turns() -> None:
     assert talk_of(view(assertions=rubric, **pointing(1, 3))).difference == "failed in turn 3, according to the judges"
 
 
-def test_evaluations_that_pass_name_no_turns() -> None:
+def test_passing_evaluations_have_no_turns() -> None:
     told = talked(NOW, 0.0)
     told.trials[0].scores.append(Score("polite", 1.0, metadata={"relevant_turns": [2]}))
     assert (
@@ -103,7 +103,7 @@ def test_evaluations_that_pass_name_no_turns() -> None:
     )
 
 
-def test_the_turn_stands_beside_that_of_the_base() -> None:
+def test_the_turn_is_shown_beside_the_bases() -> None:
     talk = talk_of(view(**pointing(4)))
     assert [(line.role, line.base, line.now) for line in talk.lines] == [
         ("user", "Thanks", "Sure?"),
@@ -119,7 +119,7 @@ def test_the_turn_stands_beside_that_of_the_base() -> None:
     assert "Turn 3, assistant:\n  The steak house\n" in text
 
 
-def test_a_turn_that_the_base_does_not_have_stands_alone() -> None:
+def test_a_turn_missing_in_the_base_is_shown_alone() -> None:
     assert "| 4 | assistant | – | Yes |" in comment(view(before=NOW[:3]))
 
 
@@ -130,19 +130,19 @@ def test_without_a_base_only_the_run_is_shown() -> None:
 
 
 @pytest.mark.parametrize("output", ["a text", {"type": "conversation"}, None, ""])
-def test_a_base_that_was_no_conversation_is_none(output: Any) -> None:
+def test_a_base_of_another_type_is_ignored(output: Any) -> None:
     base = Told("planner", [Trial("h", [Score("goal", 1.0)], output=output)])
     talk = talk_of(view_of(make_run(talked(NOW, 0.0)), make_base(base)))
     assert (talk.base_summary, talk.lines) == (None, ())
 
 
-def test_what_became_text_from_a_conversation_is_shown_as_text() -> None:
+def test_a_conversation_turned_text_is_shown_as_text() -> None:
     [case] = view_of(make_run(talked(NOW, 0.0, output="a text")), make_base(talked(BEFORE, 1.0))).failing
     assert case.conversation is None
     assert "+ a text" in case.shown.diff
 
 
-def test_long_messages_are_shown_from_where_they_leave_each_other() -> None:
+def test_long_messages_are_shown_from_their_first_difference() -> None:
     same = "The same words again and again. " * 30
     [_, line] = talk_of(view([("q", same + "A new end.")], [("q", same + "An old end.")])).lines
     assert line.base is not None
@@ -153,7 +153,7 @@ def test_long_messages_are_shown_from_where_they_leave_each_other() -> None:
     assert len(line.now) == 400
 
 
-def test_conversations_stay_out_where_outputs_may_not_be_shown() -> None:
+def test_conversations_are_omitted_with_hidden_outputs() -> None:
     hidden = replace(CONTEXT, show_outputs=False)
     report = view_of(make_run(talked(NOW, 0.0)), make_base(talked(BEFORE, 1.0)), context=hidden)
     for text in (comment(report), printed(report), "".join(junit.render(report))):
@@ -161,7 +161,7 @@ def test_conversations_stay_out_where_outputs_may_not_be_shown() -> None:
         assert "steak" not in text
 
 
-def test_the_console_says_where_it_went_wrong() -> None:
+def test_the_console_shows_failing_turns() -> None:
     text = printed(SCENES["talking"]())
     assert "failed in turn 2, according to the judges" in text
     assert "2 assistant, baseline: Try Armando al Pantheon" in text
@@ -177,7 +177,7 @@ def test_junit_has_the_transcript() -> None:
     assert any("relevant_turns: [3]" in (each.text or "") for each in root.iter("failure"))
 
 
-def test_a_conversation_that_an_error_broke_off_is_shown_with_it() -> None:
+def test_a_conversation_ended_by_an_error_is_shown_with_it() -> None:
     broken = Told("planner", [Trial("h", output=said(("Hi", "Hello")).plain())])
     told = list(broken.events())
     error = ErrorInfo("EndpointError", "502 Bad Gateway")
@@ -197,7 +197,7 @@ def test_a_conversation_that_an_error_broke_off_is_shown_with_it() -> None:
 
 @given(conversations)
 @settings(deadline=None)
-def test_transcripts_fit_and_end_with_how_it_went(conversation: Conversation) -> None:
+def test_transcripts_fit_and_end_with_the_result(conversation: Conversation) -> None:
     text = format_value(conversation.plain(), 4000)
     assert len(text) <= 4000
     assert re.search(r"^\(\d+ turns?", text, re.MULTILINE)
@@ -215,14 +215,14 @@ def test_long_conversations_are_cut_in_the_middle() -> None:
 
 @given(hostile, hostile)
 @settings(max_examples=50, deadline=None)
-def test_nothing_that_is_said_stays_invisible(user: str, answer: str) -> None:
+def test_invisible_characters_are_shown(user: str, answer: str) -> None:
     report = view([(user, answer)], [(answer, user)], **pointing(1))
     for text in (comment(report), "".join(junit.render(report)), format_value(said((user, answer)).plain())):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]", text)
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
-def test_no_message_changes_the_shape_of_the_comment(text: str) -> None:
+def test_no_message_changes_the_comment(text: str) -> None:
     cmarkgfm = pytest.importorskip("cmarkgfm")
 
     def tags(word: str) -> list[str]:
@@ -249,7 +249,7 @@ def test_the_largest_conversations_fit_into_a_comment() -> None:
     assert summary.count("Full conversation") == 20
 
 
-def test_views_are_small_whatever_was_said() -> None:
+def test_views_of_long_texts_are_small() -> None:
     turns = tuple(Turn("q" * 10_000, "a" * 100_000) for _ in range(300))
     [case] = view_of(make_run(talked((), 0.0, output=Conversation(turns).plain(), **pointing(3)))).failing
     assert isinstance(case, FailingCase)

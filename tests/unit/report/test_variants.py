@@ -79,7 +79,7 @@ def test_every_report_has_the_ranking() -> None:
     ]
 
 
-def test_a_run_without_variants_has_no_word_about_them() -> None:
+def test_a_run_without_variants_does_not_name_them() -> None:
     comparison = compare(run_of(Told(scored(*[1.0] * 20), params={"k": 1})), None)
     view = build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
     assert view.variants == ()
@@ -113,7 +113,7 @@ def test_forty_variants_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_can_be_the_name_of_a_variant(text: str) -> None:
+def test_a_variant_can_have_any_name(text: str) -> None:
     names = {text: [1.0] * 20, f"{text}2"[:100] * 5: [0.0] * 20}
     view = view_of(names, suite=f"s{text}")
     root = page(view)

@@ -43,7 +43,7 @@ def test_rows_are_ordered_worst_first() -> None:
     assert [finding.conclusion for finding in view.findings][2:4] == [Conclusion.FAILED, Conclusion.PASSED]
 
 
-def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
+def test_a_significant_drop_is_before_noise_in_any_direction() -> None:
     base = make_base(told([0.2] * 20, "toxicity", "a", higher=False), told([0.5] * 20, suite="b"))
     run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
     first, second = view_of(run, base).rows
@@ -55,7 +55,7 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     assert (second.state, second.counts) == (ReportState.HELD, "0 / 1 of 20")
 
 
-def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
+def test_an_interval_of_noise_without_zero_has_a_reason() -> None:
     base = make_base(told([1.0] * 20, suite="a"), told([0.0, 1.0] * 10, suite="b"))
     run = make_run(told([0.0] * 5 + [1.0] * 15, suite="a"), told([1.0, 0.0] * 10, suite="b"))
     one, other = view_of(run, base).rows
@@ -63,7 +63,7 @@ def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
     assert other.note.startswith("could detect ±")
 
 
-def test_what_could_not_be_measured_shows_no_difference() -> None:
+def test_unmeasurable_rows_show_no_difference() -> None:
     broken = told([1.0] * 20)
     for trial in broken.trials[:9]:
         trial.scores[0] = Score("e", error=ErrorInfo("E", "no"))
@@ -72,7 +72,7 @@ def test_what_could_not_be_measured_shows_no_difference() -> None:
     assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error")
 
 
-def test_equal_drops_have_one_order_in_whatever_order_cases_finish() -> None:
+def test_equal_drops_have_a_fixed_order() -> None:
     names = [f"case {at}" for at in range(30)]
     for threshold in (None, Threshold(gte=0.9)):
         shown = []
@@ -93,7 +93,7 @@ def test_imported_results_cause_no_notice_about_unchecked_evaluators() -> None:
         assert any("Could not check whether" in each for each in view.notices) is is_noted, setup
 
 
-def test_answers_for_agents_have_reasons_without_their_field() -> None:
+def test_agent_answers_have_reasons_without_their_field() -> None:
     trial = Trial("a", [Score("polite", 0.0, metadata={"reason": "it is rude", "words": 3})])
     view = view_of(make_run(Told("demo", [trial])))
     (missed,) = list_regressions(view)["failing"][0]["missed"]
@@ -121,7 +121,7 @@ def test_a_gate_marks_the_row_that_it_names() -> None:
     assert [gate.rule for gate in row.gates] == ["mean score"]
 
 
-def test_rows_of_suites_that_a_filter_left_out_are_not_called_removed() -> None:
+def test_rows_of_filtered_suites_are_not_removed() -> None:
     run, base = make_run(told([1.0])), make_base(told([1.0]), told([1.0], suite="other"))
     assert {row.state for row in view_of(run, base).rows} >= {ReportState.REMOVED}
     filtered = view_of(replace(run, filters=("demo",)), base)
@@ -129,7 +129,7 @@ def test_rows_of_suites_that_a_filter_left_out_are_not_called_removed() -> None:
     assert "1 suite of the baseline skipped by a filter." in filtered.notices
 
 
-def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_outputs() -> None:
+def test_the_largest_new_failures_have_reasons_and_outputs() -> None:
     rubric = (Assertion("is polite", False, True), Assertion("is short", True, False))
     now = [
         Trial("h0", [Score("e", 0.8)], name="small", output="same"),
@@ -157,7 +157,7 @@ def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
 
 
 @pytest.mark.parametrize("based", [True, False])
-def test_no_suite_takes_all_the_places_of_failing_cases(based: bool) -> None:
+def test_failing_cases_are_shared_among_suites(based: bool) -> None:
     def suites(low: float, mild: float) -> list[Told]:
         many = [Trial(f"h{at}", [Score("e", low + at / 1000 if low < 1 else 1.0)]) for at in range(MAX_FAILING + 10)]
         return [Told("many", many), *(Told(name, [Trial("h", [Score("e", mild)])]) for name in ("one", "two"))]
@@ -180,7 +180,7 @@ def counted(run: Run, passes: list[str], name: str) -> Run:
     return replace(run, read=read)
 
 
-def test_the_cases_of_each_run_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
+def test_cases_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
     passes: list[str] = []
     run = counted(make_run(bot(range(100), range(0))), passes, "run")
     base = counted(make_base(bot(range(0), range(0))), passes, "base")
@@ -203,7 +203,7 @@ def test_outputs_are_bounded_and_differences_found_in_them() -> None:
     assert sum(map(len, case.shown.diff)) < 10_000
 
 
-def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
+def test_errors_are_counted_by_kind_most_frequent_first() -> None:
     view = SCENES["unmeasurable"]()
     assert [(error.type, error.evaluator, error.trials, error.case) for error in view.errors] == [
         ("RateLimitError", "accuracy", 40, "case 1"),
@@ -212,14 +212,14 @@ def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
     assert view.totals.with_errors == 41
 
 
-def test_kinds_of_errors_without_end_are_counted_together() -> None:
+def test_too_many_kinds_of_errors_are_counted_together() -> None:
     trials = [Trial(f"h{at}", error=ErrorInfo("E", f"request {at}")) for at in range(500)]
     view = view_of(make_run(Told("demo", trials)))
     assert len(view.errors) == 201
     assert sum(error.trials for error in view.errors) == 500
 
 
-def test_a_case_that_was_run_again_says_what_came_of_it() -> None:
+def test_a_rerun_case_shows_the_result() -> None:
     run = make_run(Told("demo", [Trial("h", [Score("e", 0.0)])]))
     tried = replace(run, confirmations=(Confirmation("demo", "h", (False, True, False, False)),))
     [case] = view_of(tried, make_base(Told("demo", [Trial("h", [Score("e", 1.0)])]))).failing
@@ -232,7 +232,7 @@ def test_repeats_are_trials_of_one_case() -> None:
     assert (totals.cases, totals.trials, totals.passed) == (1, 3, 3)
 
 
-def test_what_changed_among_the_cases_is_said() -> None:
+def test_changes_of_cases_are_named() -> None:
     run = Told("demo", [Trial("h0", [Score("e")], digest="b"), Trial("h1", [Score("e")])])
     base = Told("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
     notice, *_ = view_of(make_run(run), make_base(base)).notices
@@ -242,7 +242,7 @@ def test_what_changed_among_the_cases_is_said() -> None:
     )
 
 
-def test_a_run_outside_git_and_ci_has_a_view() -> None:
+def test_runs_outside_git_and_ci_have_a_view() -> None:
     run = replace(make_run(told([1.0])), commit=None, branch=None)
     view = view_of(run, replace(run, id="the-base"), context=replace(CONTEXT, repository=None, commit=None))
     assert view.base is not None
@@ -250,14 +250,14 @@ def test_a_run_outside_git_and_ci_has_a_view() -> None:
     assert view.context.commit is None
 
 
-def test_a_run_whose_cases_are_gone_still_has_its_numbers() -> None:
+def test_a_run_without_case_files_has_its_numbers() -> None:
     run = replace(make_run(bot(range(9), range(0))), read=None)
     view = view_of(run)
     assert view.failing == ()
     assert view.totals.failed == 9
 
 
-def test_the_titles() -> None:
+def test_titles_match() -> None:
     def title(*suites: Told, **limits: float) -> str:
         comparison = compare(make_run(*suites, started=NOW), None)
         policy = Policy(default=Limits(**limits))
@@ -272,7 +272,7 @@ def test_the_titles() -> None:
     assert title() == "could not be measured: no suite ran"
 
 
-def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
+def test_errors_in_the_base_do_not_hide_its_outputs() -> None:
     failed = ErrorInfo("TimeoutError", "no answer")
     base = make_base(Told("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
     view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
@@ -285,7 +285,7 @@ def used(number: int, usage: Usage | None, suite: str = "demo") -> Told:
     return Told(suite, trials, (EvaluatorInfo("e"),))
 
 
-def test_a_limit_that_cannot_be_applied_is_in_title_notices_and_result() -> None:
+def test_an_inapplicable_limit_is_in_title_notices_and_result() -> None:
     plain = used(2, None, "a"), used(2, None, "b")
     view = view_of(make_run(*plain), make_base(*plain), limits=Limits(max_cost_ratio=1.5))
     assert view.title.endswith("; 2 limits not applied")
@@ -311,7 +311,7 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
     assert second == "Of no suite: 1 call of models by none.sh. It ran no suite."
 
 
-def test_stored_answers_show_neither_latency_nor_change() -> None:
+def test_cached_answers_show_neither_latency_nor_change() -> None:
     fresh, stored = Usage(10, cost=0.5), Usage(cost=0.0, cached=True)
     replayed = view_of(make_run(used(2, stored)), make_base(used(2, fresh))).suites[0].spend_text
     assert (replayed.p50, replayed.p95, replayed.tokens, replayed.cost) == ("–", "–", "0", "$0.00")
@@ -321,14 +321,14 @@ def test_stored_answers_show_neither_latency_nor_change() -> None:
     assert again.cost.startswith("$1.00 (+$0.50")
 
 
-def test_stored_answers_of_judges_show_no_change_of_cost() -> None:
+def test_cached_answers_of_judges_show_no_change_of_cost() -> None:
     run, base = make_run(used(2, Usage(10, cost=0.5))), make_base(used(2, Usage(5, cost=0.25)))
     base.suites[0].columns.partly_paid.add(0)
     shown = view_of(run, base).suites[0].spend_text
     assert (shown.tokens, shown.cost, shown.p50) == ("20", "$1.00", "100 ms (±0%)")
 
 
-def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
+def test_a_sum_does_not_depend_on_order() -> None:
     amounts = [0.00125] * 2 + [0.0000125] * 100
     shown = {number_format.cost(sum(each)) for each in (amounts, amounts[::-1])}
     assert len(shown) == 1

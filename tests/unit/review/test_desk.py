@@ -45,7 +45,7 @@ def state(desk: ReviewSession, mark: str = "") -> dict[str, Any]:
     return told
 
 
-def test_reviewers_see_the_fields_that_a_suite_shows_them() -> None:
+def test_reviewers_see_the_fields_of_a_suite() -> None:
     case = CaseResult(0, "a", name="a", input={"q": "raw", "k": 1}, output="raw")
     case.review_inputs = (HumanReviewField("question", "why?"), HumanReviewField("question", "again"))
     case.review_outputs = (HumanReviewField("answer", "so"),)
@@ -62,14 +62,14 @@ def test_reviewers_see_the_fields_that_a_suite_shows_them() -> None:
     assert [battle.input for battle in find_battles(case, "s")] == ["why?"]
 
 
-def test_names_are_in_the_order_in_which_people_count(tmp_path: Path) -> None:
+def test_names_are_in_natural_order(tmp_path: Path) -> None:
     names = ("case 10", "case 2", "case 2b", "b", "case 02", "10", "9", "case " + "9" * 5_000)
     desk = ReviewSession(queue(*names), open_store(tmp_path), "Ann")
     found = [row["name"] for row in state(desk)["battles"]]
     assert found == ["9", "10", "b", "case 02", "case 2", "case 2b", "case 10", "case " + "9" * 5_000]
 
 
-def test_a_look_reads_nothing_until_somebody_says_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refresh_reads_nothing_without_new_reviews(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     own = DirectoryStore.read
 
@@ -96,7 +96,7 @@ def test_a_look_reads_nothing_until_somebody_says_something(tmp_path: Path, monk
     assert desk.battles.open_battles([key, other]) == [other]
 
 
-def test_a_broken_store_is_told_at_every_look_until_it_is_mended(tmp_path: Path) -> None:
+def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
     desk = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
     assert state(desk)["battles"][0]["said"] is None
     file = tmp_path / ".scoregate" / "verdicts" / "better.jsonl"
@@ -109,7 +109,7 @@ def test_a_broken_store_is_told_at_every_look_until_it_is_mended(tmp_path: Path)
     assert state(desk)["battles"][0]["said"] is None
 
 
-def test_a_score_is_withheld_while_its_battle_waits(tmp_path: Path) -> None:
+def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
     found = queue("a")
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
@@ -128,7 +128,7 @@ def test_a_score_is_withheld_while_its_battle_waits(tmp_path: Path) -> None:
     assert desk.score_details(key)["score"] == 0.5
 
 
-def test_the_choices_of_a_judge_are_offered_by_their_names_and_no_other_score_is_taken(tmp_path: Path) -> None:
+def test_choices_of_a_judge_have_names_and_exclude_other_scores(tmp_path: Path) -> None:
     found = queue("a", battles=False, choices=CHOICES)
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
@@ -142,7 +142,7 @@ def test_the_choices_of_a_judge_are_offered_by_their_names_and_no_other_score_is
     assert desk.correct(key, 1, ())["said"] == 1
 
 
-def test_where_choices_are_not_known_those_seen_are_offered_and_any_score_is_taken(tmp_path: Path) -> None:
+def test_without_choices_seen_scores_are_offered_and_any_is_accepted(tmp_path: Path) -> None:
     found = queue("a", battles=False)
     desk = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
@@ -151,7 +151,7 @@ def test_where_choices_are_not_known_those_seen_are_offered_and_any_score_is_tak
     assert desk.correct(key, 0.7, ())["said"] == 0.7
 
 
-def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path: Path) -> None:
+def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> None:
     """Words of files have ids of their own, and may name the outputs the other way round."""
     store, found = open_store(tmp_path), queue("a")
     own = {"case": "a", "baseline": "new a", "challenger": "old a", "winner": Winner.TIE}
@@ -171,7 +171,7 @@ def test_a_word_takes_the_place_of_all_that_its_person_said_of_the_pair(tmp_path
 
 @pytest.mark.parametrize("side", [Side.LEFT, Side.RIGHT, Side.TIE])
 @pytest.mark.parametrize("reviewer", ["Ann", "Bob", "Eve", "Joe"])
-def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, reviewer: str) -> None:
+def test_reviews_are_shown_unchanged(tmp_path: Path, side: Side, reviewer: str) -> None:
     found = queue("a", "b", "c")
     desk = ReviewSession(found, open_store(tmp_path), reviewer)
     for key in found.battles:
@@ -184,7 +184,7 @@ def test_what_is_said_is_shown_as_it_was_said(tmp_path: Path, side: Side, review
         assert winner == (desk.battles.details(key)[wins] if wins else None)
 
 
-def test_overrides_by_hand_are_those_of_the_page(tmp_path: Path) -> None:
+def test_hand_edits_equal_those_of_the_page(tmp_path: Path) -> None:
     store, found = open_store(tmp_path), queue("a", battles=False)
     desk = ReviewSession(found, store, "Ann")
     (key,) = found.judged

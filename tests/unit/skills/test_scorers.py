@@ -42,7 +42,7 @@ def test_a_skill_is_loaded_by_a_tool_for_skills_or_by_reading_its_file() -> None
             assert found.score == float(loads is wanted), call
 
 
-def test_a_case_that_does_not_say_is_only_compared() -> None:
+def test_an_unmarked_case_is_only_compared() -> None:
     scorer = TriggerScorer("pdf", "pdf", wanted=True)
     results = [scorer(Trajectory(), should) for should in (None, True, False)]
     assert [None if each is None else (each.score, each.threshold is not None) for each in results] == [
@@ -52,7 +52,7 @@ def test_a_case_that_does_not_say_is_only_compared() -> None:
     ]
 
 
-def test_a_load_that_may_be_missing_is_no_score() -> None:
+def test_incomplete_calls_have_no_score() -> None:
     for given in (Trajectory(incomplete="spans are missing"), Trajectory(left_out=3)):
         with pytest.raises(ValueError, match="not_triggered needs all tool calls"):
             TriggerScorer("pdf", "pdf", wanted=False)(given, False)

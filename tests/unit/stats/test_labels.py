@@ -47,7 +47,7 @@ def test_unmeasurable_comes_before_all_else() -> None:
     assert (crossed.label, crossed.n, crossed.dropped) == (RowLabel.UNMEASURABLE, 0, 10)
 
 
-def test_exactly_as_many_errors_as_allowed_are_allowed() -> None:
+def test_the_maximum_of_errors_is_allowed() -> None:
     new, old = cases([None] + [1.0] * 19), cases([1.0] * 20)
     assert row_of(new, old).label is RowLabel.UNCHANGED
     assert row_of(new, old, criteria=Criteria(max_dropped=0.04)).label is RowLabel.UNMEASURABLE
@@ -71,7 +71,7 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
         (replace(SAME, source="x", prompt="x"), "its code and its prompt changed"),
     ],
 )
-def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
+def test_a_fingerprint_shows_changes(fingerprint: Fingerprint, words: str) -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
     assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, words)
 
@@ -85,13 +85,13 @@ def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -
         (None, "1.3", "its prompt changed"),
     ],
 )
-def test_a_version_says_more_than_what_changed(old: str | None, new: str, words: str) -> None:
+def test_a_version_is_named_before_changes(old: str | None, new: str, words: str) -> None:
     changed = EvaluatorInfo("score", replace(SAME, prompt="x", version=new))
     known = EvaluatorInfo("score", replace(SAME, version=old))
     assert describe_fingerprint_change(changed, known) == words
 
 
-def test_a_version_alone_changes_nothing_unless_nothing_else_is_known() -> None:
+def test_a_version_counts_only_without_other_fields() -> None:
     assert describe_fingerprint_change(EvaluatorInfo("j", replace(SAME, version="2.0")), EvaluatorInfo("j", SAME)) == ""
     old, new = (EvaluatorInfo("j", replace(SAME, version=version)) for version in ("1.2", "2.0"))
     assert describe_fingerprint_change(new, old) == ""
@@ -104,12 +104,12 @@ def test_not_comparable_comes_before_new() -> None:
     assert (row.label, row.base) == (RowLabel.NOT_COMPARABLE, None)
 
 
-def test_a_turned_direction_is_not_comparable() -> None:
+def test_another_direction_is_not_comparable() -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
     assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its direction changed (higher_is_better)")
 
 
-def test_without_any_fingerprint_it_is_compared_and_reported_as_unchecked() -> None:
+def test_without_fingerprints_rows_are_compared_and_unchecked() -> None:
     row = row_of(*half(0, 30, 30), info=EvaluatorInfo("score"))
     assert (row.label, row.checked) == (RowLabel.WORSE, False)
     assert row_of(*half(0, 30, 30)).checked is True
@@ -124,7 +124,7 @@ def test_a_fingerprint_on_one_side_only_is_not_comparable() -> None:
     assert compared(new, old).rows[0].reason == "its fingerprint is known now, unknown in the baseline"
 
 
-def test_what_a_fingerprint_does_not_know_is_no_change() -> None:
+def test_unknown_fields_are_no_change() -> None:
     partial = EvaluatorInfo("score", Fingerprint(source=SAME.source))
     assert against(*half(0, 30, 30), partial).label is RowLabel.WORSE
 
@@ -141,7 +141,7 @@ def test_new_and_removed_come_before_few() -> None:
     ]
 
 
-def test_suites_come_and_go() -> None:
+def test_suites_can_change() -> None:
     here, there = (suite_of({"score": cases([1.0] * 12)}, id=name, label=name) for name in ("here", "there"))
     comparison = compared(here, there)
     assert [(row.suite, row.label) for row in comparison.rows] == [("here", RowLabel.NEW), ("there", RowLabel.REMOVED)]
@@ -158,7 +158,7 @@ def test_too_few_comes_before_unchanged_and_worse() -> None:
     assert row_of(*half(0, 5, 0), criteria=Criteria(few=5)).label is RowLabel.WORSE
 
 
-def test_clusters_are_what_is_too_few() -> None:
+def test_clusters_are_counted_as_few() -> None:
     new, old = half(0, 36, 0)
     nine = {f"case-{at}": f"talk-{at // 4}" for at in range(36)}
     assert row_of(new, old, clusters=nine).label is RowLabel.TOO_FEW
@@ -200,14 +200,14 @@ def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
     assert row_of(*sides, criteria=Criteria(margin=row.within - 1e-9)).label is RowLabel.NOISE
 
 
-def test_noise_comes_with_what_could_have_been_seen() -> None:
+def test_noise_has_the_detectable_effect() -> None:
     row = row_of(*half(4, 7, 30))
     assert row.label is RowLabel.NOISE
     assert row.detectable is not None
     assert 0.1 < row.detectable < 0.4
 
 
-def test_lower_may_be_better() -> None:
+def test_lower_can_be_better() -> None:
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
     row = row_of(*half(0, 30, 30), info=downwards)
     assert (row.label, row.better, row.worse, row.higher_is_better) == (RowLabel.BETTER, 30, 0, False)
@@ -216,7 +216,7 @@ def test_lower_may_be_better() -> None:
     assert row_of(*half(30, 0, 30), info=downwards).label is RowLabel.WORSE
 
 
-def test_settings_may_turn_the_direction() -> None:
+def test_settings_can_change_direction() -> None:
     turned = Criteria(evaluators={"sc*": EvaluatorCriteria(higher_is_better=False)})
     assert row_of(*half(0, 30, 30), criteria=turned).label is RowLabel.BETTER
     back = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
@@ -253,13 +253,13 @@ def test_many_rows_ask_for_more() -> None:
     assert [row.label for row in rows] == [RowLabel.NOISE] * 3
 
 
-def test_rows_that_improve_do_not_turn_another_red() -> None:
+def test_improved_rows_do_not_fail_another() -> None:
     rows = many(half(4, 13, 40), *[half(30, 0, 27)] * 3)
     assert [row.label for row in rows] == [RowLabel.NOISE, *[RowLabel.BETTER] * 3]
     assert rows[0].q == pytest.approx(4 * (rows[0].p or 0.0))
 
 
-def test_rows_that_could_not_have_been_called_do_not_count() -> None:
+def test_rows_without_power_do_not_count() -> None:
     """Four changed cases can't come under 0.05 (Tarone); equal, few and errored rows were never in question."""
     idle = (half(0, 4, 53), half(2, 2, 53), half(0, 0, 57))
     rows = many(half(4, 13, 40), *idle)

@@ -34,13 +34,13 @@ def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_draws_agree_with_every_way_to_deal(seed: int) -> None:
+def test_draws_match_full_enumeration(seed: int) -> None:
     source = random.Random(seed)
     cases = [([source.random()], [source.random() for _ in range(3)]) for _ in range(5)]
     assert within_case_test(cases) == pytest.approx(by_definition(cases), abs=0.02)
 
 
-def test_cases_of_one_value_say_nothing() -> None:
+def test_equal_cases_do_not_change_p() -> None:
     assert within_case_test([([1.0], [1.0, 1.0]), ([0.0, 0.0], [0.0])]) == (0.5, 0.5)
     some = [([0.0], [1.0, 1.0, 0.0])] * 6
     assert within_case_test([*some, ([1.0], [1.0] * 3)]) == within_case_test(some)

@@ -52,7 +52,7 @@ def test_a_verdict_on_the_mirrored_pair_counts(tmp_path: Path) -> None:
     assert review_applier(lambda: store)(waiting("battle")).evaluations["battle"].score == 1
 
 
-def test_no_store_is_opened_where_nothing_waits() -> None:
+def test_no_store_is_opened_if_nothing_waits() -> None:
     case = CaseResult(0, "a", pending=("human",))
 
     def never() -> Store:

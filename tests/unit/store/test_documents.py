@@ -79,7 +79,7 @@ def write(store: Store, text: str) -> None:
 @example(StoredJudge(score_type="binary", prompt='a\n""'))
 @example(StoredJudge(score_type="binary", prompt='a\n\\"'))
 @example(StoredJudge(score_type="binary", prompt='\n"""""'))
-def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
+def test_any_document_round_trips(judge: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(folder)
         put(store, judge)
@@ -90,7 +90,7 @@ def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
 
 @settings(deadline=None)
 @given(JUDGE, JUDGE)
-def test_another_judge_in_the_same_document_says_what_it_is(first: StoredJudge, second: StoredJudge) -> None:
+def test_another_judge_replaces_it_and_keeps_comments(first: StoredJudge, second: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(folder)
         put(store, first)
@@ -126,7 +126,7 @@ def test_comments_and_order_by_hand_survive_a_change(store: Store) -> None:
     assert tomllib.loads(text)["version"] == "0.0"
 
 
-def test_what_git_shows_of_a_longer_prompt_is_the_line_that_was_added(store: Store) -> None:
+def test_the_git_diff_of_a_longer_prompt_is_the_added_line(store: Store) -> None:
     judge = StoredJudge(score_type="binary", prompt="Is it polite?\nAnd short?\n{{output}}\n")
     put(store, judge)
     before = file_of(store).read_text().splitlines()
@@ -164,7 +164,7 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
         ("", 1, "is missing"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(store: Store, text: str, line: int, told: str) -> None:
+def test_errors_have_file_and_line(store: Store, text: str, line: int, told: str) -> None:
     write(store, text)
     with pytest.raises(StoreError) as caught:
         read(store)
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_told_with_file_and_line(store: Store, text: str, line:
     assert file_of(store).read_text() == text
 
 
-def test_what_is_no_text_is_told(store: Store) -> None:
+def test_binary_data_is_an_error(store: Store) -> None:
     write(store, RIGHT)
     file_of(store).write_bytes(RIGHT.encode() + b'description = "\xff"\n')
     with pytest.raises(StoreError, match=r"helpfulness\.toml:3: is not UTF-8"):
@@ -194,7 +194,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(store: Store) -> None:
     assert read(store).prompt == "a\nb"
 
 
-def test_a_config_keeps_its_list_over_several_lines(store: Store) -> None:
+def test_configs_keep_lists_of_several_lines(store: Store) -> None:
     path = Path(store.location(CONFIGS, ("nightly",)))
     path.parent.mkdir(parents=True)
     path.write_text('dataset = "golden"\njudges = [\n    "a", # first\n    "b",\n]\n')

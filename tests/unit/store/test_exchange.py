@@ -28,12 +28,12 @@ def round_trip(items: list[Any], kind: Kind[Any], table: bool) -> list[Any]:
 
 
 @given(st.lists(builders.OVERRIDES, max_size=4, unique_by=lambda item: item.id), st.booleans())
-def test_overrides_survive(items: list[Override], table: bool) -> None:
+def test_overrides_import(items: list[Override], table: bool) -> None:
     round_trip(items, OVERRIDES, table)
 
 
 @given(st.lists(builders.VERDICTS, max_size=4, unique_by=lambda item: item.id), st.booleans())
-def test_verdicts_survive(items: list[Any], table: bool) -> None:
+def test_verdicts_import(items: list[Any], table: bool) -> None:
     round_trip(items, VERDICTS, table)
 
 
@@ -56,14 +56,14 @@ def test_a_plain_table_is_enough() -> None:
     assert item.id
 
 
-def test_plain_columns_are_written_where_they_say_all() -> None:
+def test_plain_columns_are_written_if_enough() -> None:
     items = read(HEADER + "0,1,Hi,Hello\n")
     header = export_items(items, OVERRIDES, table=True).decode().splitlines()[0]
     assert header == "id,by,created_at,original_score,override_score,fingerprint,sampled,input,output,comment"
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_spreadsheets_of_all_countries(delimiter: str) -> None:
+def test_all_delimiters_are_read(delimiter: str) -> None:
     text = (HEADER + "0,1,Hi,Hello\n").replace(",", delimiter).replace("\n", "\r\n")
     assert len(read(b"\xef\xbb\xbf" + text.encode())) == 1
 
@@ -97,19 +97,19 @@ def test_a_large_cell_is_read() -> None:
         (HEADER.replace("input", "created_at") + "0,1,noon,b\n", "row 2: column created_at: must be a valid datetime"),
     ],
 )
-def test_what_is_wrong_is_told_with_row_and_column(text: str, told: str) -> None:
+def test_errors_have_row_and_column(text: str, told: str) -> None:
     with pytest.raises(StoreError) as raised:
         read(text)
     assert told in raised.value.message
     assert "Nothing was imported" in raised.value.advice
 
 
-def test_what_is_not_utf_8_is_told() -> None:
+def test_other_encodings_fail() -> None:
     with pytest.raises(StoreError, match=r"a\.csv is not UTF-8: byte 50"):
         read(HEADER.encode() + b"0,1,a,\xe9\n")
 
 
-def test_lines_are_told_by_file_and_line() -> None:
+def test_errors_have_file_and_line() -> None:
     good = {"original_score": 0, "override_score": 1, "output_fields": [{"id": "o", "name": "o", "value": "x"}]}
     lines = [json.dumps(good), json.dumps(good | {"override_score": 2})]
     with pytest.raises(StoreError, match=r"a\.jsonl:2: override_score: must be less"):

@@ -26,20 +26,20 @@ class Row(BaseModel):
 ROWS = Kind("rows", Row, JSON_LINES, ("dataset", "version"))
 
 
-def test_kinds_are_told_apart_by_their_folders_and_files() -> None:
+def test_kinds_have_separate_folders_and_files() -> None:
     names = [getattr(store_package, name) for name in store_package.__all__]
     kinds = [each for each in names if isinstance(each, Kind)]
     assert len(kinds) > 10
     assert len({(kind.name, kind.layout.suffix) for kind in kinds}) == len(kinds)
 
 
-def test_rows_keep_their_order_and_repetitions(store: Store) -> None:
+def test_rows_keep_order_and_repetitions(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: [Row(n=n) for n in (3, 1, 3)])
     store.update(ROWS, ("d", "1"), lambda rows: [*rows, Row(n=0)])
     assert [row.n for row in store.read(ROWS, ("d", "1"))] == [3, 1, 3, 0]
 
 
-def test_many_rows_are_streamed_in_and_out(store: Store) -> None:
+def test_many_rows_are_streamed(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: (Row(n=n) for n in range(20_000)))
     tracemalloc.start()
     store.update(ROWS, ("d", "1"), lambda rows: (Row(n=row.n + 1) for row in rows))
@@ -49,7 +49,7 @@ def test_many_rows_are_streamed_in_and_out(store: Store) -> None:
     assert most < 1_000_000
 
 
-def test_a_shelf_without_items_is_none(store: Store) -> None:
+def test_an_empty_key_is_not_listed(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: [Row(n=1)])
     store.update(ROWS, ("d", "1"), lambda _: [])
     assert list(store.list_keys(ROWS)) == []
@@ -68,12 +68,12 @@ def test_a_change_that_fails_changes_nothing(store: Store) -> None:
     assert [row.n for row in store.read(ROWS, ("d", "1"))] == [1]
 
 
-def test_a_shelf_is_named_by_as_many_names_as_its_kind_has(store: Store) -> None:
+def test_a_key_has_as_many_names_as_its_kind(store: Store) -> None:
     with pytest.raises(ValueError, match="dataset and version"):
         next(store.read(ROWS, ("d",)))
 
 
-def test_an_open_reader_sees_the_shelf_as_it_was(store: Store) -> None:
+def test_an_open_reader_sees_the_old_items(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: (Row(n=n) for n in range(1000)))
     reader = store.read(ROWS, ("d", "1"))
     first = [row.n for row in islice(reader, 1)]
@@ -88,7 +88,7 @@ def test_listing_does_not_read(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("marks", [(".git",), (".scoregate",), (".git", "inner/.scoregate")])
-def test_the_top_of_the_work_tree_is_found_from_within(
+def test_the_top_of_the_work_tree_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, ...]
 ) -> None:
     monkeypatch.delenv("SCOREGATE_ROOT", raising=False)
@@ -108,7 +108,7 @@ def test_threads_wait_for_each_other(store: Store) -> None:
     assert {each.id for each in store.read(OVERRIDES, ("accuracy",))} == {each.id for each in added}
 
 
-def test_without_filelock_reading_works_and_writing_says_what_to_install(
+def test_without_filelock_reading_works_and_writing_names_the_package(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_override(store, "accuracy", correction("a"))
@@ -118,7 +118,7 @@ def test_without_filelock_reading_works_and_writing_says_what_to_install(
         add_override(store, "accuracy", correction("b"))
 
 
-def test_what_the_system_refuses_is_told(store: Store, tmp_path: Path) -> None:
+def test_errors_of_the_system_are_named(store: Store, tmp_path: Path) -> None:
     (tmp_path / ".scoregate").write_text("a file")
     with pytest.raises(StoreError, match=r"\.scoregate"):
         add_override(store, "accuracy", correction("a"))

@@ -33,7 +33,7 @@ def outputs(found: list[EvaluationOverride]) -> list[str]:
     return [each.output_fields[0].value for each in found]
 
 
-def test_an_override_comes_back_as_it_was_given(store: Store) -> None:
+def test_an_override_round_trips(store: Store) -> None:
     plain = correction("yo", judge=0.5)
     given = replace(plain, comments=[EvaluationOverrideComment("output", "y", "right")])
     add_override(store, "accuracy", given, by="Ada")
@@ -41,7 +41,7 @@ def test_an_override_comes_back_as_it_was_given(store: Store) -> None:
     assert recent_overrides(store, "other", 1) == []
 
 
-def test_the_newest_come_first_and_no_more_than_asked(store: Store) -> None:
+def test_newest_are_first_and_limited(store: Store) -> None:
     for hour, output in ((2, "c"), (0, "a"), (1, "b")):
         add_override(store, "accuracy", correction(output), at=NOON + timedelta(hours=hour))
     assert outputs(recent_overrides(store, "accuracy", 2)) == ["c", "b"]
@@ -49,7 +49,7 @@ def test_the_newest_come_first_and_no_more_than_asked(store: Store) -> None:
     assert recent_overrides(store, "accuracy", 0) == []
 
 
-def test_a_persons_second_word_takes_the_place_of_the_first(store: Store) -> None:
+def test_a_second_override_replaces_the_persons_first(store: Store) -> None:
     add_override(store, "accuracy", correction("a", person=1.0), by="Ada")
     add_override(store, "accuracy", correction("a", person=0.5), by="Ada")
     add_override(store, "accuracy", correction("a", person=0.0), by="Bob")
@@ -59,7 +59,7 @@ def test_a_persons_second_word_takes_the_place_of_the_first(store: Store) -> Non
     ]
 
 
-def test_what_is_known_keeps_its_time(store: Store) -> None:
+def test_known_reviews_keep_time(store: Store) -> None:
     first = add_override(store, "accuracy", correction("a"), at=NOON)
     again = first.model_copy(update={"created_at": NOON + timedelta(days=1)})
     kept = upsert(store, OVERRIDES, ("accuracy",), [again])
@@ -76,7 +76,7 @@ def test_what_is_known_keeps_its_time(store: Store) -> None:
         correction("a", person=float("nan")),
     ],
 )
-def test_what_cannot_be_an_override_is_refused(store: Store, wrong: EvaluationOverride) -> None:
+def test_invalid_overrides_are_refused(store: Store, wrong: EvaluationOverride) -> None:
     with pytest.raises(ValidationError):
         add_override(store, "accuracy", wrong)
     assert read_overrides(store, "accuracy") == []
@@ -114,12 +114,12 @@ def test_outputs_that_are_alike_are_counted_once() -> None:
     assert majority_winner(said, "1", baseline="a", challenger="a") is Winner.CHALLENGER
 
 
-def test_a_verdict_on_text_that_utf_8_cannot_hold_is_found(store: Store) -> None:
+def test_a_verdict_on_text_outside_utf_8_is_found(store: Store) -> None:
     add_verdict(store, "battle", verdict(Winner.TIE, baseline="\ud800"))
     assert majority_winner(read_verdicts(store, "battle"), "1", baseline="\ud800", challenger="new") is Winner.TIE
 
 
-def test_a_change_of_mind_is_one_verdict(store: Store) -> None:
+def test_a_new_verdict_replaces_the_old(store: Store) -> None:
     for winner in (Winner.BASELINE, Winner.CHALLENGER):
         add_verdict(store, "battle", verdict(winner, by="Ada"))
     (found,) = read_verdicts(store, "battle")
@@ -127,11 +127,11 @@ def test_a_change_of_mind_is_one_verdict(store: Store) -> None:
     assert found.created_at is not None
 
 
-def test_scores_of_winners() -> None:
+def test_winners_have_scores() -> None:
     assert [winner.score for winner in (Winner.CHALLENGER, Winner.TIE, Winner.BASELINE)] == [1, 0.5, 0]
 
 
-def test_a_new_champion_takes_the_place_of_the_old(store: Store) -> None:
+def test_new_outputs_replace_baseline_outputs(store: Store) -> None:
     set_baseline_outputs(store, "bot", "battle", outputs={"1": "a", "2": "b"})
     set_baseline_outputs(store, "bot", "battle", outputs={"2": "c"})
     assert load_baseline_outputs(store, "bot", "battle") == {"1": "a", "2": "c"}

@@ -26,7 +26,7 @@ def made(*items: dict[str, Any], kind: TestType = TestType.SINGLE_TURN, **names:
     return list(valid_tests(answer, brief, Batch(1, 9, Chunk("a.md", 2, "text"))))
 
 
-def test_a_test_says_who_made_it_and_of_what() -> None:
+def test_a_test_names_its_model_and_source() -> None:
     (test,) = made({**ASKED, "test_type": "Multi-Turn", "metadata": {"generated_by": "me"}})
     assert (test.behavior, test.category, test.topic) == ("Refuses", "Safety", "Weapons")
     assert test.prompt is not None
@@ -35,14 +35,14 @@ def test_a_test_says_who_made_it_and_of_what() -> None:
     assert test.metadata == {"generated_by": "Maker", "sources": [{"source": "a.md", "chunk": 2}]}
 
 
-def test_what_lacks_something_is_left_out_and_languages_are_codes() -> None:
+def test_incomplete_tests_are_dropped_and_languages_are_codes() -> None:
     empty = [{**ASKED, name: " \n"} for name in (*NAMES, "prompt_content")]
     (test,) = made(*empty, {**ASKED, "prompt_language_code": "the one of the user"})
     assert test.prompt is not None
     assert test.prompt.language_code == "en"
 
 
-def test_only_names_that_are_allowed_are_taken_written_as_they_were_given() -> None:
+def test_only_allowed_names_are_accepted_in_their_spelling() -> None:
     items = [{**ASKED, "behavior": behavior} for behavior in ("refuses", "Obeys", "Explains  why")]
     assert [test.behavior for test in made(*items, behaviors=["Refuses", "Explains why"])] == [
         "Refuses",
@@ -51,7 +51,7 @@ def test_only_names_that_are_allowed_are_taken_written_as_they_were_given() -> N
     assert {test.behavior for test in made(*items, behaviors=["Only this"])} == {"Only this"}
 
 
-def test_turns_are_held_within_bounds() -> None:
+def test_turns_are_limited() -> None:
     talk = {**NAMES, "test_configuration_goal": "Get it"}
     turns = [(None, None), (0, 99), (9, 3)]
     items = [
@@ -69,7 +69,7 @@ def test_requirements_are_behaviors() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{}, {"generation_prompt": " "}, {"behaviors": [""]}, {"behaviours": ["A"]}])
-def test_a_configuration_says_something(wrong: dict[str, Any]) -> None:
+def test_wrong_configurations_fail(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="validation error"):
         GenerationConfig(**wrong)
 
@@ -86,7 +86,7 @@ def test_a_configuration_says_something(wrong: dict[str, Any]) -> None:
         ({"sources": "handbook.md"}, TypeError),
     ],
 )
-def test_options_are_held_to_their_ranges(wrong: dict[str, Any], error: type[Exception]) -> None:
+def test_options_have_ranges(wrong: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error, match=next(iter(wrong))):
         Options(**wrong)
 
@@ -103,7 +103,7 @@ class Never:
 
 
 @pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), ("5", TypeError), (True, TypeError)])
-def test_a_number_of_tests_is_one(wrong: Any, error: type[Exception]) -> None:
+def test_num_tests_is_checked(wrong: Any, error: type[Exception]) -> None:
     model: Model = Never()
     with pytest.raises(error, match="num_tests"):
         PromptSynthesizer("x", model=model).generate(wrong)

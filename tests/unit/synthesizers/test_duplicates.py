@@ -31,7 +31,7 @@ def test_texts_without_words_are_compared_as_they_are() -> None:
     assert texts(kept("???", "!!!", "???", "🙂")) == ["???", "!!!", "🙂"]
 
 
-def test_nearly_the_same_is_one_unless_a_number_differs() -> None:
+def test_similar_texts_are_one_unless_a_number_differs() -> None:
     found = kept(
         "How do I return the shoes that I bought?",
         "How do I return the shoes which I bought?",
@@ -42,13 +42,13 @@ def test_nearly_the_same_is_one_unless_a_number_differs() -> None:
     assert found.measure == "rapidfuzz ratio 0.9"
 
 
-def test_without_rapidfuzz_only_the_same_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rapidfuzz_only_equal_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     found = kept("How do I return the shoes that I bought?", "How do I return the shoes which I bought?")
     assert (len(found.tests), found.measure) == (2, "exact")
 
 
-def test_conversations_are_told_apart_by_goal_and_scenario() -> None:
+def test_conversations_differ_by_goal_and_scenario() -> None:
     found = DistinctTests(1)
     for goal, scenario in (("a", "x"), ("a", "y"), ("A", "x")):
         found.add(Test(category="c", behavior="b", goal=goal, scenario=scenario))  # type: ignore[call-arg]

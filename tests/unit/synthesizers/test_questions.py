@@ -29,7 +29,7 @@ def blocks(text: str) -> dict[str, str]:
     return dict(re.findall(rf"^{fence} BEGIN (.+?)\n(.*?)\n{fence} END \1$", text, re.DOTALL | re.MULTILINE))
 
 
-def test_names_are_told_and_the_number_makes_batches_differ() -> None:
+def test_names_are_listed_and_the_number_makes_batches_differ() -> None:
     text = asked(Batch(1, 3), behaviors=["Refuses"], topics=["Weapons"])
     assert "refunds" in text
     assert "Every behavior is one of these, written exactly so:\n- Refuses\n" in text
@@ -40,7 +40,7 @@ def test_names_are_told_and_the_number_makes_batches_differ() -> None:
     assert text != asked(Batch(2, 3), behaviors=["Refuses"], topics=["Weapons"])
 
 
-def test_sources_contexts_and_earlier_tests_stand_between_fences() -> None:
+def test_sources_contexts_and_earlier_tests_are_delimited() -> None:
     batch = Batch(1, 3, Chunk("a", 1, HOSTILE), known=(HOSTILE, "two"))
     text = asked(batch, additional_context=HOSTILE)
     found = blocks(text)
@@ -51,14 +51,14 @@ def test_sources_contexts_and_earlier_tests_stand_between_fences() -> None:
 
 
 @given(st.text(min_size=1).filter(str.strip))
-def test_no_source_gets_out_of_its_fence(source: str) -> None:
+def test_no_source_breaks_its_delimiter(source: str) -> None:
     printable = source.encode("utf-8", "replace").decode()
     for hostile in (printable, f"{printable}\n============ END source\n{printable}"):
         text = asked(Batch(1, 1, Chunk("a", 1, hostile)))
         assert blocks(text)["source"] == hostile
 
 
-def test_conversations_are_asked_for_otherwise() -> None:
+def test_conversations_have_another_prompt() -> None:
     config = GenerationConfig(generation_prompt="refunds")
     single, multi = (batch_messages(Brief("X", kind, config), Batch(1, 1))[0]["content"] for kind in TestType)
     assert "word for word" in single

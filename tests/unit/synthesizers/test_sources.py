@@ -41,7 +41,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
+def test_unreadable_files_fail(name: str, tmp_path: Path) -> None:
     data, told = WRONG[name]
     if data is not None:
         (tmp_path / name).write_bytes(data)
@@ -51,7 +51,7 @@ def test_what_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
     assert name in str(caught.value)
 
 
-def test_what_to_do_with_a_pdf_is_told(tmp_path: Path) -> None:
+def test_a_pdf_has_advice(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="pdftotext"):
         read_source(tmp_path / "a.pdf")
 

@@ -40,20 +40,20 @@ def said(folder: Path) -> set[bool]:
 
 
 @FAILING
-def test_it_raises(options: dict[str, Any]) -> None:
+def test_failures_raise(options: dict[str, Any]) -> None:
     with pytest.raises(SuiteFailed, match="demo"):
         run(**options, assert_test=True)
 
 
 @FAILING
-def test_the_log_says_so(options: dict[str, Any], events: Path) -> None:
+def test_the_log_has_it(options: dict[str, Any], events: Path) -> None:
     with pytest.raises(AssertionError):
         run(**options, assert_test=True)
     assert said(events) == {True}
 
 
 @FAILING
-def test_without_it_nothing_is_raised(options: dict[str, Any], events: Path) -> None:
+def test_without_it_nothing_raises(options: dict[str, Any], events: Path) -> None:
     assert not run(**options).passed
     assert said(events) == {False}
 
@@ -63,7 +63,7 @@ def test_a_suite_that_passes_does_not_raise(events: Path) -> None:
     assert said(events) == {False}
 
 
-def test_an_evaluator_that_has_nothing_to_say_is_no_failure() -> None:
+def test_an_evaluator_without_evaluation_is_no_failure() -> None:
     assert run(evaluators=[Judge(lambda *_: None), Judge(passing, "other")], assert_test=True).passed
     with pytest.raises(SuiteFailed, match="every scorer returned None"):
         run(evaluators=[Judge(lambda *_: None)], assert_test=True)

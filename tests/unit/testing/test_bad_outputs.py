@@ -68,7 +68,7 @@ OUTPUTS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("output", "words"), OUTPUTS.values(), ids=OUTPUTS)
-def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> None:
+def test_a_bad_output_fails_its_case(output: Any, words: str, events: Path) -> None:
     scored: list[str] = []
 
     def score(test_case: Case, _output: Any) -> Any:
@@ -84,7 +84,7 @@ def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> No
     assert {event.suite for event in told(events)} == {"demo"}
 
 
-def test_what_has_no_json_form_is_named_with_advice() -> None:
+def test_outputs_without_json_have_advice() -> None:
     circle = Case("b", circular())  # type: ignore[arg-type]
     result = run(lambda case: object() if case.input == "a" else 1, [Judge(passing)], [Case("a"), circle])
     (of_output,), (of_case,) = (by_hash(result)[name].errors for name in "ab")
@@ -102,14 +102,14 @@ def test_metadata_without_a_json_form_is_named(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.skipif(sys.flags.optimize > 0, reason="needs assertions")
-def test_a_coroutine_that_nobody_awaited_is_awaited() -> None:
+def test_an_unawaited_coroutine_is_awaited() -> None:
     async def later() -> int:
         return 5
 
     assert only(run(lambda _: later(), [Judge(passing)], [Case("a")])).output == 5
 
 
-def test_a_huge_output_is_cut_and_says_so() -> None:
+def test_a_huge_output_is_cut_and_marked() -> None:
     case = only(run(lambda _: "é" * MAX_EVENT_BYTES, [Judge(passing)], [Case("a")]))
     assert case.truncated
     assert case.status == "passed"
@@ -118,7 +118,7 @@ def test_a_huge_output_is_cut_and_says_so() -> None:
     assert len(case.output) < 200_000
 
 
-def test_evaluators_get_a_huge_output_whole() -> None:
+def test_evaluators_get_the_full_output() -> None:
     seen: list[int] = []
     run(lambda _: "x" * MAX_EVENT_BYTES, [Judge(lambda _, output: seen.append(len(output)))], [Case("a")])
     assert seen == [MAX_EVENT_BYTES]
@@ -132,7 +132,7 @@ def test_a_huge_input_and_huge_metadata_are_cut_too() -> None:
     assert "over the limit" in str(case.evaluations["judge"].metadata)
 
 
-def test_a_case_that_cannot_be_kept_is_an_error_of_its_own() -> None:
+def test_an_unserializable_case_is_its_own_error() -> None:
     circle = Case("b")
     circle.expected = circular()  # type: ignore[assignment]
     result = run(test_cases=[Case("a"), circle], evaluators=[Judge(passing)])

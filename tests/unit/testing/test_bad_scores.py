@@ -58,7 +58,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
 @pytest.mark.parametrize(("make", "words"), BAD.values(), ids=BAD)
-def test_it_is_an_error_of_its_evaluation(make: Callable[[], Any], words: str, kind: type[Judge]) -> None:
+def test_bad_scores_fail_their_evaluation(make: Callable[[], Any], words: str, kind: type[Judge]) -> None:
     def score(test_case: Case, _output: str) -> Any:
         return make() if test_case.input == "b" else passing()
 
@@ -87,7 +87,7 @@ def test_none_is_no_evaluation_and_no_error() -> None:
     assert (case.unscored, case.errors, set(case.evaluations)) == (("judge",), [], {"good"})
 
 
-def test_flags_like_those_of_arrays_are_bools() -> None:
+def test_flags_of_arrays_are_bools() -> None:
     found = Assertion("x", 1, 0)  # type: ignore[arg-type]
     assert (found.passed, found.required) == (True, False)
     assert type(found.passed) is bool

@@ -12,7 +12,7 @@ from scoregate.engine.environment import run_message
 from scoregate.testing.run import RunManager, run_test_suite
 
 
-def test_autoblocks_overrides_may_have_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_autoblocks_overrides_can_set_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv("AUTOBLOCKS_TEST_RUN_MESSAGE", "legacy")
     texts = {
@@ -35,7 +35,7 @@ def test_autoblocks_overrides_may_have_the_message(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("variable", ["SCOREGATE_TEST_RUN_MESSAGE", "AUTOBLOCKS_TEST_RUN_MESSAGE"])
-def test_the_environments_message_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_the_environment_sets_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv(variable, "first run")
     run_test_suite("s", ["a"], str, test_case_hash=str)

@@ -70,7 +70,7 @@ def judges(plan: Plan) -> list[Judge]:
 
 @settings(deadline=None, max_examples=50)
 @given(plans)
-def test_every_case_is_told_in_full(plan: Plan) -> None:
+def test_every_case_is_logged(plan: Plan) -> None:
     async def fn(test_case: Case) -> Any:
         return await do(plan.cases[int(test_case.input)][0])
 

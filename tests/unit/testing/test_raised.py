@@ -80,7 +80,7 @@ def raiser(error: BaseException, is_async: bool) -> Callable[..., Any]:
 
 @EVERY
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_from_fn_it_is_an_error_of_its_case(error: BaseException, kind: str, words: str, is_async: bool) -> None:
+def test_an_exception_of_fn_fails_its_case(error: BaseException, kind: str, words: str, is_async: bool) -> None:
     fn = raiser(error, is_async)
     result = run(fn, [Judge(passing)], max_test_case_concurrency=1)
     assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
@@ -93,7 +93,7 @@ def test_from_fn_it_is_an_error_of_its_case(error: BaseException, kind: str, wor
 
 @EVERY
 @pytest.mark.parametrize("kind_of_judge", [Judge, AsyncJudge])
-def test_from_an_evaluator_it_is_an_error_of_its_evaluation(
+def test_an_exception_of_an_evaluator_fails_its_evaluation(
     error: BaseException, kind: str, words: str, kind_of_judge: type[Judge]
 ) -> None:
     judge = kind_of_judge(raiser(error, kind_of_judge is AsyncJudge), "odd", 1)
@@ -107,7 +107,7 @@ def test_from_an_evaluator_it_is_an_error_of_its_evaluation(
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), StopIteration(5), StopAsyncIteration()], ids=repr)
-def test_what_event_loops_use_themselves_ends_nothing_either(error: BaseException, is_async: bool) -> None:
+def test_exceptions_of_event_loops_end_nothing(error: BaseException, is_async: bool) -> None:
     for options in (
         {"fn": raiser(error, is_async), "evaluators": [Judge(passing)]},
         {"evaluators": [Judge(raiser(error, is_async), "odd", 1), Judge(passing)]},
@@ -163,7 +163,7 @@ def test_a_traceback_begins_in_the_users_code() -> None:
         assert text.endswith("ValueError: deep\n")
 
 
-def test_deep_recursion_is_told_in_few_lines() -> None:
+def test_deep_recursion_has_a_short_error() -> None:
     def endless(depth: int) -> int:
         return endless(depth + 1) + 1
 
@@ -173,7 +173,7 @@ def test_deep_recursion_is_told_in_few_lines() -> None:
 
 
 @pytest.mark.parametrize("so_far", [{"turns": ["Hello"]}, ["Hello"]])
-def test_what_had_come_before_an_error_is_kept(so_far: Any) -> None:
+def test_output_before_an_error_is_kept(so_far: Any) -> None:
     def fn(_: Any) -> str:
         error = EndpointError("502 Bad Gateway")
         error.so_far = so_far
@@ -185,7 +185,7 @@ def test_what_had_come_before_an_error_is_kept(so_far: Any) -> None:
     assert [found.error.message for found in case.errors] == ["502 Bad Gateway"]
 
 
-def test_what_had_come_before_an_error_and_cannot_be_kept_hides_no_error() -> None:
+def test_unserializable_output_before_an_error_hides_no_error() -> None:
     def fn(_: Any) -> str:
         error = EndpointError("502 Bad Gateway")
         error.so_far = object()

@@ -35,7 +35,7 @@ def test_inside_a_running_loop() -> None:
     assert asyncio.run(main()).passed
 
 
-def test_inside_a_running_loop_twice_and_the_loop_lives_on() -> None:
+def test_twice_inside_a_running_loop() -> None:
     async def main() -> list[bool]:
         found = [whole().passed, whole().passed]
         await asyncio.sleep(0)
@@ -49,7 +49,7 @@ async def test_inside_an_async_test() -> None:
     assert whole().passed
 
 
-def test_what_is_raised_inside_a_loop_arrives() -> None:
+def test_exceptions_in_a_loop_propagate() -> None:
     async def main() -> SuiteResult:
         return run(evaluators=[], assert_test=True)
 
@@ -119,7 +119,7 @@ def test_a_suite_within_a_timed_suite() -> None:
     assert (case.output, case.errors) == (True, [])
 
 
-def test_context_of_the_caller_is_seen_by_the_suite() -> None:
+def test_the_suite_has_the_context_of_the_caller() -> None:
     from contextvars import ContextVar
 
     current: ContextVar[str] = ContextVar("current", default="none")
@@ -135,9 +135,7 @@ def test_context_of_the_caller_is_seen_by_the_suite() -> None:
     assert only(run(lambda _: current.get(), [], [Case("a")])).output == "mine"
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_runs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_folder_is_reported_before_cases_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path / "gone"))
     calls: list[Any] = []
     with pytest.raises(FileNotFoundError):

@@ -23,7 +23,7 @@ def make_texts(count: int) -> list[str]:
     return [f"Please help me with {' and '.join(drawn.choices(WORDS.split(), k=8))}, thank you" for _ in range(count)]
 
 
-def test_what_is_a_duplicate() -> None:
+def test_duplicates_match() -> None:
     pytest.importorskip("rapidfuzz", reason="the extra scorers has it")
     finder = DuplicateFinder(0.9)
     assert finder.add("Where is my parcel? It should arrive in 30 days.") == 0
@@ -78,7 +78,7 @@ def test_a_changed_letter_is_found_among_texts_of_one_template() -> None:
     assert len(missed) <= 5
 
 
-def test_ten_thousand_texts_of_one_template_take_seconds() -> None:
+def test_ten_thousand_texts_of_one_template_are_fast() -> None:
     pytest.importorskip("rapidfuzz", reason="the extra scorers has it")
     finder, started = DuplicateFinder(0.99), time.process_time()
     for text in make_texts(10_000):

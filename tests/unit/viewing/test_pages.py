@@ -63,7 +63,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 @pytest.mark.anyio
-async def test_a_page_is_made_once_until_something_changes(desk: Desk, tmp_path: Path) -> None:
+async def test_a_page_is_rendered_once_per_change(desk: Desk, tmp_path: Path) -> None:
     new, old = (run.key for run in find_runs([tmp_path]))
     for _ in range(2):
         assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 1")
@@ -76,7 +76,7 @@ async def test_a_page_is_made_once_until_something_changes(desk: Desk, tmp_path:
 
 
 @pytest.mark.anyio
-async def test_only_so_many_pages_are_kept(desk: Desk, tmp_path: Path) -> None:
+async def test_the_cache_is_limited(desk: Desk, tmp_path: Path) -> None:
     new = find_runs([tmp_path])[0].key
     for desk.now in [*range(25), 24, 0]:
         assert (await desk.ask(f"/report/{new}/nothing"))[0] == 200
@@ -84,13 +84,13 @@ async def test_only_so_many_pages_are_kept(desk: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_nothing_is_made_for_who_has_walked_on(desk: Desk, tmp_path: Path) -> None:
+async def test_a_disconnect_skips_rendering(desk: Desk, tmp_path: Path) -> None:
     key = find_runs([tmp_path])[0].key
     assert await desk.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
     assert desk.made == []
 
 
-def test_runs_are_found_near_and_not_over_links_or_in_parts_of_runs(tmp_path: Path) -> None:
+def test_runs_are_found_without_links_or_parts_of_runs(tmp_path: Path) -> None:
     places = ("a", "b/c/run", "b/c/d/run", "b/confirm-1", "a/extra-1", ".hidden/run")
     for number, place in enumerate(places):
         write(tmp_path / "top" / place, number)
