@@ -1,4 +1,4 @@
-"""A conversation in a record is written as it is documented, and read for ever."""
+"""The documented form of a conversation is written and stays readable."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_an_example_of_the_real_documents_runs(name: str, folder: Path, server: 
 
 
 def run(name: str, folder: Path, server: OpenAIServer) -> str:
-    """What an example prints, in a process that has openai's client imported already."""
+    """The output of an example in a process that has already imported openai's client."""
     script = folder / "example.py"
     script.write_text(f"import warnings\nwarnings.simplefilter('error')\n{SNIPPETS[name]}", encoding="utf-8")
     done = run_script(script, environment(server), ["openai", "scoregate.entities", "scoregate.synthesizers"])
@@ -99,7 +99,7 @@ def run(name: str, folder: Path, server: OpenAIServer) -> str:
 
 
 def run_in_new_python(name: str, folder: Path, server: OpenAIServer) -> str:
-    """What an example prints, where a warning of any import is an error."""
+    """The output of an example in a new Python where a warning of any import is an error."""
     command = [sys.executable, "-W", "error", "-c", SNIPPETS[name]]
     done = subprocess.run(command, cwd=folder, env=environment(server), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -112,11 +112,11 @@ def changed_output(example: Example) -> str:
 def test_a_battle_example_compares_from_the_second_run(name: str, tmp_path: Path, server: OpenAIServer) -> None:
     (example,) = [example for example in OURS if example.name == name]
     first = run(example.changed, tmp_path, server.environment)
-    assert [event.unscored != () for event in first.told("case_finished")] == [True, True]
+    assert [event.unscored != () for event in first.events_of("case_finished")] == [True, True]
     second = run(changed_output(example), tmp_path, server.environment)
     is_automatic = name == "BaseAutomaticBattle"
     assert second.scores == ([0.5, 0.5] if is_automatic else [])
-    assert len(second.told("review_requested")) == (0 if is_automatic else 2)
+    assert len(second.events_of("review_requested")) == (0 if is_automatic else 2)
     assert len(server.requests) == (4 if is_automatic else 0)
 
 

@@ -1,4 +1,4 @@
-"""Lines that were written once can be read for ever."""
+"""Old lines stay readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published schema of events is what the code reads, and what the code writes keeps to it."""
+"""The published schema of events matches what the code reads and writes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ PYDANTIC = tuple(int(part) for part in VERSION.split(".")[:2])
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 
 
-def told(schema: Any) -> Any:
-    """Without what helps nobody: titles that say the name again, and which exceptions Python raises."""
+def strip_titles(schema: Any) -> Any:
+    """The schema without generated titles that repeat the name, and without names of Python exceptions."""
     if isinstance(schema, list):
-        return [told(item) for item in schema]
+        return [strip_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: told(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+    kept = {
+        name: strip_titles(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)
+    }
     if isinstance(text := kept.get("description"), str):
         summary = text.partition("\n\nRaises:")[0].replace("Attributes:", "Fields:").replace("Args:", "Fields:")
         kept["description"] = " ".join(summary.split())
@@ -38,7 +40,7 @@ def told(schema: Any) -> Any:
 
 
 def from_code() -> dict[str, Any]:
-    schema = told(TypeAdapter(Annotated[Event, Discriminator("type")]).json_schema())
+    schema = strip_titles(TypeAdapter(Annotated[Event, Discriminator("type")]).json_schema())
     for name in (reference["$ref"].rpartition("/")[2] for reference in schema["oneOf"]):
         schema["$defs"][name]["required"].insert(0, "type")
     return {"$schema": GenerateJsonSchema.schema_dialect, "title": "An event of a scoregate suite", **schema}
@@ -76,10 +78,10 @@ run_test_suite("demo", cases(3), lambda case: 1 / case["n"], [Good(), AsyncGood(
 run_test_suite("empty", [], print)
 """)
     assert found.code == 0, found.err
-    said = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
-    for event in said:
+    events = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
+    for event in events:
         VALIDATOR.validate(event)
-    assert {"suite_started", "errored", "scored", "review_requested", "suite_finished"} <= {e["type"] for e in said}
+    assert {"suite_started", "errored", "scored", "review_requested", "suite_finished"} <= {e["type"] for e in events}
 
 
 @pytest.mark.parametrize(
@@ -103,5 +105,5 @@ def test_every_event_and_field_is_in_the_document() -> None:
     kinds = {
         kind["const"] for d in definitions.values() if "const" in (kind := d.get("properties", {}).get("type", {}))
     }
-    words = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
-    assert sorted((fields | kinds) - words - {"type"}) == []
+    names = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
+    assert sorted((fields | kinds) - names - {"type"}) == []

@@ -22,7 +22,7 @@ JUDGE = Path(__file__).parent / "documents" / "judge.txt"
 
 @pytest.fixture
 def found() -> Iterator[Fingerprint]:
-    """Of an evaluator whose source uses much of the grammar."""
+    """The digests of an evaluator whose source uses much of the grammar."""
     module = sys.modules["judge_of_a_document"] = ModuleType("judge_of_a_document")
     module.__file__ = str(JUDGE)
     exec(compile(JUDGE.read_text(encoding="utf-8"), str(JUDGE), "exec"), module.__dict__)

@@ -1,4 +1,4 @@
-"""Names and signatures that suites in the world rely on."""
+"""Names and signatures that users' suites rely on."""
 
 from __future__ import annotations
 

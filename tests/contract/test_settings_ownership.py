@@ -1,4 +1,4 @@
-"""Every setting is decided on: whose value holds where the base's settings judge a change."""
+"""Every setting has an owner: the base or the change decides its value."""
 
 from __future__ import annotations
 

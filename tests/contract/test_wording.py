@@ -62,7 +62,7 @@ def files() -> list[Path]:
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """The parts of a file that people read, each with the line at which it begins."""
+    """The parts of a file that people read, with their first lines."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in WHOLE:
         yield 1, text
@@ -76,7 +76,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def places(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line offset, expression and what to write instead, for each place in a text."""
+    """Line offset, expression and replacement for each finding in a text."""
     plain = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     for match in ANY.finditer(plain):
         instead = list(INSTEAD.values())[int((match.lastgroup or "g0")[1:])]

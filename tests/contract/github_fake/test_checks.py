@@ -61,8 +61,8 @@ def test_creation_without_a_conclusion_is_refused_too(api: httpx.Client, repo: R
 
 @pytest.mark.usefixtures("repo")
 def test_an_unknown_commit_has_no_checks(api: httpx.Client) -> None:
-    made = api.post("/check-runs", json={"name": "gate", "head_sha": "f" * 40})
-    assert (made.status_code, "No commit found for SHA" in made.text) == (422, True)
+    created = api.post("/check-runs", json={"name": "gate", "head_sha": "f" * 40})
+    assert (created.status_code, "No commit found for SHA" in created.text) == (422, True)
     assert api.get(f"/commits/{'f' * 40}/check-runs").status_code == 422
 
 

@@ -1,4 +1,4 @@
-"""What commands in comments need: reactions, labels, statuses, and jobs that run again."""
+"""APIs for commands in comments: reactions, labels, statuses, and jobs that run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments: made, changed, paged, and refused."""
+"""Comments: created, changed, paged, and refused."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ COMMENTS = "/issues/1/comments"
 
 
 def test_a_comment_can_change(api: httpx.Client, pull: Pull) -> None:
-    made = api.post(COMMENTS, json={"body": "hello"})
-    assert (made.status_code, made.json()["user"]["login"]) == (201, "github-actions[bot]")
-    assert api.patch(made.json()["url"], json={"body": "again"}).json()["body"] == "again"
+    created = api.post(COMMENTS, json={"body": "hello"})
+    assert (created.status_code, created.json()["user"]["login"]) == (201, "github-actions[bot]")
+    assert api.patch(created.json()["url"], json={"body": "again"}).json()["body"] == "again"
     assert [comment.body for comment in pull.comments] == ["again"]
-    assert api.delete(made.json()["url"]).status_code == 204
-    assert api.get(made.json()["url"]).status_code == 404
+    assert api.delete(created.json()["url"]).status_code == 204
+    assert api.get(created.json()["url"]).status_code == 404
     assert pull.comments == []
 
 

@@ -1,4 +1,4 @@
-"""Requests, and the fake's own answers, are held to GitHub's description of its API."""
+"""Requests and the fake's answers are checked against GitHub's description of its API."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_fake_answers_as_described(github: GitHub, api: httpx.Client, repo: 
 
 
 def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: Pull) -> None:
-    """Every operation at least once, and none of them refused."""
+    """Call every operation at least once; none is refused."""
     sha, run = repo.branch("main"), repo.workflow_run()
     artifact = run.upload("scores", {"run.json": "{}"})
     pull.label("bug", "octocat")

@@ -1,4 +1,4 @@
-"""What goes wrong on demand, and what is remembered of it."""
+"""Failures on demand, and the record of requests."""
 
 from __future__ import annotations
 

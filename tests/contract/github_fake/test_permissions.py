@@ -1,4 +1,4 @@
-"""Who may do what, and how the rest are told."""
+"""Permissions of tokens, and the errors without them."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_others_comments_need_permission_too(connect: Connect, pull: Pull) -> No
 @pytest.mark.usefixtures("pull")
 def test_a_private_repository_is_hidden(connect: Connect, repo: Repository) -> None:
     repo.private = True
-    stranger = connect(contents="read")
-    assert stranger.get("/commits").status_code == 200
-    assert stranger.get(COMMENTS).status_code == 404
-    assert stranger.post(COMMENTS, json={"body": "x"}).status_code == 404
+    other_app = connect(contents="read")
+    assert other_app.get("/commits").status_code == 200
+    assert other_app.get(COMMENTS).status_code == 404
+    assert other_app.post(COMMENTS, json={"body": "x"}).status_code == 404
 
 
 @pytest.mark.usefixtures("repo")
@@ -72,6 +72,6 @@ def test_another_graphql_query_is_a_violation(github: GitHub, connect: Connect) 
 def test_check_runs_belong_to_their_app(connect: Connect, repo: Repository) -> None:
     body = {"name": "gate", "head_sha": repo.branch("main")}
     assert connect("octocat", checks="write").post("/check-runs", json=body).status_code == 403
-    made = connect(checks="write").post("/check-runs", json=body).json()
-    other = connect("renovate[bot]", checks="write").patch(f"/check-runs/{made['id']}", json={"name": "mine"})
+    created = connect(checks="write").post("/check-runs", json=body).json()
+    other = connect("renovate[bot]", checks="write").patch(f"/check-runs/{created['id']}", json={"name": "mine"})
     assert (other.status_code, "Invalid app_id" in other.text) == (403, True)

@@ -1,4 +1,4 @@
-"""Where it listens, and how it ends."""
+"""Where the fake listens, and how it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's command line as a task: its workspace, its environment, its limits, and what is left after it."""
+"""An agent's command line as a task: its workspace, environment, limits, and what remains after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we know better than an SDK's own message. The messages themselves are held by `tests/integration/foreign`."""
+"""Advice that explains more than an SDK's own message. `tests/integration/foreign` checks the messages themselves."""
 
 from __future__ import annotations
 

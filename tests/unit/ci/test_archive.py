@@ -1,4 +1,4 @@
-"""A run on disk: what is written is read back, and readers see the whole of it or nothing."""
+"""A run on disk: it round-trips, and readers see all of it or nothing."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ FULL = CaseResult(
 
 
 def a_run(count: int = 1, **changes: Any) -> Run:
-    made = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
-    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=made), **changes)
+    suites = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
+    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=suites), **changes)
 
 
 def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
@@ -92,7 +92,7 @@ def some(count: int, suite: int = 0) -> list[CaseResult]:
 
 
 def same(one: Run, other: Run) -> bool:
-    """Also in the evaluators, of which a run that is read back has those that nobody declared as well."""
+    """Compare two runs with their undeclared evaluators, which a stored run names."""
     bare = (
         replace(run, read=None, read_inputs=None, read_media=None, suites=tuple(map(bare_suite, run.suites)))
         for run in (one, other)
@@ -413,7 +413,7 @@ def test_an_uncompressed_file_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"schema_version": 2}, "has schema version 2; this scoregate reads versions up to 1"),
         ({"id": 3}, "is damaged: id"),
@@ -421,11 +421,11 @@ def test_an_uncompressed_file_is_reported(tmp_path: Path) -> None:
         ({"started": "soon"}, "is damaged: started"),
     ],
 )
-def test_an_unreadable_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_an_unreadable_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     write(tmp_path, some(1))
     head = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     (tmp_path / "run.json").write_text(json.dumps(head | change), encoding="utf-8")
-    with pytest.raises(RecordError, match=said) as caught:
+    with pytest.raises(RecordError, match=message) as caught:
         read_run(tmp_path)
     assert caught.value.advice
 
@@ -439,8 +439,8 @@ def test_an_invalid_run_json_is_an_error(tmp_path: Path, content: bytes) -> None
 
 
 def test_missing_files_are_reported_with_advice(tmp_path: Path) -> None:
-    for path, said in ((tmp_path, "holds no run.json"), (tmp_path / "no", "does not exist")):
-        with pytest.raises(RecordError, match=said) as caught:
+    for path, message in ((tmp_path, "holds no run.json"), (tmp_path / "no", "does not exist")):
+        with pytest.raises(RecordError, match=message) as caught:
             read_run(path)
         assert "scoregate run" in caught.value.advice
     write(tmp_path, [])

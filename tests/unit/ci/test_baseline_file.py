@@ -1,4 +1,4 @@
-"""A stored run as the base, in words."""
+"""A stored run as the baseline, and its description."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def half(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil", "told"),
+    ("name", "spoil", "message"),
     [
         ("run.json", lambda file: file.write_text(""), "is damaged"),
         ("run.json", lambda file: file.write_text('{"name": "demo"}'), "is damaged"),
@@ -104,7 +104,7 @@ def half(file: Path) -> None:
     ],
 )
 async def test_an_unreadable_named_run_is_an_error(
-    tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
+    tmp_path: Path, name: str, spoil: Callable[[Path], object], message: str
 ) -> None:
     columns = Columns()
     with RunWriter(tmp_path / "base") as writer:
@@ -116,7 +116,7 @@ async def test_an_unreadable_named_run_is_an_error(
     assert found is not None
     assert found.run is not None
     spoil(tmp_path / "base" / name)
-    with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{told}"):
+    with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{message}"):
         await find_file_baseline(tmp_path, Settings(baseline="base"))
 
 

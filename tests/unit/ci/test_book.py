@@ -1,4 +1,4 @@
-"""What battles of Autoblocks' suites have to beat, and what people said of judges."""
+"""Baseline outputs for battles of Autoblocks' suites, and overrides of reviewers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: obj
     return SuiteResult("demo", "demo", sdk=sdk, columns=Columns(), read=lambda: cases, **more)  # type: ignore[arg-type]
 
 
-def told(folder: Path, *suites: SuiteResult) -> dict[str, str]:
-    """As a launch is told of its base."""
+def write_base(folder: Path, *suites: SuiteResult) -> dict[str, str]:
+    """The environment of a launch with the outputs of its baseline."""
     file = folder / "champions.jsonl"
     file.write_bytes(b"".join(dump_baseline_outputs(Run("1", 0, 1, "0", suites=suites))))
     return {BASELINE_OUTPUTS_VARIABLE: str(file)}
@@ -31,39 +31,41 @@ def case(name: str, output: object, **more: object) -> CaseResult:
     return CaseResult(0, name, output=output, **more)  # type: ignore[arg-type]
 
 
-def fought(name: str, output: object, *, challenger: str) -> CaseResult:
+def make_battle(name: str, output: object, *, challenger: str) -> CaseResult:
     metadata = {"reason": "", "baseline": "old", "challenger": challenger, "criteria": "better"}
     return CaseResult(0, name, output=output, evaluations={"battle": Evaluation(1, None, metadata)})
 
 
 def test_without_a_base_the_store_has_the_outputs(tmp_path: Path) -> None:
-    book = open_baseline_lookup(tmp_path, {}, {})
-    assert book.baseline_output("demo", "a") is None
-    book.save_baseline_output("demo", "a", "best")
+    lookup = open_baseline_lookup(tmp_path, {}, {})
+    assert lookup.baseline_output("demo", "a") is None
+    lookup.save_baseline_output("demo", "a", "best")
     assert load_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR) == {"a": "best"}
     assert open_baseline_lookup(tmp_path, {}, {}).baseline_output("demo", "a") == "best"
 
 
 def test_outputs_saved_by_the_same_run_are_ignored(tmp_path: Path) -> None:
     set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "old"})
-    book = open_baseline_lookup(tmp_path, {}, {})
-    assert book.baseline_output("demo", "a") == "old"
-    book.save_baseline_output("demo", "a", "new")
-    assert book.baseline_output("demo", "a") == "old"
+    lookup = open_baseline_lookup(tmp_path, {}, {})
+    assert lookup.baseline_output("demo", "a") == "old"
+    lookup.save_baseline_output("demo", "a", "new")
+    assert lookup.baseline_output("demo", "a") == "old"
 
 
 def test_the_base_wins_and_the_store_is_unchanged(tmp_path: Path) -> None:
     set_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR, outputs={"a": "of the store", "b": "of the store"})
-    book = open_baseline_lookup(tmp_path, {}, told(tmp_path, suite(case("a", "of the base"))))
-    assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("of the base", None)
-    book.save_baseline_output("demo", "a", "new")
+    lookup = open_baseline_lookup(tmp_path, {}, write_base(tmp_path, suite(case("a", "of the base"))))
+    assert (lookup.baseline_output("demo", "a"), lookup.baseline_output("demo", "b")) == ("of the base", None)
+    lookup.save_baseline_output("demo", "a", "new")
     assert load_baseline_outputs(open_store(tmp_path), "demo", EVALUATOR)["a"] == "of the store"
 
 
 def test_a_challenger_in_the_base_is_found_by_text(tmp_path: Path) -> None:
-    base = told(tmp_path, suite(fought("a", {"answer": "text"}, challenger="text"), case("b", {"answer": "?"})))
-    book = open_baseline_lookup(tmp_path, {}, base)
-    assert (book.baseline_output("demo", "a"), book.baseline_output("demo", "b")) == ("text", None)
+    base = write_base(
+        tmp_path, suite(make_battle("a", {"answer": "text"}, challenger="text"), case("b", {"answer": "?"}))
+    )
+    lookup = open_baseline_lookup(tmp_path, {}, base)
+    assert (lookup.baseline_output("demo", "a"), lookup.baseline_output("demo", "b")) == ("text", None)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +80,12 @@ def test_a_challenger_in_the_base_is_found_by_text(tmp_path: Path) -> None:
     ids=["shortened", "a repeat", "two suites of one id", "a grid", "no battle of theirs"],
 )
 def test_other_outputs_are_no_baseline(tmp_path: Path, held: tuple[SuiteResult, ...]) -> None:
-    assert open_baseline_lookup(tmp_path, {}, told(tmp_path, *held)).baseline_output("demo", "a") is None
+    assert open_baseline_lookup(tmp_path, {}, write_base(tmp_path, *held)).baseline_output("demo", "a") is None
 
 
 def test_own_suites_report_outputs_unchanged() -> None:
-    ours = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
-    assert list(dump_baseline_outputs(Run("1", 0, 1, "0", suites=(ours,)))) == [b'["demo","a",{"n":1}]\n']
+    own_suite = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
+    assert list(dump_baseline_outputs(Run("1", 0, 1, "0", suites=(own_suite,)))) == [b'["demo","a",{"n":1}]\n']
 
 
 def test_overrides_are_listed_newest_first(tmp_path: Path) -> None:

@@ -30,13 +30,13 @@ class OneSession:
 
 
 def usages(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> list[Usage | None]:
-    """The usage of each event, where calls arrive between them."""
+    """The usage of each event if calls arrive between events."""
     return list(counted(gateway, *steps).events)
 
 
 @dataclass
 class Counted:
-    """The usage of each event; and at the end that of suites, and of the script."""
+    """The usage of each event, and at the end that of suites and of the script."""
 
     events: list[Usage | None] = field(default_factory=list)
     suites: dict[tuple[str, str], Usage] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Counted:
 
 
 def counted(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> Counted:
-    """The usage that is counted where calls arrive between events, up to the end of the launch."""
+    """The counted usage of a launch if calls arrive between events."""
     found = Counted()
 
     def collect(event: LaunchEvent) -> None:
@@ -56,9 +56,9 @@ def counted(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> Co
             assert isinstance(event, Finished)
             found.script = event.script.usage
 
-    made: Any = gateway
+    session: Any = gateway
     launch: Any = SimpleNamespace(name="run")
-    with ModelGateway(made, frozenset(), frozenset(), frozenset()).open_session(launch, collect) as (_, emit):
+    with ModelGateway(session, frozenset(), frozenset(), frozenset()).open_session(launch, collect) as (_, emit):
         for step in steps:
             if isinstance(step, tuple):
                 gateway.session.add_usage(*step)
@@ -115,7 +115,7 @@ def test_a_call_without_a_suite_belongs_to_the_script() -> None:
     assert (found.events, found.suites) == ([None] * 4, {})
     assert found.script is not None
     assert (found.script.input_tokens, found.script.calls) == (7, 3)
-    assert tokens_of(counted(OneSession(), called()).script) == 10  # without any suite, too
+    assert tokens_of(counted(OneSession(), called()).script) == 10  # also without any suite
 
 
 def test_an_evaluator_with_several_scores_is_named_without_their_names() -> None:

@@ -1,4 +1,4 @@
-"""What of the host's environment the user's code gets to see."""
+"""Variables of the host that the user's code can see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls to Autoblocks' platform, answered from a book."""
+"""Calls to Autoblocks' platform, answered from the baseline lookup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scoregate.errors import StoreError
 
 @dataclass
 class Shelf:
-    """A book in memory."""
+    """A baseline lookup in memory."""
 
     champions: dict[tuple[str, str], str] = field(default_factory=dict)
     corrections: dict[str, list[EvaluationOverride]] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Shelf:
 
 
 class Broken(Shelf):
-    """One that cannot be read."""
+    """A baseline lookup that cannot be read."""
 
     def baseline_output(self, suite: str, case: str) -> str | None:
         raise StoreError(f"cannot read {suite} {case}", advice="Repair it.")
@@ -50,36 +50,36 @@ def post(path: str, body: object) -> PlatformRequest:
 
 @given(st.text(min_size=1).filter(str.isprintable), st.text(min_size=1).filter(str.isprintable))
 def test_a_baseline_of_any_name_round_trips(suite: str, case: str) -> None:
-    book, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
-    assert answer(PlatformRequest("GET", path), book).content == {}
-    assert answer(post(path, {"baseline": "good"}), book) == Answer(
+    lookup, path = Shelf(), baseline(quote(suite, safe=""), quote(case, safe=""))
+    assert answer(PlatformRequest("GET", path), lookup).content == {}
+    assert answer(post(path, {"baseline": "good"}), lookup) == Answer(
         content={}, first_baseline=FirstBaseline(suite, case)
     )
-    assert answer(post(path, {"baseline": "best"}), book) == Answer(content={})
-    assert book.champions == {(suite, case): "best"}
-    assert answer(PlatformRequest("GET", path), book).content == {"baseline": "best"}
+    assert answer(post(path, {"baseline": "best"}), lookup) == Answer(content={})
+    assert lookup.champions == {(suite, case): "best"}
+    assert answer(PlatformRequest("GET", path), lookup).content == {"baseline": "best"}
 
 
 def test_names_without_url_encoding_are_found() -> None:
-    book = Shelf({("a/b c", "x"): "best"})
-    assert answer(PlatformRequest("GET", baseline("a/b%20c", "x")), book).content == {"baseline": "best"}
+    lookup = Shelf({("a/b c", "x"): "best"})
+    assert answer(PlatformRequest("GET", baseline("a/b%20c", "x")), lookup).content == {"baseline": "best"}
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"baseline": 1}', b"{", b'{"baseline": null}'])
 def test_a_baseline_must_be_text(body: bytes) -> None:
-    book = Shelf()
-    assert answer(PlatformRequest("POST", baseline("s", "c"), body=body), book).status == 400
-    assert book.champions == {}
+    lookup = Shelf()
+    assert answer(PlatformRequest("POST", baseline("s", "c"), body=body), lookup).status == 400
+    assert lookup.champions == {}
 
 
 def test_corrections_have_the_format_of_the_sdk() -> None:
     parts = [EvaluationOverrideField("1", "question", "why?")], [EvaluationOverrideField("2", "answer", "so.")]
     corrected = EvaluationOverride(0, 0.5, *parts, [EvaluationOverrideComment("2", "so", "too short")])
-    book = Shelf(corrections={"is it/good?": [corrected] * 5})
+    lookup = Shelf(corrections={"is it/good?": [corrected] * 5})
     path = f"/test-suites/demo/evaluators/{quote('is it/good?', safe='')}/human-reviews"
-    told = answer(PlatformRequest("GET", path, query="n=2"), book).content
+    found = answer(PlatformRequest("GET", path, query="n=2"), lookup).content
     assert (
-        told
+        found
         == [
             {
                 "originalScore": 0,
@@ -91,15 +91,15 @@ def test_corrections_have_the_format_of_the_sdk() -> None:
         ]
         * 2
     )
-    assert answer(PlatformRequest("GET", path), book).content == []
-    assert answer(PlatformRequest("GET", path, query="n=many"), book).status == 400
+    assert answer(PlatformRequest("GET", path), lookup).content == []
+    assert answer(PlatformRequest("GET", path, query="n=many"), lookup).status == 400
 
 
 @pytest.mark.parametrize("place", ["local", "ci"])
 def test_a_review_job_names_the_run(place: str) -> None:
     path = f"/testing/{place}/runs/run%201/human-review-job"
-    told = answer(post(path, {"assigneeEmailAddress": "ann@example.com", "name": "look"}), Shelf())
-    assert told == Answer(review=ReviewJob("run 1", "look", ("ann@example.com",)))
+    found = answer(post(path, {"assigneeEmailAddress": "ann@example.com", "name": "look"}), Shelf())
+    assert found == Answer(review=ReviewJob("run 1", "look", ("ann@example.com",)))
     many = answer(post(path, {"assigneeEmailAddress": ["a", "b"], "name": None}), Shelf())
     assert many.review == ReviewJob("run 1", "human review", ("a", "b"))
 

@@ -25,7 +25,7 @@ def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _cases() -> list[CaseResult]:
-    """Cases with everything that columns count, in two suites."""
+    """Cases of two suites with every field that columns count."""
     usage = Usage(10, 5, cost=0.25, model="m", answer="a1", cached=True)
     return [
         CaseResult(0, "plain", digest="d", duration_ms=1.5, evaluations={"a": Evaluation(0.5)}),

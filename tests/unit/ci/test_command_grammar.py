@@ -1,4 +1,4 @@
-"""The grammar of commands in comments: whatever the text is, it is a command within limits, or refused."""
+"""The grammar of commands in comments: any text is a command within limits, or refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_commands_have_arguments() -> None:
 
 
 def test_refusals_have_reasons() -> None:
-    for text, why in {
+    for text, reason in {
         "run now@x": "is no glob",
         "run a,b": "is no glob",
         "run [a]": "is no glob",
@@ -106,7 +106,7 @@ def test_refusals_have_reasons() -> None:
         "run\n/scoregate run": "one command",
         "run " + "a" * LONGEST_COMMAND: "has 1,015 characters",
     }.items():
-        with pytest.raises(CommandRefused, match=re.escape(why)):
+        with pytest.raises(CommandRefused, match=re.escape(reason)):
             parse_command(f"/scoregate {text}", today=TODAY)
 
 

@@ -33,7 +33,7 @@ from scoregate.core.relative_paths import matches_path
 
 
 class Repository:
-    """A git repository, and Python code that runs in it while it is recorded."""
+    """A git repository in which Python code runs with recording."""
 
     def __init__(self, root: Path) -> None:
         self.root = root / "repository"
@@ -43,9 +43,9 @@ class Repository:
         (self.folder / "sitecustomize.py").write_text(read_python_recorder(), encoding="utf-8")
         self.git("init", "-q")
 
-    def git(self, *words: str) -> None:
+    def git(self, *arguments: str) -> None:
         options = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
-        subprocess.run(["git", *options, *words], cwd=self.root, check=True, capture_output=True)
+        subprocess.run(["git", *options, *arguments], cwd=self.root, check=True, capture_output=True)
 
     def write(self, files: Mapping[str, str]) -> None:
         for name, text in files.items():
@@ -59,7 +59,7 @@ class Repository:
         return tree
 
     def run(self, code: str, *, cwd: str = ".", **variables: str) -> FileUses:
-        """Run a script, and return what it used."""
+        """Run a script, and return the files that it used."""
         script = self.root / cwd / "script.py"
         script.write_text(code, encoding="utf-8")
         self.log.write_bytes(b"")
@@ -107,7 +107,7 @@ def test_a_process_records_its_files(repository: Repository) -> None:
 
 
 def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
-    for code, why in {
+    for code, reason in {
         "import subprocess, sys; subprocess.run([sys.executable, '-c', ''])": "other processes",
         "import os; os.system('true')": "other processes",
         "import os; os.waitpid(os.fork() or os._exit(0), 0)": "other processes",
@@ -119,7 +119,7 @@ def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
         "open('.git/HEAD').read()": "history",
         "import os; os.closerange(3, 100); open('/dev/null'); import app.one": "didn't end normally",
     }.items():
-        assert why in repository.run(code).unknown, code
+        assert reason in repository.run(code).unknown, code
 
 
 def test_processes_without_an_event_are_in_doubt(repository: Repository) -> None:
@@ -251,7 +251,7 @@ def test_the_process_does_not_see_that_it_is_recorded(repository: Repository) ->
 
 def test_logs_written_by_suites_are_not_trusted(repository: Repository) -> None:
     tree, top = repository.tree(), os.fsencode(repository.root)
-    for text, why in {
+    for text, reason in {
         b"": "no process",
         b"P\0E\0P\0E\0": "started others",
         b"P\0": "end normally",
@@ -265,7 +265,7 @@ def test_logs_written_by_suites_are_not_trusted(repository: Repository) -> None:
         b"P\0" + b"".join(b"r%b/%d\0" % (top, number) for number in range(10_001)) + b"E\0": "too many",
     }.items():
         repository.log.write_bytes(text)
-        assert why in read_uses(repository.log, tree).unknown, text[:100]
+        assert reason in read_uses(repository.log, tree).unknown, text[:100]
     repository.log.unlink()
     repository.log.symlink_to("/etc/passwd")
     assert "can't be read" in read_uses(repository.log, tree).unknown
@@ -299,7 +299,7 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
     script = ScriptDependencies("a.py", "launch", uses, ("app", "helper"), native="polars")
     record = RunDependencies(table, (script,), digest_shared_files(tree, ""), tree.digest_data())
     assert _reason(repository, record) == ""
-    for files, why in (
+    for files, reason in (
         ({"README.md": "x"}, ""),
         ({"other/x.py": "x"}, ""),
         ({"data.json": "[]"}, "files of the kind .json changed, which polars may read unseen"),
@@ -313,7 +313,7 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
         ({".github/workflows/ci.yml": ""}, ".github/workflows/ci.yml is new, which all suites depend on"),
     ):
         repository.write(files)
-        assert _reason(repository, record) == why, files
+        assert _reason(repository, record) == reason, files
         repository.git("checkout", "-q", ".")
         repository.git("clean", "-fdq")
     (repository.root / "data.json").rename(repository.root / "moved.json")

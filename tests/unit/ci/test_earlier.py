@@ -1,4 +1,4 @@
-"""Runs that newer ones took the place of: the last few stay, whole, and nothing leaves the folder."""
+"""Runs that newer ones replaced: the last few stay complete, and nothing leaves the folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoregate.core.run import Run, SuiteResult
 
 
 def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002
-    """A run that began at this second, in the folder `run`."""
+    """Write a run that started at this second to the folder `run`."""
     columns = Columns()
     with RunWriter(out / "run", keep=keep) as writer:
         for at in range(cases):
@@ -31,15 +31,15 @@ def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = 
     return run
 
 
-def kept(out: Path) -> list[Path]:
+def list_kept(out: Path) -> list[Path]:
     return sorted((out / EARLIER).iterdir())
 
 
 def test_the_last_runs_stay_with_their_pages(tmp_path: Path) -> None:
     runs = [write(tmp_path, number) for number in range(6)]
-    names = [folder.name.partition("-")[0] for folder in kept(tmp_path)]
+    names = [folder.name.partition("-")[0] for folder in list_kept(tmp_path)]
     assert names == ["19700101T000002Z", "19700101T000003Z", "19700101T000004Z"]
-    for number, folder in enumerate(kept(tmp_path), 2):
+    for number, folder in enumerate(list_kept(tmp_path), 2):
         found = read_run(folder)
         assert (found.id, found.notices, len(list(found.cases))) == (f"id {number}", (), 2)
         assert (folder / "report.html").read_text() == f"of {number}"
@@ -49,14 +49,14 @@ def test_the_last_runs_stay_with_their_pages(tmp_path: Path) -> None:
 
 def test_runs_of_one_second_keep_their_order(tmp_path: Path) -> None:
     runs = [write(tmp_path, 5 + number / 10, keep=2) for number in range(8)]
-    assert {read_run(folder).id for folder in kept(tmp_path)} == {run.id for run in runs[5:7]}
+    assert {read_run(folder).id for folder in list_kept(tmp_path)} == {run.id for run in runs[5:7]}
 
 
 def test_nothing_is_copied(tmp_path: Path) -> None:
     write(tmp_path, 1)
     cases = (tmp_path / "run" / "cases.jsonl.gz").stat().st_ino
     write(tmp_path, 2)
-    assert (kept(tmp_path)[0] / "cases.jsonl.gz").stat().st_ino == cases
+    assert (list_kept(tmp_path)[0] / "cases.jsonl.gz").stat().st_ino == cases
 
 
 def test_a_disk_without_hard_links_works_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_disk_without_hard_links_works_too(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "link", refused)
     write(tmp_path, 1)
     write(tmp_path, 2)
-    assert [read_run(folder).id for folder in kept(tmp_path)] == ["id 1"]
+    assert [read_run(folder).id for folder in list_kept(tmp_path)] == ["id 1"]
     assert read_run(tmp_path).id == "id 2"
 
 
@@ -76,7 +76,7 @@ def test_extra_trials_are_kept(tmp_path: Path) -> None:
     with RunWriter(more) as writer:
         writer.finish(Run("more", 1, 2, "0.1", complete=True))
     write(tmp_path, 2)
-    assert [run.id for run in read_run(kept(tmp_path)[0]).extras] == ["more"]
+    assert [run.id for run in read_run(list_kept(tmp_path)[0]).extras] == ["more"]
     assert read_run(tmp_path).extras == ()
 
 
@@ -117,7 +117,7 @@ def test_only_own_folders_are_deleted(tmp_path: Path) -> None:
     for number in range(2, 6):
         write(out, number, keep=1)
     assert (precious / "sub").is_dir()
-    assert len(kept(out)) == 3
+    assert len(list_kept(out)) == 3
     assert (earlier / "mine").is_dir()
 
 
@@ -125,7 +125,7 @@ def test_a_forged_run_id_leaves_no_folder(tmp_path: Path) -> None:
     write(tmp_path / "out", 1, id="../../../escaped")
     write(tmp_path / "out", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert [read_run(folder).id for folder in kept(tmp_path / "out")] == ["../../../escaped"]
+    assert [read_run(folder).id for folder in list_kept(tmp_path / "out")] == ["../../../escaped"]
 
 
 def test_remains_of_a_crash_are_deleted(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_remains_of_a_crash_are_deleted(tmp_path: Path) -> None:
     left.mkdir(parents=True)
     (left / "run.json").write_text(json.dumps({}))
     write(tmp_path, 2)
-    assert [read_run(folder).id for folder in kept(tmp_path)] == ["id 1"]
+    assert [read_run(folder).id for folder in list_kept(tmp_path)] == ["id 1"]
 
 
 def test_the_same_run_is_kept_once(tmp_path: Path) -> None:
@@ -143,4 +143,4 @@ def test_the_same_run_is_kept_once(tmp_path: Path) -> None:
     write(tmp_path, 1)
     assert replace(read_run(tmp_path), suites=(), read=None).id == first.id
     write(tmp_path, 3)
-    assert [read_run(folder).id for folder in kept(tmp_path)] == ["id 1", "id 2"]
+    assert [read_run(folder).id for folder in list_kept(tmp_path)] == ["id 1", "id 2"]

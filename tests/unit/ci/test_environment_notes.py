@@ -1,4 +1,4 @@
-"""What is not used although the settings or files ask for it is named, if no environment is made."""
+"""Unused settings and files are named if no environment is created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of an output that say why a command ended."""
+"""The lines of an output that give the reason why a command ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`accepted.toml` and `quarantine.toml`: every problem has its file and line, and nothing is accepted meanwhile."""
+"""`accepted.toml` and `quarantine.toml`: every problem has its file and line, and disables the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command gets so that its suites' SDKs find us."""
+"""The environment with which the SDKs of a command's suites find us."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def line(*globs: str) -> ListenerAddress:
     return ListenerAddress("http://127.0.0.1:1/token", globs)
 
 
-def filters(*globs: str, **given: str) -> object:
-    made = foreign_environment(line(*globs), given).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
-    return None if made is None else json.loads(made)
+def filters(*globs: str, **environ: str) -> object:
+    environment = foreign_environment(line(*globs), environ).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
+    return None if environment is None else json.loads(environment)
 
 
 def test_sdks_get_our_address_and_no_real_keys() -> None:
     real = {"AUTOBLOCKS_API_KEY": "real", "AUTOBLOCKS_V2_API_KEY": "real", "AUTOBLOCKS_INGESTION_KEY": "real"}
-    made = foreign_environment(line(), {**real, "HOME": "/home/me"})
-    assert "real" not in made.values()
-    assert all(made[name] for name in real)
-    assert made["HOME"] == "/home/me"
-    assert made["AUTOBLOCKS_CLI_SERVER_ADDRESS"] == "http://127.0.0.1:1/token"
-    assert made["AUTOBLOCKS_V2_API_ENDPOINT"].startswith("http://127.0.0.1:1/token/cloud/")
+    environment = foreign_environment(line(), {**real, "HOME": "/home/me"})
+    assert "real" not in environment.values()
+    assert all(environment[name] for name in real)
+    assert environment["HOME"] == "/home/me"
+    assert environment["AUTOBLOCKS_CLI_SERVER_ADDRESS"] == "http://127.0.0.1:1/token"
+    assert environment["AUTOBLOCKS_V2_API_ENDPOINT"].startswith("http://127.0.0.1:1/token/cloud/")
     assert foreign_environment(line(), {})["AUTOBLOCKS_API_KEY"]
 
 
@@ -89,9 +89,9 @@ def test_our_folder_comes_before_the_users() -> None:
 
 @pytest.mark.parametrize("proxy", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
 def test_our_address_bypasses_a_proxy(proxy: str) -> None:
-    made = foreign_environment(line(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
+    environment = foreign_environment(line(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
     for name in ("no_proxy", "NO_PROXY"):
-        assert made[name] == "internal,localhost,127.0.0.1"
+        assert environment[name] == "internal,localhost,127.0.0.1"
 
 
 def test_without_a_proxy_no_variable_is_set() -> None:

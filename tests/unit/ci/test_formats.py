@@ -1,4 +1,4 @@
-"""The formats of result files: those that settings take are those that are read."""
+"""Settings accept exactly the formats of result files that have readers."""
 
 from __future__ import annotations
 

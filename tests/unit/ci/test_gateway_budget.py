@@ -44,7 +44,7 @@ def plans(*, limited: bool) -> st.SearchStrategy[list[Planned]]:
 
 
 def spend(ledger: Ledger, planned: list[Planned], highest: list[Amount]) -> list[Planned]:
-    """Make all calls at once, and return those that were made."""
+    """Make all calls concurrently, and return those that were not refused."""
     made: list[Planned] = []
 
     async def call(plan: Planned) -> None:
@@ -70,19 +70,19 @@ def spend(ledger: Ledger, planned: list[Planned], highest: list[Amount]) -> list
     return made
 
 
-def sum_tokens(made: list[Planned]) -> int:
-    return sum(plan.input_tokens + plan.output_tokens for plan in made if not plan.fails)
+def sum_tokens(calls: list[Planned]) -> int:
+    return sum(plan.input_tokens + plan.output_tokens for plan in calls if not plan.fails)
 
 
 @given(plans(limited=True), st.integers(0, 3_000))
 def test_tokens_of_reserved_calls_never_exceed_the_budget(planned: list[Planned], budget: int) -> None:
     ledger, highest = Ledger(None, budget, price), [Amount()]
-    made = spend(ledger, planned, highest)
+    finished = spend(ledger, planned, highest)
     assert max(amount.tokens for amount in highest) <= budget
-    assert ledger.spent.tokens == sum_tokens(made) <= budget
+    assert ledger.spent.tokens == sum_tokens(finished) <= budget
     assert ledger.reserved.tokens == 0
     if sum(plan.input_tokens + (plan.limit or 0) for plan in planned) <= budget and budget > ledger.spent.tokens:
-        assert len(made) == len(planned)  # nothing is refused that fits
+        assert len(finished) == len(planned)  # nothing is refused that fits
 
 
 @given(plans(limited=True), st.floats(0, 0.02))
@@ -100,10 +100,10 @@ def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[Plann
     # Four times the longest answer so far is reserved, so this holds for answers that differ by that factor at most.
     outputs = [100 + plan.output_tokens % 300 for plan in planned]
     calls = [Planned(p.input_tokens, None, output, p.steps) for p, output in zip(planned, outputs, strict=True)]
-    made = spend(ledger, calls, [Amount()])
-    assert made
-    assert ledger.spent.tokens < budget + max(plan.input_tokens + plan.output_tokens for plan in made)
-    assert ledger.spent.tokens == sum_tokens(made)
+    finished = spend(ledger, calls, [Amount()])
+    assert finished
+    assert ledger.spent.tokens < budget + max(plan.input_tokens + plan.output_tokens for plan in finished)
+    assert ledger.spent.tokens == sum_tokens(finished)
     assert ledger.reserved.tokens == 0
 
 

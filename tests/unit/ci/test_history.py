@@ -1,4 +1,4 @@
-"""The history of a run on disk: small, read back as it was, and never a reason not to read the run."""
+"""The history of a run on disk: small, round-trips, and never prevents reading the run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_record_without_history_is_read(tmp_path: Path) -> None:
 
 def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
     run = write(tmp_path, some(2), a_run(history=HISTORY))
-    amend_run(tmp_path, read_run(tmp_path))  # which names the evaluators that nobody declared
+    amend_run(tmp_path, read_run(tmp_path))  # which adds undeclared evaluators
     before = (tmp_path / "run.json").read_bytes()
     amend_run(tmp_path, replace(read_run(tmp_path), history=with_history_of(run, HISTORY).history))
     assert (tmp_path / "run.json").read_bytes() == before
@@ -80,8 +80,8 @@ WRONG: dict[str, Any] = {
 }
 
 
-def with_a_run(wrong: dict[str, Any]) -> dict[str, Any]:
-    """A history of one run in which one thing is wrong."""
+def make_record(wrong: dict[str, Any]) -> dict[str, Any]:
+    """A history of one run with one invalid field."""
     suite = {"took": wrong.get("took", [None]), "scores": wrong.get("scores", {})}
     past = {"id": "x", "finished": 1, "took": [None, None, None]}
     return {
@@ -95,7 +95,7 @@ def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) 
     wrong = WRONG[what]
     write(tmp_path, some(2))
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
-    head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else with_a_run(wrong)
+    head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else make_record(wrong)
     (tmp_path / "run.json").write_text(json.dumps(head), "utf-8")
     run = read_run(tmp_path)
     assert (run.history, run.complete, len(run.suites[0].columns)) == (History(), True, 2)
@@ -105,7 +105,7 @@ def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) 
 
 
 def test_a_valid_history_passes() -> None:
-    assert read_history(with_a_run({}))[1] == ()
+    assert read_history(make_record({}))[1] == ()
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))

@@ -1,4 +1,4 @@
-"""Who the user's code runs as, by what is found of the workspace."""
+"""The user that runs the suites, determined by the workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose Python runs the suites."""
+"""The Python that runs the suites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def program(path: Path) -> str:
 
 @pytest.fixture
 def everything(tmp_path: Path) -> dict[str, str]:
-    """A project that has one of each, and the environment in which they are seen."""
+    """A project with an interpreter of each kind, and an environment that finds them."""
     root = tmp_path / "project"
     (root / "uv.lock").parent.mkdir()
     (root / "uv.lock").touch()

@@ -1,4 +1,4 @@
-"""What keeps suites apart: accounts, a shared workspace, protected files."""
+"""Isolation of suites: accounts, a shared workspace, protected files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OTHER = Identity(SUITE, RANGE.group, shared=Path("/"))
 
 
 def interpreter() -> str:
-    """A Python that others may run: not one in root's home."""
+    """A Python that other users can run, so not one in root's home."""
     for found in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         with contextlib.suppress(OSError):
             if subprocess.run([found, "-I", "-c", ""], check=False, **process_rights(OTHER)).returncode == 0:
@@ -52,9 +52,9 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
 
 
 def python(code: str, cwd: Path, identity: Identity = OTHER) -> str:
-    """Run as a suite."""
-    words = [interpreter(), "-I", "-c", f"import os, pathlib\n{code}"]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, **process_rights(identity))
+    """Run code as a suite."""
+    argv = [interpreter(), "-I", "-c", f"import os, pathlib\n{code}"]
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, **process_rights(identity))
     return done.stdout + done.stderr
 
 
@@ -62,7 +62,7 @@ def state(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(path): (s.st_uid, s.st_gid, s.st_mode) for path in root.rglob("*") if (s := path.lstat())}
 
 
-def given(root: Path) -> None:
+def claim(root: Path) -> None:
     for path in (root, *root.rglob("*")):
         os.chown(path, OWNER, OWNER, follow_symlinks=False)
 
@@ -74,13 +74,13 @@ def test_a_shared_workspace_is_restored(workspace: Path) -> None:
         (workspace / name).chmod(mode)
     (workspace / "folder").mkdir(mode=0o700)
     (workspace / "link").symlink_to("/etc/passwd")
-    given(workspace)
+    claim(workspace)
     (workspace / "odd").chmod(0o4755)
     (workspace / "roots").touch(mode=0o600)
     before, passwd = state(workspace), Path("/etc/passwd").stat()
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
-    said = python(
+    output = python(
         "for name in ('a.txt', 'secret', 'tool'): open(name, 'a').write('x')\n"
         "open('folder/new', 'w').write('x'); os.mkdir('made')\n"
         "os.symlink('/etc', 'made/link'); os.mkfifo('made/pipe')\n"
@@ -88,7 +88,7 @@ def test_a_shared_workspace_is_restored(workspace: Path) -> None:
         "print([os.access(name, os.W_OK) for name in ('read-only', 'roots', 'folder', '.')])",
         workspace,
     )
-    assert said == "[False, False, True, True]\n"
+    assert output == "[False, False, True, True]\n"
     assert (workspace / "odd").stat().st_mode & 0o7000 == 0
     tree.restore()
     after = state(workspace)
@@ -103,7 +103,7 @@ def test_a_shared_workspace_is_restored(workspace: Path) -> None:
 
 @as_root
 def test_the_next_suite_can_change_private_files(workspace: Path) -> None:
-    given(workspace)
+    claim(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
     python("os.mkdir('cache', 0o700); os.close(os.open('cache/db', os.O_CREAT | os.O_WRONLY, 0o600))", workspace)
@@ -117,7 +117,7 @@ def test_the_next_suite_can_change_private_files(workspace: Path) -> None:
 
 @as_root
 def test_very_deep_folders_are_restored(workspace: Path) -> None:
-    given(workspace)
+    claim(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
     python("for _ in range(1200):\n    os.mkdir('d'); os.chdir('d')\nopen('end', 'w')", workspace)
@@ -130,7 +130,7 @@ def test_very_deep_folders_are_restored(workspace: Path) -> None:
 @as_root
 def test_the_next_run_restores_files_of_a_killed_one(workspace: Path) -> None:
     (workspace / "a.txt").touch(mode=0o644)
-    given(workspace)
+    claim(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     python("open('mine', 'w')", workspace)
     again = SharedTree(workspace, OWNER, OWNER, RANGE)
@@ -156,10 +156,10 @@ DAEMONS = {
 @as_root
 @pytest.mark.parametrize("code", DAEMONS.values(), ids=DAEMONS)
 def test_no_process_of_an_account_is_left(workspace: Path, code: str) -> None:
-    words = [interpreter(), "-I", "-c", f"import os, signal, subprocess, time\n{code}"]
+    argv = [interpreter(), "-I", "-c", f"import os, signal, subprocess, time\n{code}"]
     workspace.chmod(0o777)
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(words, cwd=workspace, check=False, **quiet, **process_rights(OTHER))  # type: ignore[call-overload]
+    subprocess.run(argv, cwd=workspace, check=False, **quiet, **process_rights(OTHER))  # type: ignore[call-overload]
     bystander = subprocess.Popen(["sleep", "300"], **process_rights(Identity(SUITE + 1, RANGE.group)))
     try:
         assert kill_account(SUITE, RANGE.group) == ()
@@ -223,11 +223,11 @@ def test_command_files_written_meanwhile_are_discarded(command_files: dict[str, 
 
 @as_root
 def test_the_run_folder_keeps_its_name_and_content(workspace: Path) -> None:
-    given(workspace)
+    claim(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     out = OutFolder(workspace / "out", workspace)
     (out.open_path / "junit.xml").write_text("ours")
-    said = python(
+    output = python(
         "import shutil\n"
         "for do in (lambda: open('out/junit.xml', 'w'), lambda: open('out/x', 'w'), lambda: shutil.rmtree('out'),\n"
         "           lambda: os.rename('out/junit.xml', 'x'), lambda: os.rename('out', 'away')):\n"
@@ -236,7 +236,7 @@ def test_the_run_folder_keeps_its_name_and_content(workspace: Path) -> None:
         "os.mkdir('out'); open('out/junit.xml', 'w').write('planted'); os.symlink('/etc', 'out/run')",
         workspace,
     )
-    assert said.splitlines() == ["Permission denied"] * 4 + ["done"]
+    assert output.splitlines() == ["Permission denied"] * 4 + ["done"]
     (out.open_path / "later.xml").write_text("ours")
     notice = out.put_back()
     assert notice is not None
@@ -271,7 +271,7 @@ def test_committed_links_in_the_run_folder_are_deleted(tmp_path: Path) -> None:
 
 @as_root
 def test_each_process_has_an_account_until_the_block_ends(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given(workspace)
+    claim(workspace)
     monkeypatch.setattr(sharing, "find_accounts", lambda: RANGE)
     monkeypatch.setattr(sharing, "_PIDS_MAX", ())
     environ = {"SCOREGATE_CONTAINER": "1", "GITHUB_WORKSPACE": str(workspace)}
@@ -291,7 +291,7 @@ def test_each_process_has_an_account_until_the_block_ends(workspace: Path, monke
 @as_root
 def test_without_accounts_suites_run_as_the_owner(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").touch()
-    given(workspace)
+    claim(workspace)
     before = state(workspace)
     monkeypatch.setattr(sharing, "find_accounts", lambda: None)
     environ = {"SCOREGATE_CONTAINER": "1", "GITHUB_WORKSPACE": str(workspace)}

@@ -1,4 +1,4 @@
-"""Bodies of calls: within bounds one by one, and together."""
+"""Bodies of calls: limits for one, and for all together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a run's cases in memory."""
+"""The index of a run's cases in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a run that is being made: bounded, whole, and believed only while its process lives."""
+"""The progress file of a run: bounded, complete, and trusted only while its process lives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text of others is a command, whichever of its grammars the runner tries."""
+"""No text of suites is a command in any grammar of the runner."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ PIECES = st.sampled_from(
 )
 CONTROL = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c"}
 CONTROL |= {*"\u202d\u202e\u2066\u2067\u2068\u2069"}
-nasty = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
+hostile_text = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
 
 
-@given(nasty)
+@given(hostile_text)
 def test_plain_text_is_no_command(text: str) -> None:
     assert commands(harmless(text)) == []
 
 
-@given(nasty, nasty)
+@given(hostile_text, hostile_text)
 def test_our_own_command_keeps_its_text(message: str, file: str) -> None:
     (found,) = commands(command("error", message, file=file, title="t"))
     assert (found.name, found.properties["title"]) == ("error", "t")
@@ -33,11 +33,11 @@ def test_our_own_command_keeps_its_text(message: str, file: str) -> None:
 
 
 def test_a_file_has_no_control_codes() -> None:
-    told = command("error", "m", file="a\x1b[31m\x07\x00\u202eb\r\n.py", line=3)
-    assert told == "::error file=a[31mb.py,line=3::m"
+    line = command("error", "m", file="a\x1b[31m\x07\x00\u202eb\r\n.py", line=3)
+    assert line == "::error file=a[31mb.py,line=3::m"
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), nasty, max_size=4))
+@given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), hostile_text, max_size=4))
 def test_outputs_round_trip(values: dict[str, str]) -> None:
     assert outputs(outputs_text(values)) == values
 

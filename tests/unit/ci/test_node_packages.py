@@ -167,24 +167,24 @@ def needs(root: Path, *argv: str, cwd: str = ".") -> bool:
 
 
 def test_commands_that_need_node_are_recognized(tmp_path: Path) -> None:
-    for words in (
+    for argv in (
         ["node", "a.mjs"], ["npx", "promptfoo", "eval"], ["/usr/bin/npm", "test"], ["pnpm", "x"], ["tsx", "a"],
         ["yarn"], ["sh", "-c", "cd web && npx vitest run"], ["env", "A=1", "jest"], ["./evals/run.mjs"],
         ["./evals/run.ts"],
     ):  # fmt: skip
-        assert needs(tmp_path, *words), words
-    for words in (["sh", "evals/smoke.sh"], ["cargo", "run"], ["python", "make_node.py"], ["uv", "run", "node"]):
-        assert not needs(tmp_path, *words), words
+        assert needs(tmp_path, *argv), argv
+    for argv in (["sh", "evals/smoke.sh"], ["cargo", "run"], ["python", "make_node.py"], ["uv", "run", "node"]):
+        assert not needs(tmp_path, *argv), argv
     assert names_node("npm ci && uv sync")
     assert not names_node("uv sync --all-extras")
 
 
 def test_a_package_json_makes_other_commands_need_it(tmp_path: Path) -> None:
     write(tmp_path / "web", {}, devDependencies={"ava": "6"})
-    for words in (["go", "run", "./evals"], ["go", "run", "./cmd/node"], ["cargo", "test"], ["./run"], ["eslint"]):
-        assert not needs(tmp_path, *words, cwd="web"), words
-    for words in (["ava"], ["timeout", "60", "npx", "ava"], ["sh", "run.sh"], ["just", "evals"]):
-        assert needs(tmp_path, *words, cwd="web"), words
+    for argv in (["go", "run", "./evals"], ["go", "run", "./cmd/node"], ["cargo", "test"], ["./run"], ["eslint"]):
+        assert not needs(tmp_path, *argv, cwd="web"), argv
+    for argv in (["ava"], ["timeout", "60", "npx", "ava"], ["sh", "run.sh"], ["just", "evals"]):
+        assert needs(tmp_path, *argv, cwd="web"), argv
     (tmp_path / "api").mkdir()
     assert needs(tmp_path, "make", "evals", cwd="web")
     assert not needs(tmp_path, "make", "evals", cwd="api")
@@ -215,8 +215,8 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     printed: list[str] = []
     identity = Identity(NOBODY, NOBODY, owns=False)
     installer = Installer(tmp_path, {}, Redactor(()), printed.append, identity, 9, "install = 'auto'")
-    for words, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
-        source = SuiteSource("demo", SourceKind.COMMAND, argv=words)
+    for argv, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
+        source = SuiteSource("demo", SourceKind.COMMAND, argv=argv)
         found = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
         assert found is not None
         with pytest.raises(InstallError, match="root owns the workspace") if is_needed else nullcontext():

@@ -1,4 +1,4 @@
-"""What commands of Node.js depend on: the log of their processes and threads."""
+"""Dependencies of Node.js commands: the log of their processes and threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not NODE, reason="needs Node.js")
 
 
 class Repository:
-    """A git repository, and programs of Node.js that run in it while they are recorded."""
+    """A git repository in which Node.js programs run with recording."""
 
     def __init__(self, root: Path) -> None:
         self.root = root / "re pository"
@@ -38,8 +38,8 @@ class Repository:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    def run(self, code: str, *words: str, name: str = "main.mjs", output: str = "", **variables: str) -> FileUses:
-        """Run a program, and return what it used."""
+    def run(self, code: str, *arguments: str, name: str = "main.mjs", output: str = "", **variables: str) -> FileUses:
+        """Run a program, and return the files that it used."""
         self.write({name: code})
         self.log.write_bytes(b"")
         environ = {key: value for key, value in os.environ.items() if not key.startswith("NODE")}
@@ -48,7 +48,7 @@ class Repository:
         tree = anyio.run(read_tree, self.root)
         assert tree is not None
         done = subprocess.run(
-            [NODE, *words, name], cwd=self.root, env=environ, capture_output=True, text=True, check=False
+            [NODE, *arguments, name], cwd=self.root, env=environ, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout.strip()) == (0, output), done.stderr
         return read_uses(self.log, tree)
@@ -140,7 +140,7 @@ def test_threads_and_children_are_recorded(repository: Repository) -> None:
 def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
     repository.write({"x.cjs": "", "tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["./a/*", "./b/*"]}}}'})
     spawn, run = "import { spawnSync, execSync } from 'child_process';", "import { Worker } from 'worker_threads';"
-    for code, why in {
+    for code, reason in {
         f"{spawn} spawnSync('cat', ['x.cjs'])": "other processes (cat x.cjs",
         f"{spawn} execSync('node x.cjs; cat x.cjs')": "other processes (sh -c node x.cjs; cat",
         f"{spawn} execSync('echo $(cat x.cjs)')": "other processes",
@@ -158,7 +158,7 @@ def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
         "import 'node:wasi'": "WASI",
         "import { createRequire } from 'module'; createRequire(import.meta.url)('node:' + 'wasi')": "WASI",
     }.items():
-        assert why in repository.run(code).unknown, code
+        assert reason in repository.run(code).unknown, code
 
 
 def test_model_servers_cause_no_doubt(repository: Repository) -> None:

@@ -1,4 +1,4 @@
-"""Which version of Node.js a project asks for, and what is installed for it."""
+"""The version of Node.js that a project requests and that is installed."""
 
 from __future__ import annotations
 

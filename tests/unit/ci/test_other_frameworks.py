@@ -32,7 +32,7 @@ async def find(root: Path, files: dict[str, str | bytes]) -> tuple[FoundFramewor
 
 
 async def settings(root: Path, files: dict[str, str | bytes]) -> Settings:
-    """What scoregate reads from the lines."""
+    """The settings that scoregate reads from the lines."""
     (root / "scoregate.toml").write_text("\n".join(format_settings(await find(root, files))), encoding="utf-8")
     return load_settings(root, {})
 

@@ -54,9 +54,9 @@ def test_the_settings_reach_the_process() -> None:
 
 def test_unrunnable_sources_are_separate() -> None:
     broken = SuiteSource("b.py", SourceKind.PYTHON, error="b.py:1: bad")
-    made = plan(SuiteSource("a.py", SourceKind.PYTHON), broken)
-    assert [launch.name for launch in made.launches] == ["a.py"]
-    assert made.broken == (broken,)
+    result = plan(SuiteSource("a.py", SourceKind.PYTHON), broken)
+    assert [launch.name for launch in result.launches] == ["a.py"]
+    assert result.broken == (broken,)
 
 
 def test_results_of_two_sources_are_added() -> None:

@@ -1,4 +1,4 @@
-"""What one reporter cannot do costs no other."""
+"""A failing reporter does not stop the others."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
 
-VIEW = view_of(make_run(Told("demo", [Trial("c", [Score("e", 1.0)])])))
+VIEW = view_of(make_run(ExampleSuite("demo", [Trial("c", [Score("e", 1.0)])])))
 
 
 def good(_view: ReportView) -> Iterator[str]:

@@ -21,7 +21,7 @@ from scoregate.models.shared_limiter import PermitLink, SharedLimiter, find_limi
 
 @contextmanager
 def open_part(limits: RateLimits) -> Iterator[tuple[CallRelay, CallLeases]]:
-    """A part on a worker whose messages reach the host at once."""
+    """A part on a worker whose messages reach the host immediately."""
     leases = CallLeases(limits, lambda connection, number: relay.deliver([(connection, number)]))
 
     def send(lines: list[tuple[int, bytes]]) -> None:

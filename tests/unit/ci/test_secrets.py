@@ -1,4 +1,4 @@
-"""Which values are secret, and in which forms they are found."""
+"""Which values are secret, and in which encodings they are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: which layer wins, where each value came from, and what is said of wrong ones."""
+"""Settings: precedence of layers, origin of values, and messages about errors."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
         tmp_path,
         'max-cases = 3\nhidden = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7',
     )
-    told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
-    assert told.splitlines()[1:] == [
+    message = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
+    assert message.splitlines()[1:] == [
         "  scoregate.toml:1: there is no setting 'max-cases'; did you mean 'max_cases'?",
         "  scoregate.toml:2: there is no setting 'hidden'; `scoregate settings` lists all settings",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
@@ -132,7 +132,7 @@ def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("timeout = 0", "must be more than 0"),
         ("timeout = inf", "must be a finite number"),
@@ -159,10 +159,10 @@ def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
         ("message = 2024-01-01", "must be text"),
     ],
 )
-def test_an_invalid_value_lists_allowed_values(tmp_path: Path, text: str, said: str) -> None:
-    told = problems(write(tmp_path, text))
-    assert said in told
-    assert "scoregate.toml" in told
+def test_an_invalid_value_lists_allowed_values(tmp_path: Path, text: str, expected: str) -> None:
+    message = problems(write(tmp_path, text))
+    assert expected in message
+    assert "scoregate.toml" in message
 
 
 def test_an_invalid_table_in_a_variable_shows_the_form(tmp_path: Path) -> None:
@@ -273,20 +273,20 @@ def test_suites_get_model_settings(tmp_path: Path) -> None:
         prices={"ours*": {"input": 1, "cached": 0.5}},
         max_cost=2.5,
     )
-    told = settings.environment(None, root=tmp_path)
-    assert (told["SCOREGATE_MODEL"], told["SCOREGATE_MAX_COST"]) == ("vllm/ours", "2.5")
-    assert told["SCOREGATE_CACHE"] == f"readonly:{tmp_path / 'kept'}"
-    assert json.loads(told["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
-    assert json.loads(told["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
+    message = settings.environment(None, root=tmp_path)
+    assert (message["SCOREGATE_MODEL"], message["SCOREGATE_MAX_COST"]) == ("vllm/ours", "2.5")
+    assert message["SCOREGATE_CACHE"] == f"readonly:{tmp_path / 'kept'}"
+    assert json.loads(message["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
+    assert json.loads(message["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
     assert Settings().environment(None, root=tmp_path) == {"SCOREGATE_CACHE": f"on:{tmp_path / '.scoregate-cache'}"}
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), [("none", "off"), ("Off", "off"), ("read-only", "readonly"), ("refesh:kept", "refresh")]
+    ("word", "suggestion"), [("none", "off"), ("Off", "off"), ("read-only", "readonly"), ("refesh:kept", "refresh")]
 )
-def test_a_misspelt_cache_mode_is_no_folder(tmp_path: Path, word: str, meant: str) -> None:
-    told = problems(write(tmp_path, f"cache = '{word}'"))
-    assert f"did you mean {meant}? A folder of this name is written ./{word.partition(':')[0]}" in told
+def test_a_misspelt_cache_mode_is_no_folder(tmp_path: Path, word: str, suggestion: str) -> None:
+    message = problems(write(tmp_path, f"cache = '{word}'"))
+    assert f"did you mean {suggestion}? A folder of this name is written ./{word.partition(':')[0]}" in message
     write(tmp_path, f"cache = './{word}'")
     assert load_settings(tmp_path, {}).cache == f"./{word}"
 

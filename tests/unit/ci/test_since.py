@@ -1,4 +1,4 @@
-"""Bases of every source have the scores that people have given since."""
+"""Baselines of every source have the scores of later reviews."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from scoregate.store import Verdict, Winner, add_verdict, open_store
 
 
 def waiting(folder: Path) -> Run:
-    """A run on disk of one case, whose battle waits."""
+    """A run on disk with one case whose battle is pending."""
     case = CaseResult(
         0, "a", pending=("better",), contests={"better": PairwiseComparison("old", "new", None, Threshold(gte=0.5))}
     )

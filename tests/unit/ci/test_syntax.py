@@ -1,4 +1,4 @@
-"""Whether a source holds suites, and how it is run: read, never imported."""
+"""Whether a source file has suites, and how it is run: parsed, never imported."""
 
 from __future__ import annotations
 

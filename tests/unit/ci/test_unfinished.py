@@ -1,4 +1,4 @@
-"""Runs that were never finished: what was flushed can be read, is found before an older run, and is recovered."""
+"""Unfinished runs: flushed cases can be read, are found before an older run, and are recovered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def begin(out: Path, cases: list[CaseResult], *, started: float = 20.0, flushed: bool = True) -> Path:
-    """What a writer leaves that is killed after these cases; one more was added that nobody flushed."""
+    """The folder of a writer that was killed after these cases and one unflushed case."""
     run = a_run(id="killed", started=started)
     writer = RunWriter(out / "run")
     for case in cases:

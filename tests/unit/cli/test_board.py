@@ -1,4 +1,4 @@
-"""The table of running suites fits every terminal, and loses names before it loses numbers."""
+"""The table of running suites fits every terminal, and drops names before numbers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ STATES = {Status.PASSED: 1_200, Status.FAILED: 34, Status.ERRORED: 5}
 LONG = "a suite whose name goes on and on [model=gpt-6-luna, temperature=0.2]"
 
 
-def standing(label: str = LONG, *, finished: bool = False, evaluators: int = 2) -> SuiteProgress:
+def make_progress(label: str = LONG, *, finished: bool = False, evaluators: int = 2) -> SuiteProgress:
     means = {f"has-all-substrings-{number}": 0.5 + number / 10 for number in range(evaluators)}
     tally = Tally("http-1", label, 4_000, 1_239, STATES, means, 0.25, finished)
     return SuiteProgress("run", tally, monotonic() - 75)
 
 
-def drawn(*standings: SuiteProgress, width: int, height: int = 24) -> list[str]:
+def draw(*standings: SuiteProgress, width: int, height: int = 24) -> list[str]:
     console = Console(width=width, height=height, force_terminal=False, emoji=False, markup=False)
     with console.capture() as capture:
         console.print(draw_table(standings, width=width, height=height))
@@ -41,7 +41,7 @@ def drawn(*standings: SuiteProgress, width: int, height: int = 24) -> list[str]:
     ],
 )
 def test_a_narrow_terminal_drops_scores_then_passes_then_time(width: int, numbers: tuple[str, ...]) -> None:
-    rows = drawn(standing(), width=width)
+    rows = draw(make_progress(), width=width)
     assert max(map(len, rows)) <= width
     assert [number for number in numbers if number not in "\n".join(rows)] == []
     assert "a suite" in rows[1]
@@ -52,28 +52,28 @@ def test_a_narrow_terminal_drops_scores_then_passes_then_time(width: int, number
     "name", ["日本語の回答を評価するスイートと長い名前", "🎉🎉🎉 party " * 5, "x" * 300, "\u202e\x00\x1b[2J", ""]
 )
 def test_no_name_is_too_wide(name: str, width: int) -> None:
-    rows = drawn(standing(name), standing("demo", finished=True), width=width)
+    rows = draw(make_progress(name), make_progress("demo", finished=True), width=width)
     assert len(rows) >= 3
     assert max(map(cell_len, rows)) <= width
 
 
 def test_a_finished_suite_shows_its_status() -> None:
-    rows = drawn(standing("bad", finished=True), width=80)
+    rows = draw(make_progress("bad", finished=True), width=80)
     assert rows[1].startswith("✗")
     good = Tally("http-1", "good", 2, 2, {Status.PASSED: 2}, finished=True)
-    assert drawn(SuiteProgress("run", good, 0.0), width=80)[1].startswith("✓")
+    assert draw(SuiteProgress("run", good, 0.0), width=80)[1].startswith("✓")
 
 
 def test_suites_that_do_not_fit_are_counted_running_first() -> None:
-    ended = [standing(f"ended {number}", finished=True) for number in range(40)]
-    rows = drawn(*ended, standing("still running"), width=100, height=12)
+    ended = [make_progress(f"ended {number}", finished=True) for number in range(40)]
+    rows = draw(*ended, make_progress("still running"), width=100, height=12)
     assert len(rows) <= 12
     assert "still running" in rows[1]
     assert "more" in rows[-1]
 
 
 def test_names_have_no_control_codes() -> None:
-    assert "\x1b" not in "".join(drawn(standing("\x1b[31mred\x1b]0;title\x07"), width=80))
+    assert "\x1b" not in "".join(draw(make_progress("\x1b[31mred\x1b]0;title\x07"), width=80))
 
 
 def test_one_item_is_in_the_singular() -> None:
@@ -82,6 +82,6 @@ def test_one_item_is_in_the_singular() -> None:
 
 
 def test_a_log_line_has_all_columns() -> None:
-    told = format_suite(standing("demo"))
-    assert told.startswith("demo: 1,239 of 4,000 cases, 1,200 passed, 34 failed, 5 errors, 97% pass, has-all-")
-    assert told.endswith("$0.25, 1 m 15 s")
+    line = format_suite(make_progress("demo"))
+    assert line.startswith("demo: 1,239 of 4,000 cases, 1,200 passed, 34 failed, 5 errors, 97% pass, has-all-")
+    assert line.endswith("$0.25, 1 m 15 s")

@@ -30,7 +30,7 @@ RecordCalls = Callable[..., RunRecorder]
 
 
 class CountingGateway:
-    """What the counter of calls reads of a gateway."""
+    """The parts of a gateway that the call counter reads."""
 
     def __init__(self) -> None:
         self.sessions = Sessions()
@@ -59,7 +59,7 @@ def gateway() -> CountingGateway:
 
 @pytest.fixture
 def record_calls(tmp_path: Path, gateway: CountingGateway) -> Iterator[RecordCalls]:
-    """Starts recordings whose calls are counted from then on."""
+    """Starts recordings whose calls are counted from the start."""
     with ExitStack() as stack:
 
         def start(name: str = "run") -> RunRecorder:

@@ -1,4 +1,4 @@
-"""What commands print of what they found."""
+"""Tables and JSON that commands print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of running suites, however often and however soon they end."""
+"""Progress of running suites."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 7
 
 
 def shown(folder: Path, *launches: Sequence[LaunchEvent]) -> str:
-    """What a log shows of launches of one script, each in a recording of its own."""
+    """The log of launches of one script, each with its own recording."""
     out = io.StringIO()
     with show_progress(Output(OutputOptions(), Console(file=out, width=200))) as watch:
         for number, launch in enumerate(launches):

@@ -1,4 +1,4 @@
-"""The line below the table: that it lives, how far it is, and what may be left, in any width."""
+"""The line below the table: activity, progress and the estimated rest, in any width."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, Suit
 from scoregate.core.run import Script
 
 
-def spoke(done: int, planned: int | None) -> LaunchEvent:
+def make_event(done: int, planned: int | None) -> LaunchEvent:
     events: list[Event] = [SuiteStarted(suite="demo", cases=planned)]
     for number in range(done):
         who = {"suite": "demo", "case": f"case {number}"}
@@ -45,7 +45,7 @@ def line(
     ago: float = 30.0,
     ended: int = 0,
 ) -> str:
-    """What is shown of suites that were first heard of `ago` seconds ago."""
+    """The line for suites whose first event was `ago` seconds ago."""
     standings = RunProgress()
     for _ in range(began):
         standings.begin("run", recording)
@@ -64,13 +64,18 @@ def test_before_any_suite_the_line_names_scripts(recording: RunRecorder) -> None
 
 
 def test_the_line_estimates_the_rest(recording: RunRecorder) -> None:
-    told = line(recording, spoke(20, 60))
-    assert told == "30 s · 20 of 60 cases · 5 failed · about 1 m 0 s left · 0 of 2 scripts"
+    text = line(recording, make_event(20, 60))
+    assert text == "30 s · 20 of 60 cases · 5 failed · about 1 m 0 s left · 0 of 2 scripts"
 
 
 @pytest.mark.parametrize(
     ("happening", "began", "ago"),
-    [(spoke(20, None), 2, 30.0), (spoke(20, 60), 1, 30.0), (spoke(2, 60), 2, 30.0), (spoke(20, 60), 2, 1.0)],
+    [
+        (make_event(20, None), 2, 30.0),
+        (make_event(20, 60), 1, 30.0),
+        (make_event(2, 60), 2, 30.0),
+        (make_event(20, 60), 2, 1.0),
+    ],
     ids=["nobody knows how many", "a script waits", "too few are done", "too soon"],
 )
 def test_no_data_has_no_estimate(recording: RunRecorder, happening: LaunchEvent, began: int, ago: float) -> None:
@@ -79,9 +84,9 @@ def test_no_data_has_no_estimate(recording: RunRecorder, happening: LaunchEvent,
 
 def test_after_all_scripts_the_line_names_the_step(recording: RunRecorder) -> None:
     over = Finished(Script("run", exit_code=0))
-    assert line(recording, spoke(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
+    assert line(recording, make_event(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
 
 
 @pytest.mark.parametrize("width", range(10, 90, 7))
 def test_text_stays_on_a_line(recording: RunRecorder, width: int) -> None:
-    assert len(line(recording, spoke(20, 60), width=width)) + 2 <= width
+    assert len(line(recording, make_event(20, 60), width=width)) + 2 <= width

@@ -1,4 +1,4 @@
-"""The folder for temporary files: it is only left behind where the container is removed with it."""
+"""The temporary folder stays only if the container is removed with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations end for the reason that counts most, and not before it is time."""
+"""Conversations end for the most important reason, and not too early."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_first_reason_ends_it(case: str) -> None:
-    standing, plan, ended = CASES[case]
-    assert find_ending(standing, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
+    state, plan, ended = CASES[case]
+    assert find_ending(state, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_last_fifth_is_late() -> None:
     assert late == [1, 2, 3, 4, 4, 8, 12, 28, 40]
 
 
-def said(pairs: Sequence[tuple[str, str]], tools: Sequence[dict[str, Any]] = ()) -> list[Turn]:
+def make_turns(pairs: Sequence[tuple[str, str]], tools: Sequence[dict[str, Any]] = ()) -> list[Turn]:
     *first, last = [Turn(*pair) for pair in pairs]
     return [*first, Turn(last.user, last.assistant, tool_calls=tools)]
 
@@ -125,20 +125,20 @@ def calls(names: str) -> list[dict[str, Any]]:
     ("conversation", "loops"),
     [
         ([], False),
-        (said([("a", "x")] * 2), False),
-        (said([("a", "x")] * 3), True),
-        (said([("A  cat", "x"), ("a cat ", "X"), ("a cat", "x\n")]), True),
-        (said([("a", "x"), ("a", "x"), ("b", "x")]), False),
-        (said([("a", "x"), ("b", "y")] * 2), True),
-        (said([("a", "x"), ("b", "y"), ("a", "x"), ("b", "z")]), False),
-        (said([(f"another way to ask, {at}", "I cannot help with that.") for at in range(10)]), False),
-        (said([("a", f"{at}") for at in range(4)]), False),
-        (said([("a", f"{at}") for at in range(5)]), True),
-        (said([("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("a", "5"), ("a", "6")]), True),
-        (said([("a", "x")], calls("ssss")), False),
-        (said([("a", "x")], calls("sssss")), True),
-        (said([("a", "x")], calls("srsrsr")), False),
-        (said([("a", "x")], calls("ssrsss")), True),
+        (make_turns([("a", "x")] * 2), False),
+        (make_turns([("a", "x")] * 3), True),
+        (make_turns([("A  cat", "x"), ("a cat ", "X"), ("a cat", "x\n")]), True),
+        (make_turns([("a", "x"), ("a", "x"), ("b", "x")]), False),
+        (make_turns([("a", "x"), ("b", "y")] * 2), True),
+        (make_turns([("a", "x"), ("b", "y"), ("a", "x"), ("b", "z")]), False),
+        (make_turns([(f"another way to ask, {at}", "I cannot help with that.") for at in range(10)]), False),
+        (make_turns([("a", f"{at}") for at in range(4)]), False),
+        (make_turns([("a", f"{at}") for at in range(5)]), True),
+        (make_turns([("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("a", "5"), ("a", "6")]), True),
+        (make_turns([("a", "x")], calls("ssss")), False),
+        (make_turns([("a", "x")], calls("sssss")), True),
+        (make_turns([("a", "x")], calls("srsrsr")), False),
+        (make_turns([("a", "x")], calls("ssrsss")), True),
     ],
 )
 def test_loops_are_distinguished_from_similar_turns(conversation: list[Turn], loops: bool) -> None:

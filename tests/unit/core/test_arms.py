@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
-from tests.unit.core.builders import HALF, Told, info, run_of
+from tests.unit.core.builders import HALF, ExampleSuite, info, run_of
 
 from scoregate.ci.report.arms import build_arms
 from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
@@ -22,7 +22,7 @@ NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)
 
 
 def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwanted: int = 0) -> Run:
-    """A run with both arms; `unwanted` of five other cases load the skill, too."""
+    """A run with both arms; `unwanted` of five other cases also load the skill."""
     cases = {
         f"c{at}": {EXPECTATIONS: score, TRIGGERED: float(at < triggered), NOT_TRIGGERED: None}
         for at, score in enumerate(with_it)
@@ -31,8 +31,8 @@ def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwa
     evaluators = tuple(map(info, NAMES))
     other = {f"c{at}": {EXPECTATIONS: score} for at, score in enumerate(without)}
     return run_of(
-        Told(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
-        Told(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),
+        ExampleSuite(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
+        ExampleSuite(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),
     )
 
 
@@ -86,8 +86,8 @@ def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
         for each, tokens in zip(run.suites, (2_000, 100), strict=True)
     )
     assert sentence(compare(replace(run, suites=(with_it, without)), None)).endswith("; +1,900 tokens per case")
-    judged = {EXPECTATIONS: replace(info(EXPECTATIONS), fingerprint=Fingerprint(model="gpt-5"))}
-    with_it = replace(with_it, evaluators={**with_it.evaluators, **judged})
+    model_info = {EXPECTATIONS: replace(info(EXPECTATIONS), fingerprint=Fingerprint(model="gpt-5"))}
+    with_it = replace(with_it, evaluators={**with_it.evaluators, **model_info})
     text = sentence(compare(replace(run, suites=(with_it, without)), None))
     assert text.endswith("+1,900 tokens per case, those of the judge included")
     twice = replace(with_it.columns, hashes=["c0"] * len(with_it.columns.hashes))

@@ -1,4 +1,4 @@
-"""A judge that does not agree with people often enough is shown, and fails nothing."""
+"""A judge that agrees with people too seldom is shown, and fails nothing."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_judge_differs_if_its_scores_can() -> None:
 
 
 @pytest.mark.parametrize(
-    ("calibrations", "why"),
+    ("calibrations", "reason"),
     [
         ({}, "judge not calibrated (0 of 50 reviews)"),
         (known(12), "judge not calibrated (12 of 50 reviews)"),
@@ -80,9 +80,9 @@ def test_a_judge_differs_if_its_scores_can() -> None:
         (known(49, 1), ""),
     ],
 )
-def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, why: str) -> None:
+def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, reason: str) -> None:
     info = EvaluatorInfo("polite", JUDGE)
-    assert explain_uncalibrated(info, calibrations, least=0.8, fewest=50) == why
+    assert explain_uncalibrated(info, calibrations, least=0.8, fewest=50) == reason
     assert explain_uncalibrated(EvaluatorInfo("polite", FUNCTION), calibrations, least=0.8, fewest=50) == ""
 
 

@@ -1,4 +1,4 @@
-"""Pairs of slices from the table of scores are those of the cases themselves."""
+"""Pairs of slices from the table of scores equal those of the cases."""
 
 from __future__ import annotations
 

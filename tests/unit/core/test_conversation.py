@@ -1,4 +1,4 @@
-"""Conversations come back from a record as they were, and judges read them so that no message passes for another."""
+"""Conversations round-trip in a record, and judges read them so that no message can forge another."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def test_a_long_conversation_is_cut_in_its_middle() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(words, words, st.integers(0, 3000), st.booleans()), max_size=30), st.integers(1000, 4000))
-def test_the_length_is_limited(given: list[tuple[str, str, int, bool]], longest: int) -> None:
-    conversation = said(*((user, ("a\n" if lines else "a") * size + answer) for user, answer, size, lines in given))
+def test_the_length_is_limited(turns: list[tuple[str, str, int, bool]], longest: int) -> None:
+    conversation = said(*((user, ("a\n" if lines else "a") * size + answer) for user, answer, size, lines in turns))
     assert len(conversation.text(longest)) <= longest
     details = [replace(turn, context=(turn.assistant,), metadata={"of": turn.user}) for turn in conversation.turns]
     assert len(Conversation(tuple(details)).text(longest)) <= longest

@@ -9,7 +9,7 @@ from statistics import stdev
 
 import pytest
 from scipy import stats
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
@@ -37,9 +37,9 @@ def depends(*uses: Dependency, name: str = "evals/demo.py", **fields: object) ->
 
 
 def recorded(scores: Sequence[float], commit: str = "base", *uses: Dependency, finished: float = 1.0) -> Run:
-    """A run that recorded what its one suite depends on."""
+    """A run with the recorded dependencies of its one suite."""
     return replace(
-        run_of(Told(scored(*scores))),
+        run_of(ExampleSuite(scored(*scores))),
         id=f"run {commit}",
         commit=commit,
         finished=finished,
@@ -140,7 +140,7 @@ def test_cases_in_quarantine_are_excluded() -> None:
 
 
 def with_history(base: Run, means: Sequence[float], state: str = "", made_by: str = "") -> Run:
-    """A base after runs with these means, in its own state by default."""
+    """A base after runs with these means, by default in the same state."""
     own = state or digest_states(base)["evals/demo.py"]
     runs = tuple(PastRun(f"run {at}", float(at), SuiteMetrics(), commit=f"c{at}") for at in range(len(means)))
     suite = SuiteHistory(
@@ -167,12 +167,12 @@ def test_a_history_has_states() -> None:
     first = history_after(base)
     assert first.suites["demo"].states == (state,)
     second = replace(recorded(FLAT, "two", Dependency("file", "b", ""), finished=2.0), history=first)
-    third = replace(run_of(Told(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
+    third = replace(run_of(ExampleSuite(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
     states = history_after(third).suites["demo"].states
     assert (states[0], states[2]) == (state, None)
     assert states[1] not in (None, state)
     assert merge_histories(history_after(third), first).suites["demo"].states == states
-    assert history_after(run_of(Told(scored(*FLAT)))).suites["demo"].states == ()
+    assert history_after(run_of(ExampleSuite(scored(*FLAT)))).suites["demo"].states == ()
 
 
 def test_movement_of_runs_widens_the_interval() -> None:

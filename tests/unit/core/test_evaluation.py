@@ -18,14 +18,14 @@ bounds = st.fixed_dictionaries({"lt": bound, "lte": bound, "gt": bound, "gte": b
 
 
 def oracle(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
-    """As the documents say it: every bound that is given must hold."""
-    said = [
+    """The documented rule: every given bound must hold."""
+    results = [
         *([score < lt] if lt is not None else []),
         *([score <= lte] if lte is not None else []),
         *([score > gt] if gt is not None else []),
         *([score >= gte] if gte is not None else []),
     ]
-    return all(said) if said else None
+    return all(results) if results else None
 
 
 @given(unit, bounds)

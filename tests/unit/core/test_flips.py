@@ -1,4 +1,4 @@
-"""Which cases flipped, when some were tried more than once: a repeat is no case."""
+"""Flipped cases with several trials: a repeat is no case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(trials: dict[str, str]) -> Run:
-    """For each case its trials, `P` for one that passes and `F` for one that fails."""
+    """A run with the trials of each case: `P` passes and `F` fails."""
     columns = Columns()
     for case, outcomes in trials.items():
         for repeat, outcome in enumerate(outcomes):

@@ -1,4 +1,4 @@
-"""Folding events gives the same suite however the cases' events lie among each other."""
+"""Events reduce to the same suite in any interleaving of cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.builders import ERROR, HALF, Told, scored
+from tests.unit.core.builders import ERROR, HALF, ExampleSuite, scored
 
 from scoregate.core.case_columns import Columns
 from scoregate.core.cases import CaseResult, Status
@@ -37,21 +37,21 @@ usage = st.none() | st.builds(Usage, st.integers(0, 9), st.integers(0, 9), cost=
 
 @st.composite
 def case_events(draw: st.DrawFn, name: str, repeat: int) -> list[Event]:
-    """What one trial says, in its own order, perhaps not to its end."""
+    """The events of one trial in order, possibly unfinished."""
     where: dict[str, Any] = {"suite": "s", "case": name, "repeat": repeat}
-    told: list[Event] = [CaseStarted(**where, digest=name, tags=draw(st.sampled_from([(), ("critical",)])))]
+    events: list[Event] = [CaseStarted(**where, digest=name, tags=draw(st.sampled_from([(), ("critical",)])))]
     if draw(st.booleans()):
-        told.append(Errored(**where, stage="task", error=ERROR))
+        events.append(Errored(**where, stage="task", error=ERROR))
     else:
-        told.append(CaseOutput(**where, output=name, duration_ms=draw(st.floats(0, 99)), usage=draw(usage)))
+        events.append(CaseOutput(**where, output=name, duration_ms=draw(st.floats(0, 99)), usage=draw(usage)))
         for evaluator in draw(st.permutations(EVALUATORS)):
             score = draw(outcome)
             if isinstance(score, ErrorInfo):
-                told.append(Errored(**where, stage="evaluator", evaluator=evaluator, error=score))
+                events.append(Errored(**where, stage="evaluator", evaluator=evaluator, error=score))
             elif score is not None:
-                told.append(Scored(**where, evaluator=evaluator, score=score, threshold=HALF, usage=draw(usage)))
-    told.append(CaseFinished(**where, unscored=("d",)))
-    return told[: draw(st.integers(1, len(told)))]
+                events.append(Scored(**where, evaluator=evaluator, score=score, threshold=HALF, usage=draw(usage)))
+    events.append(CaseFinished(**where, unscored=("d",)))
+    return events[: draw(st.integers(1, len(events)))]
 
 
 @st.composite
@@ -61,7 +61,7 @@ def suites(draw: st.DrawFn) -> list[list[Event]]:
 
 
 def interleaved(streams: list[list[Event]], seed: int) -> Iterator[Event]:
-    """The events of all cases in some order that keeps each case's own."""
+    """The interleaved events of all cases, each case in its own order."""
     chosen = random.Random(seed)
     waiting = [iter(stream) for stream in streams]
     while waiting:
@@ -79,7 +79,7 @@ def folded(events: Iterator[Event]) -> tuple[SuiteReducer, list[CaseResult]]:
 
 
 def table(columns: Columns) -> list[Any]:
-    """What the columns hold, row by row, in the order of the cases."""
+    """The values of the columns, row by row, in the order of the cases."""
     names = sorted(columns.scores)
     return sorted(
         (
@@ -129,17 +129,17 @@ def test_an_unfinished_case_has_an_error() -> None:
 
 
 def test_an_invalid_score_is_an_error_of_its_evaluator() -> None:
-    """A program in another language may say anything."""
-    told = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
-    fold, cases = folded(iter([SuiteStarted(suite="s"), *told]))
+    """A program in another language can send any event."""
+    events = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
+    fold, cases = folded(iter([SuiteStarted(suite="s"), *events]))
     assert [(error.evaluator, error.error.type) for error in cases[0].errors] == [("e", "NoScale")]
     assert "its score 7.5 is outside [0, 1]" in cases[0].errors[0].error.message
     assert list(fold.result("s").evaluators) == ["e"]
 
 
 def test_evaluations_that_wait_for_people_are_pending() -> None:
-    told = [ReviewRequested(suite="s", case="a", name="look", evaluator="human"), CaseFinished(suite="s", case="a")]
-    fold, cases = folded(iter([*told, SuiteFinished(suite="s")]))
+    events = [ReviewRequested(suite="s", case="a", name="look", evaluator="human"), CaseFinished(suite="s", case="a")]
+    fold, cases = folded(iter([*events, SuiteFinished(suite="s")]))
     assert cases[0].pending == ("human",)
     assert (fold.result("s").evaluations, fold.result("s").pending) == (0, 1)
     assert fold.result("s").passed
@@ -148,7 +148,7 @@ def test_evaluations_that_wait_for_people_are_pending() -> None:
 def test_suites_of_different_logs_are_kept_apart() -> None:
     fold = RunReducer()
     for log in ("one", "two"):
-        for event in Told(scored(1.0)).events():
+        for event in ExampleSuite(scored(1.0)).events():
             fold.apply(log, f"{log}.py", event)
     assert [(suite.id, suite.script, len(suite.columns)) for suite in fold.results()] == [
         ("demo", "one.py", 1),
@@ -158,13 +158,13 @@ def test_suites_of_different_logs_are_kept_apart() -> None:
 
 
 def test_an_evaluator_that_reports_twice_is_an_error_of_the_case() -> None:
-    said: list[Event] = [
+    events: list[Event] = [
         Scored(suite="s", case="a", evaluator="e", score=0.0, threshold=Threshold(gte=1)),
         Scored(suite="s", case="a", evaluator="e", score=1.0, threshold=Threshold(gte=1)),
         Labelled(suite="s", case="a", evaluator="e", label="fine"),
         CaseFinished(suite="s", case="a"),
     ]
-    _, (case,) = folded(iter(said))
+    _, (case,) = folded(iter(events))
     assert case.evaluations["e"].score == 0.0
     assert case.labels == {}
     assert [(error.evaluator, error.error.type) for error in case.errors] == [("e", "EvaluatedTwice")] * 2
@@ -189,8 +189,8 @@ def test_a_suite_with_fewer_cases_than_planned_is_incomplete(planned: int | None
 
 
 def test_a_case_without_an_end_leaves_its_suite_incomplete() -> None:
-    said: list[Event] = [CaseStarted(suite="s", case="a"), SuiteFinished(suite="s")]
-    fold, cases = folded(iter(said))
+    events: list[Event] = [CaseStarted(suite="s", case="a"), SuiteFinished(suite="s")]
+    fold, cases = folded(iter(events))
     assert [case.errors[0].error.type for case in cases] == ["Unfinished"]
     assert (fold.result("s").unfinished, fold.result("s").complete) == (1, False)
 
@@ -198,11 +198,11 @@ def test_a_case_without_an_end_leaves_its_suite_incomplete() -> None:
 @pytest.mark.parametrize(("declared", "expected"), [(True, {"e": 1.0}), (False, {})])
 def test_true_is_a_score_of_a_boolean_evaluator(expected: dict[str, float], *, declared: bool) -> None:
     evaluator = EvaluatorInfo("e", boolean=declared)
-    said: list[Event] = [
+    events: list[Event] = [
         SuiteStarted(suite="s", evaluators=(evaluator,)),
         Scored(suite="s", case="a", evaluator="e", score=True),
         CaseFinished(suite="s", case="a"),
     ]
-    _, (case,) = folded(iter(said))
+    _, (case,) = folded(iter(events))
     assert {name: evaluation.score for name, evaluation in case.evaluations.items()} == expected
     assert bool(case.errors) is not declared

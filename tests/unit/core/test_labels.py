@@ -1,4 +1,4 @@
-"""No two suites of a run are called the same."""
+"""Labels of a run's suites are unique."""
 
 from __future__ import annotations
 

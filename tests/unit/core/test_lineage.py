@@ -1,4 +1,4 @@
-"""Runs remember those before them: the last ones, oldest first, never themselves, and never without a bound."""
+"""Runs have a bounded history of earlier runs, oldest first, without themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
-from tests.unit.core.builders import ERROR, Told, info, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.core.history import history_after, merge_histories, with_history_of
 from scoregate.core.past_runs import MAX_HISTORY_BYTES, MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, Score
@@ -20,13 +20,13 @@ Step: TypeAlias = tuple[str | None, bool, set[str]]
 STEPS = st.tuples(COMMITS, st.booleans(), st.sets(st.sampled_from(["x", "y", "z"])))
 
 
-def run(at: int, *suites: Told, commit: str | None = None, dirty: bool = False) -> Run:
+def run(at: int, *suites: ExampleSuite, commit: str | None = None, dirty: bool = False) -> Run:
     made = run_of(*suites)
     return replace(made, id=f"run-{at}", finished=float(at), commit=commit, dirty=dirty, branch="main")
 
 
 def chain(*runs: Run) -> Run:
-    """The last of them, each the base of the next."""
+    """The last of these runs, each the base of the next."""
     last = runs[0]
     for each in runs[1:]:
         last = with_history_of(each, history_after(last))
@@ -38,8 +38,10 @@ def means(history: History, suite: str = "demo", evaluator: str = "e") -> list[f
 
 
 def test_a_run_has_results_of_earlier_runs() -> None:
-    first = run(1, Told(scored(1.0, 0.0, 0.0, ERROR)), commit="a")
-    history = chain(first, run(2, Told(scored(1.0, 1.0)), commit="b"), run(3, Told(scored(0.0)), commit="c")).history
+    first = run(1, ExampleSuite(scored(1.0, 0.0, 0.0, ERROR)), commit="a")
+    history = chain(
+        first, run(2, ExampleSuite(scored(1.0, 1.0)), commit="b"), run(3, ExampleSuite(scored(0.0)), commit="c")
+    ).history
     assert [past.id for past in history.runs] == ["run-1", "run-2"]
     assert means(history) == [pytest.approx(1 / 3, abs=1e-6), 1.0]
     assert [point.n for point in history.suite_history("demo").scores["e"] if point] == [3, 2]
@@ -48,45 +50,47 @@ def test_a_run_has_results_of_earlier_runs() -> None:
 
 
 def test_missing_values_are_no_numbers() -> None:
-    both = Told({"c": {"e": 1.0, "f": 0.5}}, evaluators=(info("e"), info("f")))
-    other = Told(scored(0.5), id="other", script="evals/other.py")
-    history = chain(run(1, both), run(2, Told(scored(0.0)), other), run(3, both, other), run(4, both)).history
+    both = ExampleSuite({"c": {"e": 1.0, "f": 0.5}}, evaluators=(info("e"), info("f")))
+    other = ExampleSuite(scored(0.5), id="other", script="evals/other.py")
+    history = chain(run(1, both), run(2, ExampleSuite(scored(0.0)), other), run(3, both, other), run(4, both)).history
     assert means(history, evaluator="f") == [0.5, None, 0.5]
     assert means(history, "other") == [None, 0.5, 0.5]
     assert means(history) == [1.0, 0.0, 1.0]
 
 
 def test_a_newer_run_of_a_commit_replaces_the_earlier_one() -> None:
-    told = Told(scored(1.0))
-    again = chain(run(1, told, commit="a"), run(2, told, commit="b"), run(3, told, commit="a"), run(4, told))
+    suite = ExampleSuite(scored(1.0))
+    again = chain(run(1, suite, commit="a"), run(2, suite, commit="b"), run(3, suite, commit="a"), run(4, suite))
     assert [past.id for past in again.history.runs] == ["run-2", "run-3"]
-    dirty = chain(run(1, told, commit="a", dirty=True), run(2, told, commit="a", dirty=True), run(3, told))
+    dirty = chain(run(1, suite, commit="a", dirty=True), run(2, suite, commit="a", dirty=True), run(3, suite))
     assert [past.id for past in dirty.history.runs] == ["run-1", "run-2"]
 
 
 def test_a_history_without_common_suites_is_dropped() -> None:
     assert (
-        with_history_of(run(2, Told(scored(1.0), id="mine")), history_after(run(1, Told(scored(1.0))))).history
+        with_history_of(
+            run(2, ExampleSuite(scored(1.0), id="mine")), history_after(run(1, ExampleSuite(scored(1.0))))
+        ).history
         == History()
     )
 
 
 def test_a_changed_evaluator_has_another_digest() -> None:
-    versions = [Told(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
+    versions = [ExampleSuite(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
     history = history_after(chain(*(run(at, told) for at, told in enumerate(versions))))
     one, same, other = (point.made_by if point else "" for point in history.suite_history("demo").scores["e"])
     assert one == same != other
-    unknown = history_after(run(1, Told(scored(1.0)))).suite_history("demo").scores["e"][0]
+    unknown = history_after(run(1, ExampleSuite(scored(1.0)))).suite_history("demo").scores["e"][0]
     assert unknown == Score(1.0, 1, "")
 
 
 @given(st.lists(STEPS, max_size=30))
 def test_a_history_is_bounded_oldest_first_and_has_each_run_once(line: list[Step]) -> None:
-    last = run(0, Told(scored(1.0)))
+    last = run(0, ExampleSuite(scored(1.0)))
     for at, (commit, dirty, evaluators) in enumerate(line, 1):
         names = sorted(evaluators | {"e"})
-        told = Told({"c": dict.fromkeys(names, at / 40)}, evaluators=tuple(map(info, names)))
-        last = with_history_of(run(at, told, commit=commit, dirty=dirty), history_after(last))
+        suite = ExampleSuite({"c": dict.fromkeys(names, at / 40)}, evaluators=tuple(map(info, names)))
+        last = with_history_of(run(at, suite, commit=commit, dirty=dirty), history_after(last))
         history = last.history
         assert len(history.runs) <= MOST_RUNS
         times = [past.finished for past in history.runs]
@@ -101,17 +105,17 @@ def test_a_history_is_bounded_oldest_first_and_has_each_run_once(line: list[Step
 
 def test_columns_that_do_not_fit_are_dropped() -> None:
     names = [f"e{at}" for at in range(MOST_SERIES + 50)]
-    told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
-    history = chain(run(1, told), run(2, told), run(3, told)).history
+    suite = ExampleSuite({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
+    history = chain(run(1, suite), run(2, suite), run(3, suite)).history
     assert sum(1 for _ in history.series()) == MOST_SERIES
     assert {len(each) for each in history.series()} == {2}
 
 
 def test_very_long_names_leave_room_for_others() -> None:
     names = ["n" * MAX_HISTORY_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
-    told = Told({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
-    made = replace(run(1, told), message="é" * 1000, branch="b" * 1000)
-    history = chain(*(replace(made, id=f"{at}") for at in range(30))).history
+    suite = ExampleSuite({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
+    newest = replace(run(1, suite), message="é" * 1000, branch="b" * 1000)
+    history = chain(*(replace(newest, id=f"{at}") for at in range(30))).history
     assert len(to_json(history)) <= MAX_HISTORY_BYTES
     assert names[0] not in history.suite_history("demo").scores
     assert means(history, evaluator="short") == [0.5] * MOST_RUNS
@@ -120,9 +124,9 @@ def test_very_long_names_leave_room_for_others() -> None:
 
 
 def test_merged_histories_are_chronological_without_repeats() -> None:
-    start, told = run(1, Told(scored(1.0)), commit="a"), Told(scored(0.0))
-    ours = chain(start, run(2, told, commit="b"), run(4, told))
-    theirs = chain(start, run(3, told, commit="c"), run(5, told, commit="b"))
+    start, suite = run(1, ExampleSuite(scored(1.0)), commit="a"), ExampleSuite(scored(0.0))
+    ours = chain(start, run(2, suite, commit="b"), run(4, suite))
+    theirs = chain(start, run(3, suite, commit="c"), run(5, suite, commit="b"))
     history = merge_histories(history_after(ours), history_after(theirs))
     assert [past.id for past in history.runs] == ["run-1", "run-3", "run-4", "run-5"]
     assert means(history) == [1.0, 0.0, 0.0, 0.0]
@@ -130,10 +134,10 @@ def test_merged_histories_are_chronological_without_repeats() -> None:
 
 
 def test_merged_histories_are_bounded_and_unrelated_ones_stay() -> None:
-    told = Told(scored(1.0))
-    ours, theirs = (chain(*(run(at, told) for at in range(start, start + 40, 2))) for start in (1, 2))
+    suite = ExampleSuite(scored(1.0))
+    ours, theirs = (chain(*(run(at, suite) for at in range(start, start + 40, 2))) for start in (1, 2))
     assert [past.id for past in merge_histories(history_after(ours), history_after(theirs)).runs] == [
         f"run-{at}" for at in range(21, 41)
     ]
-    stranger = history_after(run(9, Told(scored(1.0), id="other", script="evals/other.py")))
-    assert merge_histories(history_after(ours), stranger) == history_after(ours)
+    unrelated = history_after(run(9, ExampleSuite(scored(1.0), id="other", script="evals/other.py")))
+    assert merge_histories(history_after(ours), unrelated) == history_after(ours)

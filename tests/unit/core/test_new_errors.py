@@ -18,7 +18,7 @@ POLICY = Policy(Limits(fail_on_regression=True, max_error_rate=None))
 
 
 def run_of(errors: Sequence[Sequence[bool]], *, cluster_size: int = 1) -> Run:
-    """A run in which these trials of each case met an error, and all others have the score 1."""
+    """A run in which these trials of each case have an error, and all others the score 1."""
     trials = [(f"c{case}", each, repeat) for case, row in enumerate(errors) for repeat, each in enumerate(row)]
     columns = Columns(hashes=[case for case, _, _ in trials], repeats=array("l", [repeat for *_, repeat in trials]))
     columns.digests = TextColumn([""] * len(trials))

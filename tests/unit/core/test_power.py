@@ -1,4 +1,4 @@
-"""What it takes to see a drop: against simulation, and at the edges."""
+"""What is needed to detect a drop: checked by simulation and in edge cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:
-    """A run of one suite with one evaluator `e`; a list of repeats a case."""
+    """A run of one suite with one evaluator `e`, and a list of repeats per case."""
     columns = Columns()
     for number, repeats in enumerate(scores):
         for repeat, score in enumerate(repeats):

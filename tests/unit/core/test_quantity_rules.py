@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import nan
 from typing import Any
 
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.case_columns import Columns
 from scoregate.core.cases import CaseResult
@@ -33,17 +33,17 @@ def run(
     unpriced: Sequence[str] = (),
     **usage: Any,
 ) -> Run:
-    """A run whose cases cost so much, besides calls that name no case and calls that may be of any suite."""
+    """A run with costs of cases, of calls without a case, and of calls that can be of any suite."""
     costs = [nan] * cases if isinstance(cases, int) else list(cases)
-    made = run_of(Told(scored(*[1.0] * len(costs))), scripts=[Script(_SCRIPT, exit_code=0, usage=shared)])
-    columns = made.suites[0].columns
+    result = run_of(ExampleSuite(scored(*[1.0] * len(costs))), scripts=[Script(_SCRIPT, exit_code=0, usage=shared)])
+    columns = result.suites[0].columns
     columns.costs[:] = columns.tokens[:] = array("d", costs)
     columns.cached.update(cached_rows)
     columns.unpriced.update(unpriced)
-    suite: SuiteResult = made.suites[0]
+    suite: SuiteResult = result.suites[0]
     if unnamed or usage:
         suite = replace(suite, usage=Usage(int(unnamed), cost=unnamed, **usage))
-    return replace(made, suites=(suite,))
+    return replace(result, suites=(suite,))
 
 
 def verdict(new: Run, old: Run, limits: Limits = RATIO) -> Verdict:
@@ -93,13 +93,13 @@ def test_unknown_values_of_one_side() -> None:
 
 
 def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
-    """A run whose tasks cost 0.1 each, and whose judge costs so much, except where its answer was stored."""
-    made, columns = run(), Columns()
+    """A run whose tasks cost 0.1 each and whose judge has this cost, unless its answer was cached."""
+    result, columns = run(), Columns()
     for at in range(12):
         judge = Usage(cost=0.0, cached=True) if at in stored else Usage(10, cost=cost)
         evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
         columns.add(CaseResult(0, f"c{at}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
-    return replace(made, suites=(replace(made.suites[0], columns=columns),))
+    return replace(result, suites=(replace(result.suites[0], columns=columns),))
 
 
 def test_cases_with_cached_judges_are_not_compared() -> None:

@@ -167,13 +167,17 @@ def test_genai_spans_are_read() -> None:
             input__messages=json.dumps([*asked, *answered, *response]), output__messages=json.dumps(final),
         ),
     ]  # fmt: skip
-    said = [Message("user", "Hours?")]
+    messages = [Message("user", "Hours?")]
     end = [Message("reasoning", "hm"), Message("assistant", "Nine.")]
-    assert read_spans(chats) == [*said, ToolCall("search", {"q": 1}, "at 9"), *end]
+    assert read_spans(chats) == [*messages, ToolCall("search", {"q": 1}, "at 9"), *end]
     tool = genai(
         3, 1, 30, "execute_tool", tool__name="search", tool__call__arguments='{"q": 1}', tool__call__result="at 9"
     )
-    assert read_spans([chats[1], tool, chats[0]]) == [*said, ToolCall("search", {"q": 1}, "at 9", duration_s=2.0), *end]
+    assert read_spans([chats[1], tool, chats[0]]) == [
+        *messages,
+        ToolCall("search", {"q": 1}, "at 9", duration_s=2.0),
+        *end,
+    ]
 
 
 def test_tools_of_the_provider_have_no_own_span() -> None:
@@ -194,12 +198,12 @@ def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -
     part = {"type": "tool_call", "id": "1", "name": "search", "arguments": {}}
     calling = genai(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
     flat = {"openinference.span.kind": "LLM", "output.value": "done"}
-    whole = {**flat, "llm.output_messages.0.message.role": "assistant"}
+    complete = {**flat, "llm.output_messages.0.message.role": "assistant"}
     for spans, reason in (
         ([silent], "the span of a model has no answer"),
         ([answered, silent], "1 of 2 spans of models have no answer"),
         ([span(1, 0, 1, **flat)], "the span of a model has no answer"),
-        ([span(1, 0, 1, **whole), answered], ""),
+        ([span(1, 0, 1, **complete), answered], ""),
         ([replace(silent, error="offline"), answered], ""),
         ([silent, tool], ""),
         ([calling, silent], "1 of 2 spans of models have no answer"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, Told, compared, info, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, run_of, scored
 
 from scoregate.core.policy import Criteria, EvaluatorCriteria
 from scoregate.core.variants import (
@@ -24,11 +24,11 @@ def flips(count: int, failing: Sequence[int] = ()) -> list[Any]:
     return [0.0 if at in failing else 1.0 for at in range(count)]
 
 
-def variant(name: str, scores: Sequence[Any], **told: Any) -> Told:
-    return Told(scored(*scores), params={"task": name}, **told)
+def variant(name: str, scores: Sequence[Any], **fields: Any) -> ExampleSuite:
+    return ExampleSuite(scored(*scores), params={"task": name}, **fields)
 
 
-def rank(*variants: Told, criteria: Criteria | None = None, difference: float = 0.05) -> VariantRanking:
+def rank(*variants: ExampleSuite, criteria: Criteria | None = None, difference: float = 0.05) -> VariantRanking:
     found = criteria or Criteria()
     (ranking,) = rank_suites(run_of(*variants).suites, lambda _: found, difference=difference)
     return ranking
@@ -129,29 +129,31 @@ def test_missing_ranks_have_reasons() -> None:
 
 def test_variants_are_suites_of_one_id_and_file_with_parameters() -> None:
     suites = run_of(
-        Told(scored(1.0), params={"model": "small", "k": 1}),
-        Told(scored(1.0), params={"model": "small", "k": 2}),
-        Told(scored(1.0), params={"model": "small", "k": 1}, script="other.py"),
-        Told(scored(1.0), id="single", params={"k": 1}),
-        Told(scored(1.0), id="plain"),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 1}),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 2}),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 1}, script="other.py"),
+        ExampleSuite(scored(1.0), id="single", params={"k": 1}),
+        ExampleSuite(scored(1.0), id="plain"),
     ).suites
     (group,) = group_variants(suites)
     assert list_names(group) == ["model=small, k=1", "model=small, k=2"]
     assert list_names([group[0], group[0]]) == ["model=small, k=1", "model=small, k=1 #2"]
-    (long,) = list_names(run_of(Told(scored(1.0), params={"task": "x" * 10_000})).suites)
+    (long,) = list_names(run_of(ExampleSuite(scored(1.0), params={"task": "x" * 10_000})).suites)
     assert len(long) == 200
 
 
 def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first() -> None:
     cases = {f"c{at}": {"z": 1.0, "b": 0.5, "silent": None} for at in range(12)}
-    told = [Told(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": at}) for at in (1, 2)]
-    run = run_of(*told)
+    suites = [
+        ExampleSuite(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": at}) for at in (1, 2)
+    ]
+    run = run_of(*suites)
     rankings = list(rank_suites(run.suites, lambda _: Criteria()))
     assert [(ranking.evaluator, ranking.suite) for ranking in rankings] == [("b", "demo"), ("z", "demo")]
     for suite in run.suites:
         del suite.columns.judged["b"]
     assert [ranking.evaluator for ranking in rank_suites(run.suites, lambda _: Criteria())] == ["z", "b"]
-    assert compared(told[0], None).variants == ()
+    assert compared(suites[0], None).variants == ()
 
 
 def test_variants_are_seldom_worse_by_chance() -> None:

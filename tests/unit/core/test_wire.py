@@ -1,4 +1,4 @@
-"""What is written is read back as it was; what cannot be read back is not written."""
+"""Events round-trip; what cannot be read back is not written."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 
 
 def spelled(value: Any) -> Any:
-    """The same with every lone surrogate spelled out, which is how it is kept."""
+    """The value with every lone surrogate escaped, as in the record."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -183,7 +183,7 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "message"),
     [
         (b"", "EOF"),
         (b"hello", "expected value"),
@@ -203,16 +203,16 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
         (b" " * MAX_EVENT_BYTES + GOOD, "over the limit of 8,388,608"),
     ],
 )  # fmt: skip
-def test_an_invalid_line_is_refused(line: bytes, words: str) -> None:
+def test_an_invalid_line_is_refused(line: bytes, message: str) -> None:
     with pytest.raises(InvalidEvent) as raised:
         parse_event(line)
-    assert words in str(raised.value)
+    assert message in str(raised.value)
     assert len(str(raised.value)) < 400
     assert not raised.value.optional
 
 
 @pytest.mark.parametrize(
-    ("rest", "words"),
+    ("rest", "message"),
     [
         (b'"score":null', "score: Input should be a valid number"),
         (b'"score":"0.9"', "score: Input should be a valid number"),
@@ -224,11 +224,11 @@ def test_an_invalid_line_is_refused(line: bytes, words: str) -> None:
         (b'"score":1,"assertions":["polite"]', "assertions.0: Input should be"),
     ],
 )
-def test_an_invalid_evaluation_of_a_known_case_is_an_error_of_its_evaluator(rest: bytes, words: str) -> None:
+def test_an_invalid_evaluation_of_a_known_case_is_an_error_of_its_evaluator(rest: bytes, message: str) -> None:
     event = parse_event(b'{"type":"scored","suite":"s","case":"c","repeat":1,"evaluator":"e",' + rest + b"}")
     assert isinstance(event, Errored)
     assert (event.suite, event.case, event.repeat, event.evaluator, event.stage) == ("s", "c", 1, "e", "evaluator")
-    assert words in event.error.message
+    assert message in event.error.message
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_fewer_and_more_cases_scale_the_estimate() -> None:
     stored = [f"{n:016x}" for n in range(10)]
     assert expected(estimate(trials, SuiteChoice(max_cases=4))) == 4
     assert expected(estimate(trials, SuiteChoice(total=25))) == 25
-    assert expected(estimate(trials, SuiteChoice(total=25), stored=stored)) == 15  # what is new is not stored
+    assert expected(estimate(trials, SuiteChoice(total=25), stored=stored)) == 15  # new cases are not stored
     assert expected(estimate(trials, SuiteChoice(total=20, sample=5))) == 5
     assert expected(estimate(trials, SuiteChoice(takes=lambda labels: labels.hash == "c1"))) == 1
     assert expected(estimate(trials, SuiteChoice(takes=lambda _: False))) == 0

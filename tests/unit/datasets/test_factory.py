@@ -31,12 +31,12 @@ def rows(dataset: Any) -> list[dict[str, Any]]:
 
 
 def test_a_dataset_is_created_found_listed_and_deleted(datasets: Datasets) -> None:
-    made = datasets.create("golden", examples=[Example.create(**ROW)], description="What we must not break.")
-    for found in (datasets.get("golden"), datasets.get(made.dataset_id)):
+    dataset = datasets.create("golden", examples=[Example.create(**ROW)], description="What we must not break.")
+    for found in (datasets.get("golden"), datasets.get(dataset.dataset_id)):
         assert (rows(found), len(found), found.name) == ([ROW], 1, "golden")
-        assert (found.version, found.dataset_id, found.schema) == (made.version, made.dataset_id, TEXTS)
+        assert (found.version, found.dataset_id, found.schema) == (dataset.version, dataset.dataset_id, TEXTS)
     (info,) = datasets.list()
-    assert (info.dataset_id, info.name, info.entries, info.current_version) == (made.dataset_id, "golden", 1, 1)
+    assert (info.dataset_id, info.name, info.entries, info.current_version) == (dataset.dataset_id, "golden", 1, 1)
     assert (info.schema, info.description, info.test_config_count) == (TEXTS, "What we must not break.", 0)
     assert datasets.delete("golden")
     assert not datasets.delete("golden")
@@ -89,7 +89,7 @@ def test_an_existing_name_is_a_conflict_unless_it_is_overwritten(datasets: Datas
 
 
 class Configs:
-    """Test configs, kept anywhere."""
+    """Test configs in memory."""
 
     def __init__(self) -> None:
         self.names = ["nightly"]
@@ -110,13 +110,13 @@ class Configs:
 def test_dependents_of_a_dataset_are_counted_and_deleted_with_it(tmp_path: Path) -> None:
     configs = Configs()
     datasets = Datasets(open_store(tmp_path), configs)
-    made = datasets.create("golden", examples=[ROW])
+    dataset = datasets.create("golden", examples=[ROW])
     datasets.create("other", examples=[ROW])
     assert [info.test_config_count for info in datasets.list()] == [1, 0]
     assert configs.counted == 1, "once for all datasets"
     with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
         datasets.create("golden", examples=[ROW], overwrite=True)
-    assert made.delete()
+    assert dataset.delete()
     assert datasets.create("golden", examples=[ROW]).version.version_number == 1
 
 
@@ -143,7 +143,7 @@ def test_each_type_of_column_accepts_only_its_values(datasets: Datasets, type_: 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"input": "x"}, "column 'expected_output': is missing"),
         ({"input": "x", "expected_output": None}, "column 'expected_output': is missing"),
@@ -151,11 +151,11 @@ def test_each_type_of_column_accepts_only_its_values(datasets: Datasets, type_: 
         ({**ROW, "input": float("nan")}, "column 'input': must be a string, not nan"),
     ],
 )
-def test_an_invalid_row_adds_none(datasets: Datasets, row: dict[str, Any], told: str) -> None:
+def test_an_invalid_row_adds_none(datasets: Datasets, row: dict[str, Any], message: str) -> None:
     dataset = datasets.create("golden", TEXTS)
     with pytest.raises(JudgmentValidationError) as raised:
         dataset.add_examples([ROW, ROW, row])
-    assert f"example 3: {told}" in raised.value.message
+    assert f"example 3: {message}" in raised.value.message
     assert "Nothing was added" in raised.value.advice
     assert len(datasets.get("golden")) == 0
     assert len(dataset.versions()) == 1
@@ -181,7 +181,7 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "message"),
     [
         ([], "the schema must be an object"),
         ({}, "the schema's type must be 'object', not None"),
@@ -201,8 +201,8 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
         ({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}, "additional"),
     ],
 )
-def test_an_invalid_schema_is_a_value_error(datasets: Datasets, schema: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told) as raised:
+def test_an_invalid_schema_is_a_value_error(datasets: Datasets, schema: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as raised:
         datasets.create("golden", schema)
     assert isinstance(raised.value, JudgmentError)
     assert datasets.list() == []
@@ -216,14 +216,14 @@ def test_a_schema_can_repeat_defaults(datasets: Datasets) -> None:
 
 def test_types_are_inferred(datasets: Datasets) -> None:
     row = {"s": "x", "b": True, "i": 1, "n": 0.5, "a": [1], "o": {"k": 1}, "nothing": None}
-    made = datasets.create("golden", examples=[row, {**row, "n": 2}])
-    assert made.version.columns == {
+    dataset = datasets.create("golden", examples=[row, {**row, "n": 2}])
+    assert dataset.version.columns == {
         "s": "string", "b": "boolean", "i": "integer", "n": "number", "a": "array", "o": "object",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("examples", "told"),
+    ("examples", "message"),
     [
         ([], "needs a schema, or examples"),
         ([{}], "needs a schema, or examples"),
@@ -233,8 +233,8 @@ def test_types_are_inferred(datasets: Datasets) -> None:
         ([{"a": object()}], "no column can hold"),
     ],
 )
-def test_examples_without_a_schema_are_a_value_error(datasets: Datasets, examples: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_examples_without_a_schema_are_a_value_error(datasets: Datasets, examples: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         datasets.create("golden", examples=examples)
 
 

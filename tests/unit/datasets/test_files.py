@@ -1,4 +1,4 @@
-"""Rows out of files that people have: read where they are right, told with their places where they are not."""
+"""Rows from users' files: valid ones are read, errors have positions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_method_sets_the_kind(dataset: Dataset, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "input,n\nx,1\ny,one\n", "a.csv, row 3: column 'n': must be an integer, not 'one'"),
         ("a.csv", "input,n\nx,1.0\n", "row 2: column 'n': must be an integer, not 1.0"),
@@ -115,7 +115,7 @@ def test_the_method_sets_the_kind(dataset: Dataset, tmp_path: Path) -> None:
     ],
 )
 def test_errors_have_a_position_and_add_nothing(
-    datasets: Datasets, tmp_path: Path, name: str, text: str | bytes | None, told: str
+    datasets: Datasets, tmp_path: Path, name: str, text: str | bytes | None, message: str
 ) -> None:
     dataset = datasets.create("golden", of({"input": "string", "n": "integer"}))
     path = tmp_path / name
@@ -123,7 +123,7 @@ def test_errors_have_a_position_and_add_nothing(
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(JudgmentError) as raised:
         dataset.add_from(path)
-    assert told in raised.value.message
+    assert message in raised.value.message
     assert len(raised.value.message) < 1000
     assert len(datasets.get("golden")) == 0
 
@@ -146,8 +146,8 @@ def test_many_aliases_do_not_fill_the_memory(dataset: Dataset, tmp_path: Path) -
 
 def test_a_file_becomes_a_dataset(datasets: Datasets, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("zip,n\n01234,1\n")
-    made = datasets.create_from("text", tmp_path / "a.csv")
-    assert [dict(example.properties) for example in made] == [{"zip": "01234", "n": "1"}]
+    dataset = datasets.create_from("text", tmp_path / "a.csv")
+    assert [dict(example.properties) for example in dataset] == [{"zip": "01234", "n": "1"}]
     typed = datasets.create_from("typed", tmp_path / "a.csv", of({"zip": "string", "n": "integer"}))
     assert [dict(example.properties) for example in typed] == [{"zip": "01234", "n": 1}]
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 1.5}\n')

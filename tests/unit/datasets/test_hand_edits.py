@@ -1,4 +1,4 @@
-"""What people and git write into a dataset's files: a version where it is right, told with file and line where not."""
+"""Edits of a dataset's files by people and git: a valid edit becomes a version, an error has file and line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_spaces_and_key_order_make_no_version_and_are_normalized(datasets: Datas
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "is not JSON"),
         ("[]", "must be an object, not []"),
@@ -64,7 +64,7 @@ def test_spaces_and_key_order_make_no_version_and_are_normalized(datasets: Datas
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_an_invalid_row_writes_nothing(datasets: Datasets, folder: Path, line: str, told: str) -> None:
+def test_an_invalid_row_writes_nothing(datasets: Datasets, folder: Path, line: str, message: str) -> None:
     rows = folder / "rows.jsonl"
     rows.write_text(rows.read_text() + "\n" + line + "\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -72,7 +72,7 @@ def test_an_invalid_row_writes_nothing(datasets: Datasets, folder: Path, line: s
         with pytest.raises(StoreError) as raised:
             act()
         assert "golden/rows.jsonl:6: " in raised.value.message
-        assert told in raised.value.message
+        assert message in raised.value.message
         assert raised.value.advice
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert [info.entries for info in datasets.list()] == [4]
@@ -93,7 +93,7 @@ def test_an_edited_schema_applies_to_all_rows_but_not_to_old_versions(datasets: 
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
             lambda text: text.replace('"name": "golden"', '"name": "other"'),
@@ -105,15 +105,15 @@ def test_an_edited_schema_applies_to_all_rows_but_not_to_old_versions(datasets: 
         (lambda _: "", r"schema\.json:1: Invalid JSON"),
     ],
 )
-def test_an_invalid_card_fails(datasets: Datasets, folder: Path, change: Callable[[str], str], told: str) -> None:
+def test_an_invalid_card_fails(datasets: Datasets, folder: Path, change: Callable[[str], str], message: str) -> None:
     card = folder / "schema.json"
     card.write_text(change(card.read_text()))
-    with pytest.raises(StoreError, match=rf"schema\.json.*{told}|{told}"):
+    with pytest.raises(StoreError, match=rf"schema\.json.*{message}|{message}"):
         datasets.get("golden")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda lines: lines[1:], r"history\.jsonl:4: of the 4 rows of version 1, 1 are missing above"),
         (lambda lines: [*lines[:4], *lines[5:]], r"history\.jsonl:6: version 2 does not fit the version before it"),
@@ -130,12 +130,12 @@ def test_an_invalid_card_fails(datasets: Datasets, folder: Path, change: Callabl
     ],
 )
 def test_a_damaged_history_is_an_error(
-    datasets: Datasets, folder: Path, change: Callable[[list[str]], list[str]], told: str
+    datasets: Datasets, folder: Path, change: Callable[[list[str]], list[str]], message: str
 ) -> None:
     datasets.get("golden").add_examples([{"input": "e", "n": 4}])
     history = folder / "history.jsonl"
     history.write_text("".join(line + "\n" for line in change(history.read_text().splitlines())))
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=message):
         inputs(datasets)
 
 

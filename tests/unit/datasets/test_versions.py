@@ -31,14 +31,14 @@ SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "more": {
 
 @dataclass
 class Known:
-    """A version as it was: rows, and the ids they had."""
+    """The rows of a version and their ids."""
 
     rows: list[dict[str, Any]]
     ids: list[int | None] = field(default_factory=list)
 
 
 class Editing(RuleBasedStateMachine):
-    """A program that adds and a person who edits the file, in any order."""
+    """A program that adds rows and a person who edits the file, in any order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Editing(RuleBasedStateMachine):
         indent=st.sampled_from(["", " "]),
     )
     def edit(self, seed: int, new: list[dict[str, Any]], look: bool, indent: str) -> None:
-        """Rows go, come and move, in keys and spaces of the person's own."""
+        """Delete, add and move rows, with other key order and spaces."""
         dice, rows = random.Random(seed), list(self.known[-1].rows)
         for _ in range(dice.randrange(3)):
             if rows:
@@ -88,7 +88,7 @@ class Editing(RuleBasedStateMachine):
 
     @rule(cut=st.integers(1, 400))
     def die_between_the_files(self, cut: int) -> None:
-        """As when a process is killed that has put the rows in place, and but a part of the history."""
+        """Leave the files of a process that was killed after the rows and a part of the history."""
         history = self.file.with_name("history.jsonl")
         before = history.read_bytes()
         self.client.datasets.get("d").add_examples([{"text": "killed", "more": {}}])

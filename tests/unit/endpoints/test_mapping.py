@@ -1,4 +1,4 @@
-"""Mappings of requests and responses: no text changes its type, and nothing that anybody says is a template."""
+"""Mappings of requests and responses: no text changes its type, and no message is a template."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def test_messages_of_users_stay_text(mapping: Any, expected: Any, text: str) -> 
 @settings(deadline=None)
 @given(value=JSON)
 def test_a_single_variable_keeps_its_type(value: Any) -> None:
-    made = make_body_filler({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(
+    body = make_body_filler({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(
         context() | {"messages": [value]}
     )
-    assert made == {"a": [value], "b": [value]}
+    assert body == {"a": [value], "b": [value]}
 
 
 @settings(deadline=None)
@@ -86,8 +86,8 @@ def test_a_template_can_set_the_value_without_conversation() -> None:
 
 
 def test_a_list_extends_a_list() -> None:
-    made = make_body_filler([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
-    assert made == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
+    body = make_body_filler([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
+    assert body == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
 
 
 def test_values_of_variables_are_no_templates() -> None:

@@ -1,4 +1,4 @@
-"""The fingerprint of a function changes when what it says may change, and then only."""
+"""The fingerprint of a function changes exactly when its results can change."""
 
 from __future__ import annotations
 
@@ -105,18 +105,18 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
-    """Fingerprints what an expression gives in a module with this source."""
+    """Fingerprints the value of an expression in a module with this source."""
     monkeypatch.syspath_prepend(tmp_path)
-    made: list[str] = []
+    parameters: list[str] = []
 
     def load(what: str, source: str = BASE) -> Fingerprint:
-        made.append(name := f"conditions_{next(_numbers)}")
+        parameters.append(name := f"conditions_{next(_numbers)}")
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
         linecache.clearcache()
         return fingerprint_function(eval(what, vars(importlib.import_module(name))))
 
     yield load
-    for name in made:
+    for name in parameters:
         del sys.modules[name]
 
 

@@ -24,7 +24,7 @@ from scoregate.engine import client_headers
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The gateway of this process; its clients are as before after the test."""
+    """The gateway of this process; clients are restored after the test."""
     for library in (httpx, httpx2):
         monkeypatch.setattr(library.Client, "send", library.Client.send)
         monkeypatch.setattr(library.AsyncClient, "send", library.AsyncClient.send)

@@ -86,7 +86,7 @@ _numbers = itertools.count()
 @pytest.fixture
 def of(tmp_path: Path) -> Iterator[Any]:
     """Fingerprints the `EVALUATOR` of a module with this source."""
-    made: list[str] = []
+    parameters: list[str] = []
 
     def load(source: str, **ignore: Any) -> Fingerprint:
         name = f"evaluators_{next(_numbers)}"
@@ -96,7 +96,7 @@ def of(tmp_path: Path) -> Iterator[Any]:
         assert spec
         assert spec.loader
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        made.append(name)
+        parameters.append(name)
         spec.loader.exec_module(module)
         found = fingerprint_object(module.EVALUATOR, **ignore)
         path.unlink()
@@ -104,7 +104,7 @@ def of(tmp_path: Path) -> Iterator[Any]:
         return found
 
     yield load
-    for name in made:
+    for name in parameters:
         del sys.modules[name]
 
 
@@ -168,9 +168,9 @@ def test_relevant_changes_change_its_source(of: Any, old: str, new: str) -> None
     assert of(changed(old, new)).source != of(BASE).source
 
 
-@pytest.mark.parametrize("made", ARGUMENTS.values(), ids=ARGUMENTS)
-def test_arguments_change_its_parameters(of: Any, made: str) -> None:
-    found, base = of(changed("EVALUATOR = Words()", f"EVALUATOR = {made}")), of(BASE)
+@pytest.mark.parametrize("arguments", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_change_its_parameters(of: Any, arguments: str) -> None:
+    found, base = of(changed("EVALUATOR = Words()", f"EVALUATOR = {arguments}")), of(BASE)
     assert found.parameters != base.parameters
     assert (found.source, found.model) == (base.source, base.model)
 
@@ -230,8 +230,8 @@ def test_a_class_in_a_function_has_a_source(of: Any) -> None:
 def test_an_unreadable_source_is_unknown() -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
-    made = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
-    assert fingerprint_object(made()).source is None
+    evaluator_class = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
+    assert fingerprint_object(evaluator_class()).source is None
 
 
 def test_our_own_classes_have_a_version(monkeypatch: pytest.MonkeyPatch, of: Any) -> None:

@@ -1,4 +1,4 @@
-"""Every event is in the file before the next line of code runs, whoever reads or writes beside it."""
+"""Every event is in the file before the next line of code runs, with concurrent readers and writers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_two_logs_are_two_files(tmp_path: Path) -> None:
 
 
 def test_an_existing_file_is_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process in another container may have had the same number."""
+    """A process in another container can have had the same id."""
     monkeypatch.setattr(log_module, "_counter", iter(range(7, 99)))
     taken = tmp_path / f"{os.getpid()}-7.jsonl"
     taken.write_text("theirs", encoding="utf-8")

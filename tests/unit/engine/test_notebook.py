@@ -14,7 +14,7 @@ from scoregate.errors import SuiteFailed
 
 
 class Shell:
-    """The parts of IPython that are used. `shown` are displays, `updates` changes of one."""
+    """The used parts of IPython: `shown` has displays, `updates` their changes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, kernel: object = "a kernel") -> None:
         self.shown: list[dict[str, str]] = []

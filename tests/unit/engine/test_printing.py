@@ -1,4 +1,4 @@
-"""Words for a terminal."""
+"""Text for a terminal."""
 
 from __future__ import annotations
 

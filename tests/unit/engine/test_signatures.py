@@ -1,4 +1,4 @@
-"""What parameters a function has."""
+"""The parameters of a function."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What is in the store is found by id, by name and by filters."""
+"""Entities of the store are found by id, by name and by filters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.unit.entities.builders import named, question
+from tests.unit.entities.builders import make_question, make_test_set
 
 from scoregate.entities import (
     Behavior,
@@ -34,9 +34,9 @@ def test_names_ignore_case_and_must_be_unique() -> None:
         TestSets.pull()
     with pytest.raises(ValueError, match=r"^No entity found with name 'Safety'$"):
         TestSets.pull(name="Safety")
-    named("Safety").push()
+    make_test_set("Safety").push()
     assert TestSets.pull(name="sAFETY").test_count == 2
-    named("SAFETY").push()
+    make_test_set("SAFETY").push()
     with pytest.raises(ValueError, match=r"More than one entity found with name 'safety'\. .* IDs: safety, safety-2$"):
         TestSets.pull(name="safety")
     assert TestSets.pull(id="safety-2", name="ignored").name == "SAFETY"
@@ -59,9 +59,9 @@ FILTERS = {
 
 @pytest.mark.parametrize("text", FILTERS)
 def test_a_filter_selects(text: str) -> None:
-    named("Refunds", question(), id="r", description="").push()
-    named("Hours", question(), id="h").push()
-    named("Safe", question(), question("b"), id="s", description="it's").push()
+    make_test_set("Refunds", make_question(), id="r", description="").push()
+    make_test_set("Hours", make_question(), id="h").push()
+    make_test_set("Safe", make_question(), make_question("b"), id="s", description="it's").push()
     assert sorted(each.id or "" for each in TestSets.all(filter=text)) == sorted(FILTERS[text])
 
 
@@ -71,14 +71,14 @@ def test_a_filter_selects(text: str) -> None:
      "nme eq 'a'", "contains(name)", "not " * 1000 + "name eq 'a'", "(" * 1000, "name eq ;"],
 )  # fmt: skip
 def test_an_invalid_filter_is_refused(text: str) -> None:
-    named("x").push()
+    make_test_set("x").push()
     with pytest.raises(EntityError, match=r"(?s)^unsupported filter .*There are eq, ne"):
         TestSets.all(filter=text)
 
 
 def test_labels_of_tests_need_no_document() -> None:
-    named("x", question(behavior="Refuses", category="a"), question(category="b", topic=None)).push()
-    question(behavior="refuses", topic="T").push()
+    make_test_set("x", make_question(behavior="Refuses", category="a"), make_question(category="b", topic=None)).push()
+    make_question(behavior="refuses", topic="T").push()
     Behavior(name="Answers", description="d", metrics=["accuracy"]).push()
     assert [each.name for each in Behaviors.all()] == ["Answers", "Refuses"]
     assert [each.name for each in Categories.all()] == ["Support", "a", "b"]
@@ -92,7 +92,7 @@ def test_labels_of_tests_need_no_document() -> None:
 
 
 def test_tests_have_no_names() -> None:
-    question(id="t").push()
+    make_question(id="t").push()
     with pytest.raises(ValueError, match="No entity found"):
         Tests.pull(name="t")
     assert [each.id for each in Tests.all("topic eq 'Hours'")] == ["t"]
@@ -176,7 +176,7 @@ def test_an_invalid_metric_names_its_document(kept: Path) -> None:
 
 
 def test_a_filter_by_name_reads_no_tests(kept: Path) -> None:
-    named("Refunds").push()
+    make_test_set("Refunds").push()
     (kept / "test_sets" / "refunds" / "tests.jsonl").write_text("no test\n", encoding="utf-8")
     assert [each.id for each in TestSets.all(filter="name eq 'Refunds'")] == ["refunds"]
     with pytest.raises(StoreError, match=r"tests\.jsonl:1"):

@@ -1,4 +1,4 @@
-"""Tests in tables: nothing is lost, and what is wrong is told with its line and column."""
+"""Tests in tables: they round-trip, and errors have line and column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.entities.builders import contents, named, question, talk
+from tests.unit.entities.builders import make_conversation, make_question, make_test_set, read_contents
 
 from scoregate.entities import Prompt, Test, TestConfiguration, TestSet, read_tests
 from scoregate.enums import TestType
@@ -66,16 +66,16 @@ def test_tests_round_trip(
 
 def test_only_needed_columns_are_written(tmp_path: Path) -> None:
     def columns(*tests: Test) -> str:
-        named("x", *tests).to_csv(tmp_path / "out.csv")
+        make_test_set("x", *tests).to_csv(tmp_path / "out.csv")
         return (tmp_path / "out.csv").read_bytes().decode().partition("\r\n")[0]
 
     single = "category,topic,behavior,test_type,prompt_content,expected_response"
     conversation = "goal,instructions,restrictions,scenario,min_turns,max_turns"
-    assert columns(question()) == single
-    assert columns(talk()) == f"category,topic,behavior,test_type,{conversation}"
-    assert columns(talk(prompt={"content": "x"})) == f"{single},{conversation}"
-    foreign = question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
-    assert columns(foreign, question()) == f"{single},language_code,metadata,id"
+    assert columns(make_question()) == single
+    assert columns(make_conversation()) == f"category,topic,behavior,test_type,{conversation}"
+    assert columns(make_conversation(prompt={"content": "x"})) == f"{single},{conversation}"
+    foreign = make_question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
+    assert columns(foreign, make_question()) == f"{single},language_code,metadata,id"
 
 
 def test_documented_columns_are_read(tmp_path: Path) -> None:
@@ -124,16 +124,16 @@ def test_types_are_inferred(tmp_path: Path) -> None:
 
 def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
     path = table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
-    with pytest.warns(UserWarning, match="there is no column") as told:
+    with pytest.warns(UserWarning, match="there is no column") as caught:
         assert TestSet.from_csv(path).test_count == 1
-    assert [str(each.message).partition(": ")[2] for each in told] == [
+    assert [str(each.message).partition(": ")[2] for each in caught] == [
         "there is no column 'expected_respons' of tests; it is left out: did you mean expected_response?",
         "there is no column 'notes' of tests; it is left out",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", ":1: there is no column prompt_content"),
         ("category,topic\nc,t\n", ":1: there is no column behavior"),
@@ -159,11 +159,11 @@ def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
         (HEADER.encode("utf-16"), ": is UTF-16, not UTF-8"),
     ],
 )
-def test_errors_have_a_position(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_errors_have_a_position(tmp_path: Path, text: str | bytes, message: str) -> None:
     path = table(tmp_path, text)
     with pytest.raises(InvalidTests) as raised:
         TestSet.from_csv(path)
-    assert f"{path}{told}" in raised.value.message
+    assert f"{path}{message}" in raised.value.message
     assert isinstance(raised.value, ValueError)
 
 
@@ -211,7 +211,7 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
 def test_a_plain_table_has_no_warnings(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
+        assert read_contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
 
 
 def test_a_cell_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +235,9 @@ def test_an_invalid_prompt_file_is_refused(tmp_path: Path, text: str | bytes) ->
 
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     path, formula = tmp_path / "tests.csv", '=HYPERLINK("http://evil.example")'
-    before = named("N", question(formula, category="+1", id="-x"), question(f"'{formula}"), question("'quoted'"))
+    before = make_test_set(
+        "N", make_question(formula, category="+1", id="-x"), make_question(f"'{formula}"), make_question("'quoted'")
+    )
     before.to_csv(path)
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.entities.builders import named, question
+from tests.unit.entities.builders import make_question, make_test_set
 
 from scoregate.entities import TestSet
 from scoregate.enums import TestType
@@ -39,7 +39,7 @@ def test_a_line_has_its_number(tmp_path: Path) -> None:
 
 
 def test_lines_equal_the_stores(tmp_path: Path) -> None:
-    test_set = named("Hours", question("a\u202eb", id="1"))
+    test_set = make_test_set("Hours", make_question("a\u202eb", id="1"))
     test_set.push()
     test_set.to_jsonl(tmp_path / "out.jsonl")
     kept = tmp_path / ".scoregate" / "test_sets" / "hours" / "tests.jsonl"
@@ -48,7 +48,7 @@ def test_lines_equal_the_stores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{}", "JSON file must contain an array of test objects: "),
         ("[\n1;]", ":2:2: is not JSON"),
@@ -62,12 +62,12 @@ def test_lines_equal_the_stores(tmp_path: Path) -> None:
         ("[" * 100_000, ": is nested too deeply"),
     ],
 )
-def test_errors_of_json_are_named(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_errors_of_json_are_named(tmp_path: Path, text: str | bytes, message: str) -> None:
     path = tmp_path / "tests.json"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(InvalidTests) as raised:
         TestSet.from_json(path)
-    assert told in raised.value.message
+    assert message in raised.value.message
     assert str(path) in raised.value.message
 
 
@@ -82,6 +82,6 @@ def test_errors_of_lines_are_named_and_none_is_skipped(tmp_path: Path) -> None:
 def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_text((json.dumps({**FLAT, "note": 1}) + "\n") * 3)
-    with pytest.warns(UserWarning, match="tests have no field 'note'") as told:
+    with pytest.warns(UserWarning, match="tests have no field 'note'") as caught:
         TestSet.from_jsonl(path)
-    assert len(told) == 1
+    assert len(caught) == 1

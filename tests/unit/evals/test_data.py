@@ -59,7 +59,7 @@ def test_a_case_from_a_dataset_keeps_the_id_of_its_item() -> None:
 
 
 class DataFrame(dict[str, Any]):
-    """As pandas: an iterable of the names of its columns."""
+    """Like in pandas, an iterable of the names of its columns."""
 
     def to_dict(self, orient: str) -> Any:
         raise AssertionError(orient)

@@ -224,7 +224,7 @@ def test_other_evaluators_are_scorers_too() -> None:
             return Evaluation(float(len(output) < len(test_case["input"])), Threshold(gte=1))
 
     class Levenshtein:
-        """As autoevals calls its scorers."""
+        """The signature of scorers of autoevals."""
 
         def _name(self) -> str:
             return "Levenshtein"

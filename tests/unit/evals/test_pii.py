@@ -1,4 +1,4 @@
-"""`pii_free`: what it finds, what it leaves alone, and that no value is in a reason."""
+"""`pii_free`: what it finds, what it ignores, and reasons without values."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def score(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[floa
 def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference() -> None:
     buy = 'buy(order={"id":7})'
     swapped = "expected call 1, search(q=hours, n=1), comes at another place or too rarely"
-    for mode, calls, wanted in (
+    for mode, calls, expected_calls in (
         ("exact", (SEARCH, BUY), (1.0, None)),
         ("exact", (BUY, SEARCH), (0.5, swapped)),
         ("exact", (SEARCH, LOG, BUY), (0.667, "call 2, log(), is not expected")),
@@ -67,7 +67,7 @@ def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference(
         ("subset", (BUY, BUY), (0.5, f"call 2, {buy}, is not expected")),
     ):
         found = score(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
-        assert (mode, calls, *found) == (mode, calls, *wanted)
+        assert (mode, calls, *found) == (mode, calls, *expected_calls)
 
 
 def test_arguments_are_compared_as_configured() -> None:
@@ -83,8 +83,8 @@ def test_arguments_are_compared_as_configured() -> None:
         ("regex", {"q": "closing"}, False),
         ("callable", {"q": lambda text: "hours" in text}, True),
         ("callable", {"other": lambda _: True}, False),
-        (lambda wanted, given: wanted["q"] in given["q"], {"q": "hours"}, True),
-        ("equal", lambda given: given["page"]["size"] == 10, True),
+        (lambda expected_calls, actual: expected_calls["q"] in actual["q"], {"q": "hours"}, True),
+        ("equal", lambda actual: actual["page"]["size"] == 10, True),
         ("equal", None, True),
     ):
         found, reason = score(tool_calls([("search", expected)], args=args), call)
@@ -106,9 +106,9 @@ def test_one_call_needs_no_list() -> None:
 
 
 def test_a_name_and_a_full_call_are_two_calls() -> None:
-    wanted = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
-    assert score(tool_calls(wanted, mode="superset", args="ignore"), SEARCH)[0] == 0.5
-    assert score(tool_calls(wanted, mode="superset"), SEARCH, BUY) == (1.0, None)
+    expected_calls = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
+    assert score(tool_calls(expected_calls, mode="superset", args="ignore"), SEARCH)[0] == 0.5
+    assert score(tool_calls(expected_calls, mode="superset"), SEARCH, BUY) == (1.0, None)
     assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
 
 
@@ -136,26 +136,26 @@ def test_optional_tools_can_be_called() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
-def test_matchings_are_maximal(wanted: list[str], given: list[str]) -> None:
-    expected, calls = [ExpectedCall(name) for name in wanted], [ToolCall(name) for name in given]
+def test_matchings_are_maximal(expected_calls: list[str], actual: list[str]) -> None:
+    expected, calls = [ExpectedCall(name) for name in expected_calls], [ToolCall(name) for name in actual]
     matches = make_matcher("equal")
     any_order = match_any_order(expected, calls, matches)
-    assert len(any_order) == sum(min(wanted.count(name), given.count(name)) for name in "abc")
+    assert len(any_order) == sum(min(expected_calls.count(name), actual.count(name)) for name in "abc")
     in_order = match_in_order(expected, calls, matches)
     assert sorted(in_order.values()) == [in_order[one] for one in sorted(in_order)]
     for pairs in (any_order, in_order):
         assert len(set(pairs.values())) == len(pairs)
-        assert all(wanted[one] == given[other] for one, other in pairs.items())
+        assert all(expected_calls[one] == actual[other] for one, other in pairs.items())
 
 
 def test_a_call_that_matches_twice_is_assigned_where_needed() -> None:
-    wanted = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
+    expected_calls = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
     calls = [ToolCall("t", {"a": number}) for number in (1, 2, 3)]
-    assert score(tool_calls(wanted, mode="any_order"), *calls) == (1.0, None)
+    assert score(tool_calls(expected_calls, mode="any_order"), *calls) == (1.0, None)
 
 
 def test_calls_of_a_tool_are_counted() -> None:
-    for check, wanted in (
+    for check, expected_calls in (
         (called("search"), None),
         (called("s*", 2), None),
         (called("search", (1, 3)), None),
@@ -163,7 +163,7 @@ def test_calls_of_a_tool_are_counted() -> None:
         (called("search", (3, 4)), "search was called 2 times, expected 3 to 4 times"),
         (called("pay"), "pay was called 0 times, expected at least once"),
         (called("search", 2, args={"q": "hours"}), None),
-        (called("search", 1, args=lambda given: given["n"] > 1), "search was called 0 times, expected 1 times"),
+        (called("search", 1, args=lambda actual: actual["n"] > 1), "search was called 0 times, expected 1 times"),
         (never_called("pay", "del*"), None),
         (never_called("pay", "bu?"), 'call 2 is buy(order={"id":7})'),
         (max_steps(3), None),
@@ -171,7 +171,11 @@ def test_calls_of_a_tool_are_counted() -> None:
         (no_repeated_calls(), "call 3 repeats search(q=hours, n=1)"),
         (no_repeated_calls(ignore=["sea*"]), None),
     ):
-        assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (check.name, float(wanted is None), wanted)
+        assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (
+            check.name,
+            float(expected_calls is None),
+            expected_calls,
+        )
 
 
 def test_missing_steps_can_be_any_call() -> None:

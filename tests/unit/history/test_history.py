@@ -188,7 +188,7 @@ def test_costs_are_summed_by_each_group(tmp_path: Path) -> None:
 def test_calls_are_counted_instead_of_records(tmp_path: Path) -> None:
     write_run(tmp_path / "0", 0, {"exact": [1.0, 1.0]}, usage=Usage(100, 10, cost=0.25, model="gpt-a", calls=3))
     write_run(tmp_path / "1", 1, {"exact": [1.0]}, usage=Usage(cost=0.0, model="gpt-a", cached=True, calls=2))
-    # What only marks an output as made from stored answers is no call; older versions didn't count calls.
+    # A mark of an output as made from stored answers is no call; older versions didn't count calls.
     write_run(tmp_path / "2", 2, {"exact": [1.0]}, usage=Usage(answer="a", cached=True, calls=0))
     write_run(tmp_path / "3", 3, {"exact": [1.0]}, usage=Usage(answer="a", cached=True))
     write_run(tmp_path / "4", 4, {"exact": [1.0]}, usage=Usage(9, model="new", calls=4))

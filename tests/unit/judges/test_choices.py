@@ -1,4 +1,4 @@
-"""The record knows which scores a judge can give, by its names for them."""
+"""The record has the scores that a judge can give, with their names."""
 
 from __future__ import annotations
 

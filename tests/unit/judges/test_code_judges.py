@@ -1,4 +1,4 @@
-"""Judges that are code: what they may be, what they may answer, and how their versions follow the code."""
+"""Code judges: valid classes, valid responses, and versions that follow the code."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_each_kind_has_a_value_and_a_score_from_0_to_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "fields", "told"),
+    ("judge", "fields", "message"),
     [
         (graders.Broken, {}, "'missing'"),
         (graders.Broken, {"returns": True}, "must return a NumericResponse, not bool: True"),
@@ -68,11 +68,11 @@ async def test_each_kind_has_a_value_and_a_score_from_0_to_1() -> None:
         (graders.Toned, {"tone": "rude"}, "the value must be one of ['kind', 'odd'], not 'rude'"),
     ],
 )
-async def test_errors_are_data_and_never_a_score(judge: Any, fields: dict[str, Any], told: str) -> None:
+async def test_errors_are_data_and_never_a_score(judge: Any, fields: dict[str, Any], message: str) -> None:
     found = await result(judge, **fields)
     assert (found.grade.value, found.grade.score) == (None, None)
     assert found.error is not None
-    assert told in found.error.message
+    assert message in found.error.message
 
 
 def wrong_response() -> None:
@@ -113,7 +113,7 @@ def test_a_binary_value_is_a_bool(value: Any) -> None:
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Writes the module `my_judges`, to be imported anew."""
+    """Writes the module `my_judges`, and removes the imported one."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
@@ -164,7 +164,7 @@ def test_an_instance_is_used_in_this_process(judges: JudgesFactory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         ("nothing", "not written as module:name"),
         ("no.such.module:X", "cannot be loaded: ModuleNotFoundError"),
@@ -173,10 +173,10 @@ def test_an_instance_is_used_in_this_process(judges: JudgesFactory) -> None:
         ("scoregate.judges:Judge", "cannot be loaded: TypeError"),
     ],
 )
-def test_other_objects_are_refused(judges: JudgesFactory, target: str, told: str) -> None:
+def test_other_objects_are_refused(judges: JudgesFactory, target: str, message: str) -> None:
     with pytest.raises(JudgmentValidationError) as caught:
         judges.register(target)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert judges.list() == []
 
 

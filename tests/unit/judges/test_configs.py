@@ -1,4 +1,4 @@
-"""Test configs: checked when they are made, found by name or id, kept for people to edit."""
+"""Test configs: checked when created, found by name or id, editable by people."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scoregate.store import CONFIGS
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    made = Client(store=tmp_path)
-    made.datasets.create("golden-set", examples=[{"input": "Hi", "expected": "Hello"}])
-    made.judges.create("helpfulness", "{{input}}: {{output}}, {{trace}}?")
-    made.judges.create("faithfulness", "{{expected}}")
-    return made
+    client = Client(store=tmp_path)
+    client.datasets.create("golden-set", examples=[{"input": "Hi", "expected": "Hello"}])
+    client.judges.create("helpfulness", "{{input}}: {{output}}, {{trace}}?")
+    client.judges.create("faithfulness", "{{expected}}")
+    return client
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_entries_must_name_judges(configs: TestConfigs, entry: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "dataset", "judges", "told"),
+    ("name", "dataset", "judges", "message"),
     [
         ("n", "golden-set", ["nope"], "Failed to create test config 'n': Judges not found: nope"),
         ("n", "nope", ["helpfulness"], "Failed to create test config 'n': Dataset not found: nope"),
@@ -102,12 +102,12 @@ def test_entries_must_name_judges(configs: TestConfigs, entry: Any) -> None:
     ],
 )
 def test_a_mismatch_is_reported_and_nothing_stored(
-    client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], told: str
+    client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], message: str
 ) -> None:
     client.judges.create("picky", "{{input}} {{context}} {{ a b }} {{output}} {{ 'not a name' }} {% x %}")
     with pytest.raises(JudgmentValidationError) as caught:
         configs.create(name, dataset, judges)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert configs.list() == []
 
 

@@ -1,4 +1,4 @@
-"""Pins: which versions a test runs, resolved before anything is asked."""
+"""Pins: the versions that a test runs, resolved before any call."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_judges_and_pins_can_be_ids(two: JudgesFactory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pins", "told"),
+    ("pins", "message"),
     [
         (["helpfulness"], ENTRY),
         ([None], ENTRY),
@@ -84,14 +84,14 @@ def test_judges_and_pins_can_be_ids(two: JudgesFactory) -> None:
         ([{"name": "helpfulness", "tag": 3}], "must be a string"),
     ],
 )
-def test_an_invalid_pin_is_refused(two: JudgesFactory, pins: Any, told: str) -> None:
+def test_an_invalid_pin_is_refused(two: JudgesFactory, pins: Any, message: str) -> None:
     with pytest.raises(ValueError, match="judge_versions") as caught:
         two.resolve(["helpfulness"], pins)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("names", "pins", "told"),
+    ("names", "pins", "message"),
     [
         (["nope", "tone", "nada"], None, "Judges not found: nope, nada\nThere are helpfulness, tone."),
         (["tone"], [{"name": "nope"}], "Judges not found: nope"),
@@ -102,7 +102,7 @@ def test_an_invalid_pin_is_refused(two: JudgesFactory, pins: Any, told: str) -> 
         (["tone"], [{"name": "tone", "major": 0, "minor": 7}], "has no version 0.7"),
     ],
 )
-def test_unknown_pins_fail(two: JudgesFactory, names: list[str], pins: Any, told: str) -> None:
+def test_unknown_pins_fail(two: JudgesFactory, names: list[str], pins: Any, message: str) -> None:
     with pytest.raises(JudgmentValidationError) as caught:
         two.resolve(names, pins)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Versions and tags: made by programs, by people who edit the file, and by both."""
+"""Versions and tags: created by programs, by hand edits, and by both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scoregate.store import DirectoryStore, Store
 NAME = "helpfulness"
 
 
-def made(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}") -> str:
+def create_judge(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}") -> str:
     return judges.create(NAME, prompt).version
 
 
@@ -27,7 +27,7 @@ def numbers(judges: JudgesFactory) -> list[str]:
 
 
 def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges: JudgesFactory) -> None:
-    assert made(judges) == "0.0"
+    assert create_judge(judges) == "0.0"
     assert judges.update(NAME, prompt="Is it? {{output}}").version == "0.1"
     second = judges.update(NAME, model="openai/gpt-6-luna")
     assert (second.version, second.prompt, second.model) == ("0.2", "Is it? {{output}}", "openai/gpt-6-luna")
@@ -37,7 +37,7 @@ def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges
 
 
 def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
-    made(judges)
+    create_judge(judges)
     assert judges.update(NAME, description="for support").version == "0.0"
     judges.tag(NAME)
     assert judges.get(NAME).description == "for support"  # type: ignore[union-attr]
@@ -46,7 +46,7 @@ def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
 
 
 def test_versions_sort_as_numbers(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+    create_judge(judges)
     for number in range(11):
         judges.update(NAME, prompt=f"p{number}")
     assert numbers(judges)[0] == "0.11"
@@ -60,7 +60,7 @@ def test_another_score_type_drops_old_fields(judges: JudgesFactory) -> None:
 
 
 def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: JudgesFactory) -> None:
-    made(judges)
+    create_judge(judges)
     judges.update(NAME, prompt="b", major=True)
     judges.update(NAME, prompt="c")
     assert str(judges.tag(NAME, version="0.0")) == "helpfulness: prod: not set -> 0.0"
@@ -84,9 +84,9 @@ def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: Ju
 def test_missing_ones_are_named(judges: JudgesFactory) -> None:
     assert judges.get("nope") is None
     assert judges.delete("nope") is False
-    made(judges)
+    create_judge(judges)
     judges.tag(NAME)
-    for call, told in (
+    for call, message in (
         (lambda: judges.get(NAME, version="9.9"), "'helpfulness' has no version 9.9\nIt has 0.0."),
         (lambda: judges.get(NAME, tag="beta"), "has no tag 'beta'\nIt has prod, latest."),
         (lambda: judges.tag(NAME, "prod", "9.9"), "has no version 9.9"),
@@ -105,7 +105,7 @@ def test_missing_ones_are_named(judges: JudgesFactory) -> None:
     ):
         with pytest.raises(JudgmentValidationError) as caught:
             call()  # type: ignore[no-untyped-call]
-        assert told in str(caught.value)
+        assert message in str(caught.value)
     assert [each.name for each in judges.list()] == [NAME]
 
 
@@ -115,17 +115,17 @@ def test_a_lone_surrogate_is_a_question_mark(judges: JudgesFactory) -> None:
 
 
 def test_a_name_is_reserved_until_the_judge_is_deleted(judges: JudgesFactory, store: Store) -> None:
-    made(judges, "a")
+    create_judge(judges, "a")
     judges.update(NAME, prompt="b")
     with pytest.raises(JudgmentConflictError, match="there is a judge 'helpfulness' already"):
-        made(judges)
+        create_judge(judges)
     assert judges.delete(NAME) is True
     assert not history(store).exists()
-    assert (made(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
+    assert (create_judge(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
 
 
 def test_an_edited_prompt_becomes_the_next_version_at_use(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+    create_judge(judges)
     judges.tag(NAME)
     edit(store, "prompt", "Does it help? {{output}}")
     assert judges.get(NAME, tag="latest").version == "0.1"  # type: ignore[union-attr]
@@ -140,14 +140,14 @@ def test_an_edited_prompt_becomes_the_next_version_at_use(judges: JudgesFactory,
         ("0.2", "the second", "0.2"),  # nothing happened
         ("0.2", "another", "0.3"),  # edited
         ("0.0", "the first", "0.3"),  # rolled back
-        ("0.1", "the second", "0.2"),  # only the number was touched
-        ("3.0", "another", "3.0"),  # a version of one's own
+        ("0.1", "the second", "0.2"),  # only the number changed
+        ("3.0", "another", "3.0"),  # a custom version
         ("3.0", "the second", "3.0"),
     ],
 )
 def test_the_document_wins(judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str) -> None:
     for made_prompt in ("the first", "the middle", "the second"):
-        judges.update(NAME, prompt=made_prompt) if document(store).exists() else made(judges, made_prompt)
+        judges.update(NAME, prompt=made_prompt) if document(store).exists() else create_judge(judges, made_prompt)
     edit(store, "version", version)
     edit(store, "prompt", prompt)
     newest = judges.versions(NAME)[0]
@@ -168,7 +168,7 @@ def test_a_handwritten_judge_gets_missing_fields(judges: JudgesFactory, store: S
 
 
 def test_a_copy_with_the_old_name_or_id_is_refused(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+    create_judge(judges)
     copy = document(store, "copy")
     copy.write_text(document(store).read_text())
     with pytest.raises(StoreError, match="its `name` is 'helpfulness', but the file is named for 'copy'"):
@@ -179,7 +179,7 @@ def test_a_copy_with_the_old_name_or_id_is_refused(judges: JudgesFactory, store:
 
 
 def test_a_version_changed_in_the_history_is_named(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+    create_judge(judges)
     judges.update(NAME, prompt="b")
     history(store).write_text(history(store).read_text().replace("Is it helpful?", "Is it great?"))
     with pytest.raises(StoreError, match=r"helpfulness\.history\.jsonl:1: version 0\.0 was changed"):
@@ -187,7 +187,7 @@ def test_a_version_changed_in_the_history_is_named(judges: JudgesFactory, store:
 
 
 def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+    create_judge(judges)
     judges.update(NAME, prompt="b")
     history(store).unlink()
     assert numbers(judges) == ["0.1"]
@@ -196,8 +196,8 @@ def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store:
 def test_a_read_only_store_has_the_same_version(
     judges: JudgesFactory, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the work tree is mounted read-only. Root may write everywhere, so the lock's package is taken away."""
-    made(judges)
+    """A read-only work tree. Root can write everywhere, so the lock's package is removed instead."""
+    create_judge(judges)
     edit(store, "prompt", "Does it help? {{output}}")
     monkeypatch.setitem(__import__("sys").modules, "filelock", None)
     assert numbers(judges) == ["0.1", "0.0"]
@@ -207,7 +207,7 @@ def test_a_read_only_store_has_the_same_version(
 
 
 class Life(RuleBasedStateMachine):
-    """A judge in the hands of programs and people: no version changes, and the newest is what the document says."""
+    """A judge changed by programs and people: no version changes, and the newest equals the document."""
 
     prompts = st.sampled_from(["one", "two\nlines", "three {{output}}", '"""', "x\\"])
     kept: dict[str, str]
@@ -243,7 +243,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: len(self.kept) > 2)
     @rule()
     def crashed(self) -> None:
-        """A process died after it had written the document."""
+        """Leave the files of a process that died after it wrote the document."""
         before = lines(self.store)
         self.judges.update(NAME, prompt="one", major=True)
         history(self.store).write_text(history(self.store).read_text().rpartition("{")[0])

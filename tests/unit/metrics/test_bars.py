@@ -1,4 +1,4 @@
-"""Thresholds in a metric's own scale: what passes there passes as a part of it."""
+"""Thresholds on a metric's own scale, and the scores that they become."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges are made of, and what is refused."""
+"""Arguments of judges: what is accepted, and what is refused."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ SCALES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), SCALES)
-def test_invalid_numeric_judges(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(MetricError, match=said) as caught:
-        NumericJudge(**{"evaluation_prompt": "Is it polite?", "name": "polite", **given})
+@pytest.mark.parametrize(("fields", "message"), SCALES)
+def test_invalid_numeric_judges(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(MetricError, match=message) as caught:
+        NumericJudge(**{"evaluation_prompt": "Is it polite?", "name": "polite", **fields})
     assert isinstance(caught.value, ValueError)
 
 
@@ -70,16 +70,16 @@ CATEGORIES: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("categories", "passing", "said"), CATEGORIES)
-def test_invalid_categorical_judges(categories: Any, passing: Any, said: str) -> None:
-    with pytest.raises(MetricError, match=said):
+@pytest.mark.parametrize(("categories", "passing", "message"), CATEGORIES)
+def test_invalid_categorical_judges(categories: Any, passing: Any, message: str) -> None:
+    with pytest.raises(MetricError, match=message):
         CategoricalJudge("Which tone?", categories=categories, passing_categories=passing)
 
 
 def test_the_criteria_of_a_goal_are_a_list_of_sentences() -> None:
-    for given in (1, "a sentence", ["a", 2], [" "]):
+    for fields in (1, "a sentence", ["a", 2], [" "]):
         with pytest.raises(MetricError, match="required_criteria must be a list of sentences"):
-            GoalAchievementJudge(required_criteria=given)  # type: ignore[arg-type]
+            GoalAchievementJudge(required_criteria=fields)  # type: ignore[arg-type]
 
 
 def test_one_passing_category_can_be_text() -> None:
@@ -114,10 +114,10 @@ BAD_INPUT: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), BAD_INPUT)
-def test_invalid_grades_fail(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        NumericJudge("x").evaluate(**{"input": "a", "output": "b", **given})
+@pytest.mark.parametrize(("fields", "message"), BAD_INPUT)
+def test_invalid_grades_fail(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NumericJudge("x").evaluate(**{"input": "a", "output": "b", **fields})
 
 
 def test_some_need_an_expected_output() -> None:
@@ -157,8 +157,8 @@ def test_messages_become_turns() -> None:
             {"role": "user", "content": "Thanks"},
         ]
     )
-    said = [(turn.user, turn.assistant) for turn in history.turns]
-    assert said == [("", "Hello!"), ("Hi\n\nWhen?", ""), ("", "At nine."), ("Thanks", "")]
+    pairs = [(turn.user, turn.assistant) for turn in history.turns]
+    assert pairs == [("", "Hello!"), ("Hi\n\nWhen?", ""), ("", "At nine."), ("Thanks", "")]
     assert history.turns[1].tool_calls == ({"name": "hours"},)
     assert (history.turns[2].context, history.turns[2].metadata) == (("9", '{"id":1}'), {"from": "faq"})
     assert [message["content"] for message in history.messages] == ["Hello!", "Hi\n\nWhen?", "At nine.", "Thanks"]

@@ -1,4 +1,4 @@
-"""Metrics in the store, in tables and in code: what is read of them, and what is told where they make none."""
+"""Metrics in the store, in tables and in code: how they are read, and errors in them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ calm = NumericJudge("Is it calm?", name="calm")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the metrics of the project are kept."""
+    """The folder of the project's metrics."""
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     return tmp_path / ".scoregate" / "metrics"
 
@@ -73,30 +73,30 @@ def store(folder: Path) -> Store:  # noqa: ARG001
 
 @pytest.fixture
 def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A module of the user's, `my_metrics`."""
+    """The user's module `my_metrics`."""
     (tmp_path / "my_metrics.py").write_text(CODE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     yield
     sys.modules.pop("my_metrics", None)
 
 
-@pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
-def test_a_config_round_trips(made: Any) -> None:
-    config = made.to_config()
-    assert config["class_name"] == type(made).__name__
-    assert type(made).from_config(config) == made
-    assert type(made).from_dict(made.to_dict()) == made
+@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
+def test_a_config_round_trips(metric: Any) -> None:
+    config = metric.to_config()
+    assert config["class_name"] == type(metric).__name__
+    assert type(metric).from_config(config) == metric
+    assert type(metric).from_dict(metric.to_dict()) == metric
 
 
-@pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
-def test_pushed_metrics_are_pulled(made: Any, store: Store) -> None:
-    told = type(made).from_config(made.to_config())
-    stored = told.push()
-    assert told.id == stored["id"]
-    assert type(made).pull(id=told.id) == told
-    assert type(made).pull(name=made.name.upper()) == told
-    assert read_metric(made.name) == read_metric(told.id) == told
-    assert metric_fingerprint(read_metric(told.id, store=store)) == metric_fingerprint(made)
+@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
+def test_pushed_metrics_are_pulled(metric: Any, store: Store) -> None:
+    restored = type(metric).from_config(metric.to_config())
+    stored = restored.push()
+    assert restored.id == stored["id"]
+    assert type(metric).pull(id=restored.id) == restored
+    assert type(metric).pull(name=metric.name.upper()) == restored
+    assert read_metric(metric.name) == read_metric(restored.id) == restored
+    assert metric_fingerprint(read_metric(restored.id, store=store)) == metric_fingerprint(metric)
 
 
 def test_a_document_keeps_comments(folder: Path) -> None:
@@ -187,10 +187,10 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), BAD)
-def test_an_invalid_metric_has_a_position(given: Any, said: str) -> None:
-    with pytest.raises(MetricError, match=said) as caught:
-        read_metric(given, where="tests.toml")
+@pytest.mark.parametrize(("document", "message"), BAD)
+def test_an_invalid_metric_has_a_position(document: Any, message: str) -> None:
+    with pytest.raises(MetricError, match=message) as caught:
+        read_metric(document, where="tests.toml")
     assert caught.value.message.startswith("tests.toml: ")
 
 

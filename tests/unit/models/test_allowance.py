@@ -1,4 +1,4 @@
-"""What servers say of their limits, in all their spellings."""
+"""Limits in the headers of servers, in all their forms."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def test_only_an_exhausted_limit_waits() -> None:
     assert reset_s({}) is None
 
 
-def told(left: float, *, reset: float, number: int = 1, limit: float = 600, started_at: float = 0.0) -> Allowance:
+def make_allowance(
+    left: float, *, reset: float, number: int = 1, limit: float = 600, started_at: float = 0.0
+) -> Allowance:
     allowance = Allowance()
     headers = {
         "x-ratelimit-limit-requests": f"{limit}",
@@ -68,23 +70,23 @@ def told(left: float, *, reset: float, number: int = 1, limit: float = 600, star
 
 
 def test_remaining_calls_start_at_once() -> None:
-    allowance = told(50, reset=55)
+    allowance = make_allowance(50, reset=55)
     assert [allowance.delay_s(0.0, started) > 0 for started in (1, 40, 50, 51, 60)] == [False, False, False, True, True]
 
 
 def test_an_exhausted_limit_refills_at_its_rate() -> None:
-    allowance = told(0, reset=60)
+    allowance = make_allowance(0, reset=60)
     assert allowance.gap_s == pytest.approx(0.1, rel=0.05)
     assert allowance.delay_s(0.0, 1) == pytest.approx(0.1, rel=0.05)
     assert allowance.delay_s(0.2, 1) == 0.0
 
 
 def test_a_short_reset_keeps_the_limit_per_minute() -> None:
-    assert told(0, reset=0.1).gap_s == pytest.approx(0.1, rel=0.05)
+    assert make_allowance(0, reset=0.1).gap_s == pytest.approx(0.1, rel=0.05)
 
 
 def test_an_older_answer_is_ignored() -> None:
-    allowance = told(0, reset=60, number=5)
+    allowance = make_allowance(0, reset=60, number=5)
     headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "99"}
     allowance.update(headers, number=4, started_at=0.0)
     assert allowance.delay_s(0.0, 5) > 0

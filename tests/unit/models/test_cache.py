@@ -1,4 +1,4 @@
-"""Answers in a file: kept, bounded, and never in the way."""
+"""Answers in a file: stored, bounded, and never an obstacle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_cache(folder: Path) -> Iterator[OpenCache]:
-    """Opens the cache of the folder, as often as it is called; in the end each of them is closed."""
+    """Opens the cache of the folder at each call; all are closed after the test."""
     with ExitStack() as opened:
 
         def open_one(**options: Any) -> Cache:

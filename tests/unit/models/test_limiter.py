@@ -1,4 +1,4 @@
-"""Permits: how many at once, who is next, and what a refusal does."""
+"""Permits: how many at once, which call is next, and the effect of a refusal."""
 
 from __future__ import annotations
 

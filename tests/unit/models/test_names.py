@@ -104,8 +104,8 @@ def test_contradicting_names_are_an_error() -> None:
         (("openai",), {"provider": "ollama", "model_name": "x"}, "one provider, not 'openai' and 'ollama'"),
         ((get_model("gpt-4o"), "gpt-4o"), {}, "takes a model or names"),
     ]
-    for arguments, named, words in calls:
-        with pytest.raises(ModelError, match=re.escape(words)):
+    for arguments, named, fields in calls:
+        with pytest.raises(ModelError, match=re.escape(fields)):
             get_model(*arguments, **named)
 
 
@@ -148,9 +148,9 @@ def test_azure_has_two_forms() -> None:
     old = resolve_target("azure/d", environ={**environ, "OPENAI_API_VERSION": "2024-10-21"})
     assert old.base_url == "https://r.openai.azure.com/openai/deployments/d"
     assert (old.query, dict(old.headers)["api-key"]) == ((("api-version", "2024-10-21"),), "k")
-    with pytest.raises(ModelError, match="azure") as told:
+    with pytest.raises(ModelError, match="azure") as exc_info:
         resolve_target("azure/d", environ={})
-    assert "AZURE_OPENAI_ENDPOINT" in told.value.advice
+    assert "AZURE_OPENAI_ENDPOINT" in exc_info.value.advice
 
 
 @pytest.mark.parametrize("name", ["", " ", "openai/"])

@@ -1,4 +1,4 @@
-"""The pace for a server that only refuses: what it allows is used, whatever its bucket holds."""
+"""The rate for a server that only refuses: its limit is used, for any burst size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLS = 1_500
 
 
 def starts(search: RateSearch, per_second: float, burst: float) -> tuple[list[float], int]:
-    """When calls were answered, one starting after the other, and how many were refused; Retry-After is in seconds."""
+    """The times of answers to sequential calls, and the number of refusals; Retry-After is in seconds."""
     now, level, filled, refused, answered = 0.0, 0.0, 0.0, 0, list[float]()
     while len(answered) < CALLS:
         now = max(now, now + search.delay_s(now)) + 0.0005
@@ -56,7 +56,7 @@ def test_a_limit_of_a_round_number_is_found_with_few_refusals() -> None:
 
 
 def test_late_calls_do_not_make_the_next_ones_early() -> None:
-    """The server holds one call, and wants a whole second after each refusal."""
+    """The server allows one call, and requests a whole second after each refusal."""
     search, source = RateSearch(), Random(1)
     now, free, refused, answered = 0.0, 0.0, 0, 0
     while answered < 600:

@@ -1,4 +1,4 @@
-"""Findings at the lines of their suites, as many as a runner shows."""
+"""Findings at the lines of their suites, within the runner's limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.github.context import Connection, GitHubJob
 from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
@@ -22,11 +22,11 @@ TABLE = partial(Origin, "evals/refunds.csv")
 
 
 def bad(suites: int, **place: object) -> ReportView:
-    told = (
-        Told(f"suite {at}", [Trial("c", [Score("e", 0.0)])], origin=Origin(f"evals/s{at}.py", at + 1))
+    specs = (
+        ExampleSuite(f"suite {at}", [Trial("c", [Score("e", 0.0)])], origin=Origin(f"evals/s{at}.py", at + 1))
         for at in range(suites)
     )
-    return view_of(make_run(*told), limits=Limits(min_pass_rate=1.0), context=replace(CONTEXT, **place))
+    return view_of(make_run(*specs), limits=Limits(min_pass_rate=1.0), context=replace(CONTEXT, **place))
 
 
 def test_each_has_the_line_of_its_suite() -> None:
@@ -43,11 +43,11 @@ def test_paths_start_at_the_top_of_the_repository() -> None:
 
 
 def test_newly_failing_cases_have_the_lines_of_their_data() -> None:
-    def told(score: float) -> Told:
+    def make_suite(score: float) -> ExampleSuite:
         trials = [Trial(f"c{at}", [Score("e", score)], name=f"case {at}", origin=TABLE(at)) for at in range(9)]
-        return Told("suite", [*trials, Trial("nowhere", [Score("e", score)])])
+        return ExampleSuite("suite", [*trials, Trial("nowhere", [Score("e", score)])])
 
-    view = view_of(make_run(told(0.0)), make_run(told(1.0)), context=replace(CONTEXT, folder="bot"))
+    view = view_of(make_run(make_suite(0.0)), make_run(make_suite(1.0)), context=replace(CONTEXT, folder="bot"))
     notices = [each for each in annotate(view) if each.level == "notice"]
     assert len(notices) == 5
     assert {each.file for each in notices} == {"bot/evals/refunds.csv"}
@@ -56,10 +56,10 @@ def test_newly_failing_cases_have_the_lines_of_their_data() -> None:
 
 
 def test_equal_drops_have_the_order_of_their_file() -> None:
-    def told(score: float) -> Told:
-        return Told("suite", [Trial(f"c{at}", [Score("e", score)], origin=TABLE(at)) for at in (12, 4, 100, 6)])
+    def make_suite(score: float) -> ExampleSuite:
+        return ExampleSuite("suite", [Trial(f"c{at}", [Score("e", score)], origin=TABLE(at)) for at in (12, 4, 100, 6)])
 
-    view = view_of(make_run(told(0.0)), make_run(told(1.0)))
+    view = view_of(make_run(make_suite(0.0)), make_run(make_suite(1.0)))
     assert [each.line for each in annotate(view) if each.level == "notice"] == [4, 6, 12, 100]
     assert [each.place for each in view.failing] == [f"refunds.csv:{at}" for at in (4, 6, 12, 100)]
 
@@ -82,8 +82,8 @@ def test_warnings_of_others_are_added(warnings: int) -> None:
 
     connection = Connection(GitHubJob("o/r", "push", "0" * 40), None, "k")
     outlet = PublishTarget(Path(), {}, connection=connection, log=log.append)
-    told = anyio.run(deliver, view, outlet, (publish_annotations, refused))
-    assert len(told.warnings) == warnings
+    delivery = anyio.run(deliver, view, outlet, (publish_annotations, refused))
+    assert len(delivery.warnings) == warnings
     for kind in ("::error", "::warning"):
         assert len([line for line in log if line.startswith(kind)]) <= 10
     assert all(f"not delivered {at}" in "\n".join(log) for at in range(warnings))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
 from scoregate.core.comparison import Comparison
@@ -16,8 +16,8 @@ DAY = 86_400.0
 
 
 def run(commit: str, day: float, *suites: str) -> Run:
-    told = (Told(scored(1.0), id=each) for each in suites or ("a", "b"))
-    return replace(run_of(*told), id=commit, commit=commit, branch="main", finished=day * DAY)
+    specs = (ExampleSuite(scored(1.0), id=each) for each in suites or ("a", "b"))
+    return replace(run_of(*specs), id=commit, commit=commit, branch="main", finished=day * DAY)
 
 
 def describe(base: Run, *earlier: Run, pooled: int = 1) -> str:

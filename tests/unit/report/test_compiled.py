@@ -1,4 +1,4 @@
-"""Templates are compiled once, like modules, and never where that cannot be."""
+"""Templates are compiled once, like modules, if bytecode can be written."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_nothing_is_cached_if_python_writes_no_bytecode(tmp_path: Path, monkeypa
 def test_all_templates_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     for module in (markdown, document):
-        module.load_environment.cache_clear()  # what is in memory is not compiled again
+        module.load_environment.cache_clear()  # a template in memory is not compiled again
     compiled_templates.compile_templates()
     monkeypatch.setattr(Environment, "_generate", lambda *_: pytest.fail("compiled again"))
     for module, first in ((markdown, "comment.md.j2"), (document, "top.html.j2")):

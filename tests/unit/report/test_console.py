@@ -1,4 +1,4 @@
-"""The terminal shows the verdict in any width, with or without colours, and obeys no text."""
+"""The terminal shows the verdict in any width, with or without colours, and no text controls it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
@@ -26,7 +26,7 @@ def printed(view: ReportView, width: int = 120, *, color: bool = False, full: bo
 def printed_into(
     out: io.StringIO, parts: Iterable[RenderableType], width: int, *, color: bool = False, log: bool = False
 ) -> str:
-    """`log`: as it is printed in a job."""
+    """The output of a job with `log`."""
     file = SafeLog(out) if log else out
     into = Console(file=file, width=width, force_terminal=color, color_system="truecolor" if color else None)
     for part in parts:
@@ -47,8 +47,8 @@ def test_a_failing_run_names_failures_and_ends_with_the_verdict() -> None:
 
 
 def test_a_gate_that_passes_within_noise_is_marked() -> None:
-    told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 2))]) for at in range(26)])
-    lines = printed(view_of(make_run(told), limits=Limits(min_pass_rate=0.85)), 140).splitlines()
+    suite = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 2))]) for at in range(26)])
+    lines = printed(view_of(make_run(suite), limits=Limits(min_pass_rate=0.85)), 140).splitlines()
     expected = (
         "? within noise of its limit: Pass rate of demo: 23 of 26 cases (88.5%), ±12.5% at 26 cases, required: ≥ 85.0%"
     )
@@ -56,8 +56,8 @@ def test_a_gate_that_passes_within_noise_is_marked() -> None:
 
 
 def test_a_row_without_a_score_has_a_reason() -> None:
-    told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
-    line = next(line for line in printed(view_of(make_run(told))).splitlines() if "silent" in line)
+    suite = ExampleSuite("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
+    line = next(line for line in printed(view_of(make_run(suite))).splitlines() if "silent" in line)
     assert line.split("  ")[-1] == "no case has a score"
 
 
@@ -77,9 +77,9 @@ def test_narrow_terminals_show_reasons_below_scores() -> None:
 def test_details_list_every_failing_case_once_worst_first() -> None:
     trials = [Trial(f"h{at}", [Score("e", at / 100)], name=f"case {at}") for at in range(60)]
     trials[7] = Trial("h7", [Score("e", 0.07, metadata={"reason": "why " * 300})], name="case 7")
-    view = view_of(make_run(Told("demo", trials)))
-    told = [line.split()[2] for line in printed(view, full=True).splitlines() if line.startswith("✗ case")]
-    assert [int(number) for number in told] == list(range(60))
+    view = view_of(make_run(ExampleSuite("demo", trials)))
+    names = [line.split()[2] for line in printed(view, full=True).splitlines() if line.startswith("✗ case")]
+    assert [int(number) for number in names] == list(range(60))
     assert printed(view, full=True).count("why") == 300
     assert printed(view).count("why") < 60
 
@@ -93,7 +93,7 @@ def test_details_show_where_errors_were_raised() -> None:
 
 def test_the_default_shows_one_screen_of_failing_cases() -> None:
     misses = [Score(f"evaluator {at}", 0.1, metadata={"reason": "because of this and that " * 5}) for at in range(8)]
-    view = view_of(make_run(Told("demo", [Trial(f"h{at}", misses) for at in range(30)])))
+    view = view_of(make_run(ExampleSuite("demo", [Trial(f"h{at}", misses) for at in range(30)])))
     lines = printed(view, 80).splitlines()
     assert len(lines) < 90
     assert any("evaluators more" in line for line in lines)
@@ -117,7 +117,7 @@ def test_wide_characters_and_their_columns_fit_the_width() -> None:
         Trial(f"h{at}", [Score("日本語の評価器", 0.1, metadata={"理由": "回答が不完全" * 20})]) for at in range(3)
     ]
     for width in (40, 80, 120):
-        lines = printed(view_of(make_run(Told("日本語のスイート" * 4, trials, ()))), width).splitlines()
+        lines = printed(view_of(make_run(ExampleSuite("日本語のスイート" * 4, trials, ()))), width).splitlines()
         assert max(map(cell_len, lines)) <= width
         assert [line for line in lines if line != line.rstrip()] == []
 
@@ -145,7 +145,7 @@ def test_output_fits_any_width(scene: str, width: int) -> None:
 
 
 def test_a_message_titles_the_run() -> None:
-    run = make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly")
+    run = make_run(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly")
     assert "scoregate: nightly · " in printed(view_of(run))
 
 
@@ -156,7 +156,7 @@ def test_colours_are_only_for_terminals() -> None:
 
 def test_a_name_is_shown_unchanged_for_searches() -> None:
     trial = Trial("h", [Score("e", 0.1)], name="tests/test_a.py::test_b[##[0]]")
-    lines = printed(view_of(make_run(Told("pytest", [trial])))).splitlines()
+    lines = printed(view_of(make_run(ExampleSuite("pytest", [trial])))).splitlines()
     assert "✗ tests/test_a.py::test_b[##[0]]  pytest" in lines
 
 
@@ -175,7 +175,7 @@ def test_no_text_controls_the_terminal_or_the_runner(text: str, width: int, full
         ),
         Trial("h2", [Score("e", error=error)], name=text),
     ]
-    view = view_of(make_run(Told(text or "demo", trials, errors=(error,)), message=text))
+    view = view_of(make_run(ExampleSuite(text or "demo", trials, errors=(error,)), message=text))
     shown = printed_into(io.StringIO(), console.render(view, full=full), width, log=True)
     assert "\x1b" not in shown
     assert "##[" not in shown

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 from tests.integration.importers.files import imported
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import ctrf, junit
@@ -48,8 +48,8 @@ def test_scores_round_trip() -> None:
 
 
 def confirmed(*tries: bool) -> ReportView:
-    """A case that passed in the base and fails now, with further tries."""
-    good, bad = (Told("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
+    """A case that passed in the base and fails now, with reruns."""
+    good, bad = (ExampleSuite("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
     return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
 
 

@@ -1,4 +1,4 @@
-"""What comes from outside stands in the comment as text, whatever it is made of."""
+"""Foreign input is text in the comment, whatever it contains."""
 
 from __future__ import annotations
 

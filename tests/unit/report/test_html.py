@@ -1,4 +1,4 @@
-"""The HTML report as a file: what stands in it, what does not, and how it is packed."""
+"""The HTML report as a file: what it contains, what it omits, and how it is compressed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lxml import etree
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.build_view import build_view
@@ -35,7 +35,7 @@ BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\
 
 
 def blocks(text: str) -> dict[str, Any]:
-    """What is packed in a page, by id."""
+    """The compressed contents of a page by id."""
     return {name: json.loads(gzip.decompress(b64decode(data))) for name, data in BLOCK.findall(text)}
 
 
@@ -68,14 +68,14 @@ def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> 
     trial = Trial(
         "h", [Score(text or "e", 0.1, metadata={text: text}, assertions=(Assertion(text, False, True),))], text
     )
-    page = text_of(view_of(make_run(Told(text or "demo", [replace(trial, output=text)]), message=text)))
+    page = text_of(view_of(make_run(ExampleSuite(text or "demo", [replace(trial, output=text)]), message=text)))
     page.encode()
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "<img" not in head
     assert "<h1>out" not in head
-    ((told,),) = (found for name, found in blocks(page).items() if name.startswith("page"))
+    ((content,),) = (found for name, found in blocks(page).items() if name.startswith("page"))
     if text.isprintable() and text.strip() and len(text) < 1000:
-        assert told["output"] == text
+        assert content["output"] == text
         assert index(page)[0][NAME] == " ".join(text.split())[:120]
 
 
@@ -106,7 +106,9 @@ def test_the_worst_change_is_first_and_every_trial_has_a_position() -> None:
 def test_repeats_of_a_case_share_a_row() -> None:
     scores = [1.0, 0.0, 1.0]
     trials = [Trial("h", [Score("e", score, None)], repeat=at, output=f"try {at}") for at, score in enumerate(scores)]
-    page = text_of(view_of(make_run(Told("demo", trials)), make_base(Told("demo", [Trial("h", [Score("e")])]))))
+    page = text_of(
+        view_of(make_run(ExampleSuite("demo", trials)), make_base(ExampleSuite("demo", [Trial("h", [Score("e")])])))
+    )
     ((row,), found) = index(page), blocks(page)
     assert row[NOW] == [0.6667]
     assert row[GAIN] == -0.3333
@@ -115,8 +117,8 @@ def test_repeats_of_a_case_share_a_row() -> None:
 
 
 def test_removed_and_new_cases_are_listed() -> None:
-    run = make_run(Told("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
-    base = make_base(Told("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
+    run = make_run(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
+    base = make_base(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
     assert [(row[NAME], row[KIND]) for row in index(text_of(view_of(run, base)))] == [
         ("new", 4),
         ("kept", 5),
@@ -125,8 +127,8 @@ def test_removed_and_new_cases_are_listed() -> None:
 
 
 def test_a_base_of_several_runs_names_the_compared_run() -> None:
-    told = Told("demo", [Trial("h", [Score("e")])])
-    comparison = compare(make_run(told), make_base(told), pool=(make_base(told), make_base(told)))
+    suite = ExampleSuite("demo", [Trial("h", [Score("e")])])
+    comparison = compare(make_run(suite), make_base(suite), pool=(make_base(suite), make_base(suite)))
     page = text_of(build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
     assert "in the baseline, the newest of its 3 runs, (x axis)" in page
     assert "compared with the newest of the 3 runs of the baseline" in page
@@ -136,8 +138,8 @@ def test_a_base_of_several_runs_names_the_compared_run() -> None:
 def test_equal_changes_have_natural_order() -> None:
     digests = ["f" * 32, "0" * 32]
     hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
-    told = Told("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
-    names = [row[NAME] for row in index(text_of(view_of(make_run(told), make_base(told))))]
+    suite = ExampleSuite("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
+    names = [row[NAME] for row in index(text_of(view_of(make_run(suite), make_base(suite))))]
     assert names[:3] == [*digests, "(no name)"]
     assert [name for name in names if name.startswith("case")] == ["case 2", "case 9", "case 10", "case 010a"]
     assert len(names) == len(hashes)
@@ -154,9 +156,9 @@ def test_an_incomparable_evaluator_moves_no_case() -> None:
 def test_without_outputs_the_page_has_no_texts_of_cases() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
-    told = json.dumps(blocks(page)) + page
-    assert "store credit" not in told
-    assert "opening hours" not in told
+    content = json.dumps(blocks(page)) + page
+    assert "store credit" not in content
+    assert "opening hours" not in content
     assert "show_outputs is none" in page
     assert "store credit" in json.dumps(blocks(text_of(view_of(run, base))))
 
@@ -166,7 +168,7 @@ def test_secrets_are_removed_before_texts_are_compressed() -> None:
         "h", [Score("e", 0.0, metadata={"reason": "hunter2-secret"})], "hunter2-secret", output="a hunter2-secret!"
     )
     context = replace(CONTEXT, redact=lambda text: text.replace("hunter2-secret", "***"))
-    page = text_of(view_of(make_run(Told("demo", [trial])), context=context))
+    page = text_of(view_of(make_run(ExampleSuite("demo", [trial])), context=context))
     assert "hunter2-secret" not in json.dumps(blocks(page))
     assert blocks(page)["page-0"][0]["output"] == "a ***!"
 
@@ -189,18 +191,18 @@ def test_a_long_text_is_cut_at_half_of_the_budget_and_marked() -> None:
     assert room.text({"a": [1, 2]}) == '{"a": [1, 2]}'
 
 
-def shaken(name: str, by: float) -> tuple[Told, Told]:
-    """A suite whose scores went up and down `by` so much, and its base."""
+def make_noisy_pair(name: str, by: float) -> tuple[ExampleSuite, ExampleSuite]:
+    """A suite whose scores changed by ± `by`, and its base."""
     moves = [by if at % 2 else -by for at in range(60)]
     now, before = (
         [Trial(f"c{at}", [Score("e", 0.5 + on * move, None)]) for at, move in enumerate(moves)] for on in (1, 0)
     )
-    return Told(name, now), Told(name, before)
+    return ExampleSuite(name, now), ExampleSuite(name, before)
 
 
 def test_the_axis_fits_ordinary_intervals_and_cuts_only_others() -> None:
     def cuts(*sizes: float) -> list[int]:
-        suites = [shaken(f"s{at}", by) for at, by in enumerate(sizes)]
+        suites = [make_noisy_pair(f"s{at}", by) for at, by in enumerate(sizes)]
         view = view_of(make_run(*(now for now, _ in suites)), make_base(*(before for _, before in suites)))
         return sorted(len(line.cut) for line in draw_forest(view.rows).lines)
 
@@ -210,9 +212,9 @@ def test_the_axis_fits_ordinary_intervals_and_cuts_only_others() -> None:
 
 
 def test_ticks_below_a_millisecond_have_unique_labels() -> None:
-    told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
-    (drawn,) = draw_latencies(view_of(make_run(told)).paired_suites)
-    assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
+    suite = ExampleSuite("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
+    (chart,) = draw_latencies(view_of(make_run(suite)).paired_suites)
+    assert [label for _, label in chart.ticks] == ["0.1 ms", "1 ms"]
 
 
 def test_latency_plots_have_their_own_height() -> None:
@@ -220,8 +222,8 @@ def test_latency_plots_have_their_own_height() -> None:
 
 
 def test_a_gate_formats_thousands() -> None:
-    told = Told("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
-    assert "1,999 of 2,000 cases" in text_of(view_of(make_run(told), limits=Limits(min_pass_rate=1.0)))
+    suite = ExampleSuite("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
+    assert "1,999 of 2,000 cases" in text_of(view_of(make_run(suite), limits=Limits(min_pass_rate=1.0)))
 
 
 def test_limits_of_gates_are_drawn() -> None:
@@ -276,7 +278,7 @@ def test_both_runs_are_read_once() -> None:
 
 def test_repeats_are_shown_in_order() -> None:
     trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
-    page = text_of(view_of(make_run(Told("demo", trials))))
+    page = text_of(view_of(make_run(ExampleSuite("demo", trials))))
     ((row,), found) = index(page), blocks(page)
     places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
     assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
@@ -284,15 +286,15 @@ def test_repeats_are_shown_in_order() -> None:
 
 def test_results_of_reruns_are_shown_beside_a_case() -> None:
     run = make_run(
-        Told("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
+        ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
     )
-    page = text_of(view_of(run, make_base(Told("demo", [Trial("h", [Score("e")])]))))
+    page = text_of(view_of(run, make_base(ExampleSuite("demo", [Trial("h", [Score("e")])]))))
     assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
 
 
 def test_a_large_table_of_gates_is_cut_and_counted() -> None:
-    told = [Told(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
-    page = text_of(view_of(make_run(*told)))
+    specs = [ExampleSuite(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
+    page = text_of(view_of(make_run(*specs)))
     head = page.partition('<script type="text/plain"')[0]
     assert head.count('<tr class="failed">') == 500
     assert "100 gates more in result.json" in head

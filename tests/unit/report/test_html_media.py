@@ -1,4 +1,4 @@
-"""The page holds images and audio up to a limit, and says what it leaves out."""
+"""The page has images and audio up to a limit, and names what it omits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comment tells the verdict first, fits, and lets nothing through that is not text."""
+"""The comment has the verdict first, fits, and escapes everything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown
@@ -89,28 +89,30 @@ def test_the_first_run_has_an_explanation() -> None:
 
 
 def test_a_message_titles_the_run() -> None:
-    text = comment(view_of(make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt")))
+    text = comment(
+        view_of(make_run(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt"))
+    )
     assert " scoregate: nightly, &#42;new&#42; prompt · " in text.splitlines()[1]
 
 
 def test_the_pass_rate_drop_is_of_common_cases() -> None:
-    base = Told("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
-    run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
+    base = ExampleSuite("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
+    run = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
     assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, within noise)" in comment(
         view_of(make_run(run), make_base(base))
     )
 
 
 def test_a_baseline_without_a_commit_is_not_named_by_its_id() -> None:
-    told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
-    text = comment(view_of(make_run(told), replace(make_base(told), commit=None)))
+    suite = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
+    text = comment(view_of(make_run(suite), replace(make_base(suite), commit=None)))
     assert "**Pass rate 90.0%** (±0 vs the baseline)" in text
 
 
 def test_a_row_without_a_score_has_a_reason() -> None:
-    told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
+    suite = ExampleSuite("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
     assert "| ⚠️ | <code>demo</code> · <code>silent</code> | – | no case has a score |" in comment(
-        view_of(make_run(told))
+        view_of(make_run(suite))
     )
 
 
@@ -124,11 +126,13 @@ def large() -> ReportView:
     """A run that does not fit: many suites, long names, long outputs, and everything fails."""
     names = [f"a suite with a long name for the table, number {at}" for at in range(150)]
 
-    def told(name: str, score: float) -> Told:
+    def make_suite(name: str, score: float) -> ExampleSuite:
         trials = [Trial(f"h{at}", [Score(f"e{e}", score) for e in range(8)], output="long " * 900) for at in range(3)]
-        return Told(name, trials)
+        return ExampleSuite(name, trials)
 
-    return view_of(make_run(*(told(name, 0.1) for name in names)), make_base(*(told(name, 1.0) for name in names)))
+    return view_of(
+        make_run(*(make_suite(name, 0.1) for name in names)), make_base(*(make_suite(name, 1.0) for name in names))
+    )
 
 
 def test_less_room_drops_whole_parts() -> None:
@@ -149,8 +153,10 @@ def test_less_room_drops_whole_parts() -> None:
 
 def test_the_last_level_is_small_for_any_text() -> None:
     error = ErrorInfo(HOSTILE[0], "x" * 10_000, "", "y" * 10_000)
-    told = [Told(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)]
-    assert len(comment(view_of(make_run(*told)), 0).encode()) < 16_000
+    specs = [
+        ExampleSuite(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)
+    ]
+    assert len(comment(view_of(make_run(*specs)), 0).encode()) < 16_000
     assert DETAIL_LEVELS[-1].cases == DETAIL_LEVELS[-1].rows == DETAIL_LEVELS[-1].suites == 0
 
 
@@ -169,15 +175,15 @@ def test_the_template_escapes_everything() -> None:
 def test_no_text_changes_the_structure_of_the_comment(text: str) -> None:
     cmarkgfm = pytest.importorskip("cmarkgfm")
 
-    def told(word: str, score: float) -> Told:
+    def make_suite(word: str, score: float) -> ExampleSuite:
         error = ErrorInfo(word, word, word, word)
         scores = [Score(word or "e", score, metadata={word: word}), Score("judge", error=error)]
         output, labels = word if score else f"before {word}", {"tone": word}
         trials = [Trial("h", scores, name=word, output=output, labels=labels)]
-        return Told("demo", trials, errors=(error,))
+        return ExampleSuite("demo", trials, errors=(error,))
 
     def tags(word: str) -> list[str]:
-        run, base = make_run(told(word, 0.0), notices=(word,), message=word), make_base(told(word, 1.0))
+        run, base = make_run(make_suite(word, 0.0), notices=(word,), message=word), make_base(make_suite(word, 1.0))
         text = comment(view_of(run, base, note=word))
         assert text.count("<!--") == 1
         text = text.replace("<span>$</span>", "$")

@@ -11,7 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
 from scoregate.ci.report import console, html, markdown
@@ -19,7 +19,7 @@ from scoregate.ci.report.model_calls import describe_totals
 from scoregate.ci.report.view import ReportView
 from scoregate.core.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
 
-BOT = Told("bot", [Trial("h", [Score("e")])])
+BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(
     "evals/bot.py", "", "openai", "gpt-4o", calls=1_204, input_tokens=150_000, output_tokens=31_000, cost=0.42
 )
@@ -37,10 +37,10 @@ def comment(view: ReportView, **options: Any) -> str:
 
 
 def terminal(view: ReportView, *, full: bool = True, width: int = 160) -> str:
-    made = Console(file=StringIO(), width=width, force_terminal=False)
-    with made.capture() as captured:
+    output = Console(file=StringIO(), width=width, force_terminal=False)
+    with output.capture() as captured:
         for part in console.render(view, full=full):
-            made.print(part)
+            output.print(part)
     return captured.get()
 
 

@@ -1,4 +1,4 @@
-"""Numbers read as people write them."""
+"""Numbers are formatted for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""result.json keeps to its schema, and the schema to result.json."""
+"""result.json matches its schema, and the schema has all of its fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.result_json import render
@@ -81,12 +81,14 @@ def test_any_text_is_valid(text: str) -> None:
         output=text,
         labels={"tone": text, f"is {text}": "odd"},
     )
-    result = result_of(view_of(make_run(Told(text or "demo", [trial]))))
+    result = result_of(view_of(make_run(ExampleSuite(text or "demo", [trial]))))
     Draft202012Validator(closed(SCHEMA)).validate(result)
 
 
 def test_every_failed_gate_has_the_command_that_repeats_it() -> None:
-    new, old = (Told("bot [de]", [Trial(f"c{at}", (Score("right", score),)) for at in range(30)]) for score in (0.2, 1))
+    new, old = (
+        ExampleSuite("bot [de]", [Trial(f"c{at}", (Score("right", score),)) for at in range(30)]) for score in (0.2, 1)
+    )
     limits = Limits(min_score={"*": 0.5}, max_drop={"*": 0.1})
     findings = result_of(view_of(make_run(new), make_base(old), limits=limits))["findings"]
     commands = {each["rule"]: each["next"] for each in findings if each["conclusion"] != "passed"}

@@ -1,4 +1,4 @@
-"""Text is made harmless without becoming something else."""
+"""Text is made harmless without changing its meaning."""
 
 from __future__ import annotations
 

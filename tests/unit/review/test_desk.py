@@ -1,4 +1,4 @@
-"""What a reviewer is shown and what is taken of them, and what it costs to look again."""
+"""What a reviewer sees, what reviews are accepted, and the cost of a refresh."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHOICES = (Choice(0, "poor"), Choice(1, "good"), Choice(1, "very good"), Choice(
 
 
 def queue(*names: str, battles: bool = True, choices: tuple[Choice, ...] = ()) -> Queue:
-    """Of cases of these names, each with a battle that waits and a judge's score of 0.5."""
+    """A queue of cases with these names, each with a pending battle and a judge's score of 0.5."""
 
     def cases() -> Iterator[CaseResult]:
         for name in names:
@@ -38,11 +38,11 @@ def queue(*names: str, battles: bool = True, choices: tuple[Choice, ...] = ()) -
     return build_queue(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"tone": tone}),), read=cases))
 
 
-def state(desk: ReviewSession, mark: str = "") -> dict[str, Any]:
-    found = desk.state(mark)
+def state(session: ReviewSession, mark: str = "") -> dict[str, Any]:
+    found = session.state(mark)
     assert found is not None
-    told: dict[str, Any] = json.loads(found)
-    return told
+    data: dict[str, Any] = json.loads(found)
+    return data
 
 
 def test_reviewers_see_the_fields_of_a_suite() -> None:
@@ -64,8 +64,8 @@ def test_reviewers_see_the_fields_of_a_suite() -> None:
 
 def test_names_are_in_natural_order(tmp_path: Path) -> None:
     names = ("case 10", "case 2", "case 2b", "b", "case 02", "10", "9", "case " + "9" * 5_000)
-    desk = ReviewSession(queue(*names), open_store(tmp_path), "Ann")
-    found = [row["name"] for row in state(desk)["battles"]]
+    session = ReviewSession(queue(*names), open_store(tmp_path), "Ann")
+    found = [row["name"] for row in state(session)["battles"]]
     assert found == ["9", "10", "b", "case 02", "case 2", "case 2b", "case 10", "case " + "9" * 5_000]
 
 
@@ -78,94 +78,94 @@ def test_a_refresh_reads_nothing_without_new_reviews(tmp_path: Path, monkeypatch
         return own(self, kind, shelf)
 
     monkeypatch.setattr(DirectoryStore, "read", counted)
-    desk = ReviewSession(queue("a", "b"), open_store(tmp_path), "Ann")
-    key, other = (row["key"] for row in state(desk)["battles"])
-    desk.battles.judge(key, Side.LEFT, "")
-    known = state(desk)
+    session = ReviewSession(queue("a", "b"), open_store(tmp_path), "Ann")
+    key, other = (row["key"] for row in state(session)["battles"])
+    session.battles.judge(key, Side.LEFT, "")
+    known = state(session)
     read.clear()
-    assert desk.state(known["mark"]) is None
-    assert state(desk) == known
+    assert session.state(known["mark"]) is None
+    assert state(session) == known
     assert read == []
     add_verdict(
         open_store(tmp_path),
         "better",
         Verdict(case="a", baseline="old a", challenger="new a", winner=Winner.TIE, by="Bob"),
     )
-    now = state(desk, known["mark"])
+    now = state(session, known["mark"])
     assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "said": "tie"}], "b": []}
-    assert desk.battles.open_battles([key, other]) == [other]
+    assert session.battles.open_battles([key, other]) == [other]
 
 
 def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
-    desk = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
-    assert state(desk)["battles"][0]["said"] is None
+    session = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
+    assert state(session)["battles"][0]["said"] is None
     file = tmp_path / ".scoregate" / "verdicts" / "better.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("no verdict\n")
     for _ in range(2):
         with pytest.raises(StoreError, match=r"better\.jsonl:1"):
-            desk.state()
+            session.state()
     file.unlink()
-    assert state(desk)["battles"][0]["said"] is None
+    assert state(session)["battles"][0]["said"] is None
 
 
 def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
     found = queue("a")
-    desk = ReviewSession(found, open_store(tmp_path), "Ann")
+    session = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
     for refused in (
-        lambda: desk.score_details(key),
-        lambda: desk.correct(key, 1, ()),
-        lambda: desk.remove_correction(key),
+        lambda: session.score_details(key),
+        lambda: session.correct(key, 1, ()),
+        lambda: session.remove_correction(key),
     ):
         with pytest.raises(UsageError, match="Judge the battle"):
             refused()
     (battle,) = found.battles
     ReviewSession(found, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
     with pytest.raises(UsageError):
-        desk.score_details(key)
-    desk.battles.judge(battle, Side.TIE, "")
-    assert desk.score_details(key)["score"] == 0.5
+        session.score_details(key)
+    session.battles.judge(battle, Side.TIE, "")
+    assert session.score_details(key)["score"] == 0.5
 
 
 def test_choices_of_a_judge_have_names_and_exclude_other_scores(tmp_path: Path) -> None:
     found = queue("a", battles=False, choices=CHOICES)
-    desk = ReviewSession(found, open_store(tmp_path), "Ann")
+    session = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
-    told = desk.score_details(key)
-    assert [(each["value"], each["name"]) for each in told["choices"]] == [
+    data = session.score_details(key)
+    assert [(each["value"], each["name"]) for each in data["choices"]] == [
         (1, "good / very good"), (0.5, ""), (0, "poor"),
     ]  # fmt: skip
-    assert told["only"] is True
+    assert data["only"] is True
     with pytest.raises(UsageError, match=r"0 \(poor\), 1 \(good\)"):
-        desk.correct(key, 0.7, ())
-    assert desk.correct(key, 1, ())["said"] == 1
+        session.correct(key, 0.7, ())
+    assert session.correct(key, 1, ())["said"] == 1
 
 
 def test_without_choices_seen_scores_are_offered_and_any_is_accepted(tmp_path: Path) -> None:
     found = queue("a", battles=False)
-    desk = ReviewSession(found, open_store(tmp_path), "Ann")
+    session = ReviewSession(found, open_store(tmp_path), "Ann")
     (key,) = found.judged
-    told = desk.score_details(key)
-    assert ([each["value"] for each in told["choices"]], told["only"]) == ([1, 0.5, 0], False)
-    assert desk.correct(key, 0.7, ())["said"] == 0.7
+    data = session.score_details(key)
+    assert ([each["value"] for each in data["choices"]], data["only"]) == ([1, 0.5, 0], False)
+    assert session.correct(key, 0.7, ())["said"] == 0.7
 
 
 def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> None:
-    """Words of files have ids of their own, and may name the outputs the other way round."""
+    """Reviews in files have their own ids, and can swap the outputs."""
     store, found = open_store(tmp_path), queue("a")
     own = {"case": "a", "baseline": "new a", "challenger": "old a", "winner": Winner.TIE}
     upsert(store, VERDICTS, ("better",), [Verdict(**own, id="one", by="Ann"), Verdict(**own, id="two", by="Bob")])
-    desk = ReviewSession(found, store, "Ann")
+    session = ReviewSession(found, store, "Ann")
     (key,) = found.battles
-    left = desk.battles.details(key)["left"]
-    desk.battles.judge(key, Side.LEFT, "")
-    said = {each.by: each for each in read_verdicts(store, "better")}
+    left = session.battles.details(key)["left"]
+    session.battles.judge(key, Side.LEFT, "")
+    verdicts = {each.by: each for each in read_verdicts(store, "better")}
     assert len(read_verdicts(store, "better")) == 2
-    ann = said["Ann"]
+    ann = verdicts["Ann"]
     assert (ann.challenger if ann.winner is Winner.CHALLENGER else ann.baseline) == left
-    assert said["Bob"].id == "two"
-    desk.battles.remove_verdict(key)
+    assert verdicts["Bob"].id == "two"
+    session.battles.remove_verdict(key)
     assert [each.by for each in read_verdicts(store, "better")] == ["Bob"]
 
 
@@ -173,23 +173,23 @@ def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> Non
 @pytest.mark.parametrize("reviewer", ["Ann", "Bob", "Eve", "Joe"])
 def test_reviews_are_shown_unchanged(tmp_path: Path, side: Side, reviewer: str) -> None:
     found = queue("a", "b", "c")
-    desk = ReviewSession(found, open_store(tmp_path), reviewer)
+    session = ReviewSession(found, open_store(tmp_path), reviewer)
     for key in found.battles:
-        shown = desk.battles.judge(key, side, "why")
+        shown = session.battles.judge(key, side, "why")
         assert (shown["said"], shown["comment"]) == (side.value, "why")
     wins = {"left": "left", "right": "right"}.get(side.value)
     for each in read_verdicts(open_store(tmp_path), "better"):
         key = next(key for key in found.battles if found.battles[key].case == each.case)
         winner = {Winner.BASELINE: each.baseline, Winner.CHALLENGER: each.challenger}.get(each.winner)
-        assert winner == (desk.battles.details(key)[wins] if wins else None)
+        assert winner == (session.battles.details(key)[wins] if wins else None)
 
 
 def test_hand_edits_equal_those_of_the_page(tmp_path: Path) -> None:
     store, found = open_store(tmp_path), queue("a", battles=False)
-    desk = ReviewSession(found, store, "Ann")
+    session = ReviewSession(found, store, "Ann")
     (key,) = found.judged
-    desk.correct(key, 1, ())
+    session.correct(key, 1, ())
     assert [each.override_score for each in store.read(OVERRIDES, ("tone",))] == [1]
-    desk.correct(key, 0, ())
+    session.correct(key, 0, ())
     assert [each.override_score for each in store.read(OVERRIDES, ("tone",))] == [0]
-    assert state(desk)["agreement"][0]["n"] == 1
+    assert state(session)["agreement"][0]["n"] == 1

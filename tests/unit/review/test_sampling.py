@@ -1,4 +1,4 @@
-"""Which scores are drawn, and what a reviewer knows of them."""
+"""Which scores are drawn, and what a reviewer sees of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHOICES = (Choice(0, "No"), Choice(1, "Yes"))
 
 
 def run_of(cases: int = 40, repeats: int = 1, run: str = "1", choices: tuple[Choice, ...] = CHOICES) -> Run:
-    """Of cases that a judge and a function with a reason score, each case's repeats alike."""
+    """A run of cases with scores of a judge and of a function with a reason; repeats of a case are equal."""
 
     def read() -> Iterator[CaseResult]:
         for at in range(cases):
@@ -65,25 +65,25 @@ def test_only_scores_of_judges_are_drawn_and_equal_repeats_once() -> None:
     assert set(build_queue(run_of(10)).judged.evaluators) == {"polite", "short"}
 
 
-def state(desk: ReviewSession) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(desk.state() or b"")
-    return told
+def state(session: ReviewSession) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(session.state() or b"")
+    return data
 
 
 def test_the_judges_score_is_shown_after_the_review(tmp_path: Path) -> None:
-    desk = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
-    row, *_ = state(desk)["judges"]
-    shown = desk.score_details(row["key"])
+    session = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
+    row, *_ = state(session)["judges"]
+    shown = session.score_details(row["key"])
     assert (row["score"], row["sampled"]) == (None, True)
     assert (shown["score"], shown["reason"], [each["value"] for each in shown["choices"]]) == (None, "", [1, 0])
-    told = desk.correct(row["key"], 1, [])
-    assert (told["said"], told["score"] in (0, 1), told["reason"]) == (1, True, "so")
-    assert desk.remove_correction(row["key"])["score"] is None
+    data = session.correct(row["key"], 1, [])
+    assert (data["said"], data["score"] in (0, 1), data["reason"]) == (1, True, "so")
+    assert session.remove_correction(row["key"])["score"] is None
 
 
 def test_numeric_scores_are_reviewed_as_right_or_wrong(tmp_path: Path) -> None:
-    desk = ReviewSession(draw_sample(run_of(choices=()), 40), open_store(tmp_path), "Ann")
-    assert all(row["score"] is not None for row in state(desk)["judges"])
+    session = ReviewSession(draw_sample(run_of(choices=()), 40), open_store(tmp_path), "Ann")
+    assert all(row["score"] is not None for row in state(session)["judges"])
 
 
 def test_a_sampled_override_names_its_judge_and_keeps_a_chosen_one(tmp_path: Path) -> None:
@@ -96,9 +96,9 @@ def test_a_sampled_override_names_its_judge_and_keeps_a_chosen_one(tmp_path: Pat
     assert [row["said"] for row in state(sample)["judges"]] == [None, None]
     for row in state(sample)["judges"]:
         sample.correct(row["key"], 1, [])
-    said: list[Override] = list(store.read(OVERRIDES, ("polite",)))
-    assert {each.fingerprint for each in said} == {digest_fingerprint(JUDGE)}
-    assert sorted((each.sampled, each.override_score) for each in said) == [
+    overrides: list[Override] = list(store.read(OVERRIDES, ("polite",)))
+    assert {each.fingerprint for each in overrides} == {digest_fingerprint(JUDGE)}
+    assert sorted((each.sampled, each.override_score) for each in overrides) == [
         (False, 0),
         (False, 0),
         (True, 1),

@@ -21,7 +21,7 @@ tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
 )
 
 
-def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
+def make_overrides(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
     return [EvaluationOverride(judge, person) for (judge, person), count in table.items() for _ in range(count)]
 
 
@@ -37,7 +37,7 @@ def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
 )
 def test_kappa_and_its_error_match_references(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
     table = {(i / 2, j / 2): count for i, row in enumerate(rows) for j, count in enumerate(row)}
-    found = measure_agreement(judged(table))
+    found = measure_agreement(make_overrides(table))
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
@@ -80,7 +80,7 @@ def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
 
 @given(tables)
 def test_errors_are_of_the_delta_method(table: dict[tuple[float, float], int]) -> None:
-    """An error found another way: by the slopes of kappa in the shares of the table, from differences."""
+    """The error computed in another way: from numerical derivatives of kappa."""
     n = sum(table.values())
     assume(n > 0)
     found = cohens_kappa(table)
@@ -108,7 +108,7 @@ def value(p: dict[tuple[float, float], float]) -> float:
 
 @given(tables)
 def test_invariants_hold(table: dict[tuple[float, float], int]) -> None:
-    found = measure_agreement(judged(table))
+    found = measure_agreement(make_overrides(table))
     assert (found is None) == (not any(table.values()))
     assume(found is not None)
     assert found is not None
@@ -120,7 +120,7 @@ def test_invariants_hold(table: dict[tuple[float, float], int]) -> None:
             assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
             assert found.kappa.low < found.kappa.high
         assert found.kappa.value <= found.accuracy + 1e-12
-    mirrored = measure_agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
+    mirrored = measure_agreement(make_overrides({(person, judge): count for (judge, person), count in table.items()}))
     assert mirrored is not None
     assert mirrored.accuracy == found.accuracy
     assert (mirrored.kappa is None) == (found.kappa is None)
@@ -130,11 +130,11 @@ def test_invariants_hold(table: dict[tuple[float, float], int]) -> None:
 
 
 def test_full_agreement_and_constant_scores() -> None:
-    full = measure_agreement(judged({(0.0, 0.0): 6, (1.0, 1.0): 4}))
+    full = measure_agreement(make_overrides({(0.0, 0.0): 6, (1.0, 1.0): 4}))
     assert full is not None
     assert full.kappa is not None
     assert (full.accuracy, full.kappa.value, full.kappa.error) == (1.0, 1.0, 0.0)
-    one = measure_agreement(judged({(1.0, 1.0): 7}))
+    one = measure_agreement(make_overrides({(1.0, 1.0): 7}))
     assert one is not None
     assert one.kappa is None
     assert (one.accuracy, one.scores) == (1.0, (1.0,))
@@ -166,6 +166,6 @@ def test_wilson_is_scipys(trials: tuple[int, int]) -> None:
     ],
 )
 def test_conclusions(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
-    found = measure_agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+    found = measure_agreement(make_overrides({(0.0, 0.0): 7, (0.0, 1.0): 3}))
     assert found is not None
     assert found.conclusion(least, fewest=fewest) is conclusion

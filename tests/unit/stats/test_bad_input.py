@@ -1,4 +1,4 @@
-"""Runs as they should not be: a clear word and the best comparison still possible, never a traceback."""
+"""Invalid runs: a clear message and the best possible comparison, never a traceback."""
 
 from __future__ import annotations
 

@@ -17,14 +17,14 @@ OTHER = EvaluatorInfo("score", replace(SAME, source="other"))
 
 
 def half(better: int, worse: int, equal: int) -> tuple[Scores, Scores]:
-    """Binary scores of a run and its base with so many cases each."""
+    """Binary scores of a run and its base with these numbers of cases."""
     new = [1.0] * better + [0.0] * worse + [1.0] * equal
     old = [0.0] * better + [1.0] * worse + [1.0] * equal
     return cases(new), cases(old)
 
 
 def shifted(by: float, n: int, wobble: float = 0.0) -> tuple[Scores, Scores]:
-    """Scores around 0.5, moved by as much, give or take a wobble."""
+    """Scores around 0.5, shifted by an amount with some noise."""
     return cases([0.5 + by + (wobble if at % 2 else -wobble) for at in range(n)]), cases([0.5] * n)
 
 
@@ -62,7 +62,7 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fingerprint", "words"),
+    ("fingerprint", "message"),
     [
         (replace(SAME, source="x"), "its code changed"),
         (replace(SAME, prompt="x"), "its prompt changed"),
@@ -71,13 +71,13 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
         (replace(SAME, source="x", prompt="x"), "its code and its prompt changed"),
     ],
 )
-def test_a_fingerprint_shows_changes(fingerprint: Fingerprint, words: str) -> None:
+def test_a_fingerprint_shows_changes(fingerprint: Fingerprint, message: str) -> None:
     row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
-    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, words)
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, message)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "message"),
     [
         ("1.2", "1.3", "judge score 1.2 -> 1.3"),
         ("1.3", "1.2", "judge score 1.3 -> 1.2"),
@@ -85,10 +85,10 @@ def test_a_fingerprint_shows_changes(fingerprint: Fingerprint, words: str) -> No
         (None, "1.3", "its prompt changed"),
     ],
 )
-def test_a_version_is_named_before_changes(old: str | None, new: str, words: str) -> None:
+def test_a_version_is_named_before_changes(old: str | None, new: str, message: str) -> None:
     changed = EvaluatorInfo("score", replace(SAME, prompt="x", version=new))
     known = EvaluatorInfo("score", replace(SAME, version=old))
-    assert describe_fingerprint_change(changed, known) == words
+    assert describe_fingerprint_change(changed, known) == message
 
 
 def test_a_version_counts_only_without_other_fields() -> None:
@@ -219,9 +219,9 @@ def test_lower_can_be_better() -> None:
 def test_settings_can_change_direction() -> None:
     turned = Criteria(evaluators={"sc*": EvaluatorCriteria(higher_is_better=False)})
     assert row_of(*half(0, 30, 30), criteria=turned).label is RowLabel.BETTER
-    back = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
+    criteria = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
-    assert row_of(*half(0, 30, 30), info=downwards, criteria=back).label is RowLabel.WORSE
+    assert row_of(*half(0, 30, 30), info=downwards, criteria=criteria).label is RowLabel.WORSE
 
 
 def test_effect_and_margin_are_set_by_evaluator() -> None:
@@ -260,7 +260,7 @@ def test_improved_rows_do_not_fail_another() -> None:
 
 
 def test_rows_without_power_do_not_count() -> None:
-    """Four changed cases can't come under 0.05 (Tarone); equal, few and errored rows were never in question."""
+    """Four changed cases can't reach p < 0.05 (Tarone); equal, few and errored rows are not tested."""
     idle = (half(0, 4, 53), half(2, 2, 53), half(0, 0, 57))
     rows = many(half(4, 13, 40), *idle)
     assert rows[0].q == rows[0].p

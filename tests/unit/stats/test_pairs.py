@@ -1,4 +1,4 @@
-"""How the trials of a run and its base become one difference a case."""
+"""How the trials of a run and its baseline become one difference per case."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_sides_can_differ_in_repeats() -> None:
 
 
 def test_a_repeat_is_no_case() -> None:
-    """Five repeats that agree are worth no more than one."""
+    """Five equal repeats count as one."""
     source = random.Random(1)
     new, old = ([source.random() < 0.7 for _ in range(40)] for _ in range(2))
     once = row_of(cases([float(x) for x in new]), cases([float(x) for x in old]))
@@ -61,8 +61,8 @@ def test_more_runs_of_the_base_are_more_repeats_of_it() -> None:
 
 def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
     new, old = ({"score": cases([score] * 12)} for score in (1.0, 0.0))
-    stranger = suite_of({"score": cases([1.0] * 12)}, script="another.py")
-    assert compared(suite_of(new), suite_of(old), stranger).rows[0].delta == 1.0
+    unrelated = suite_of({"score": cases([1.0] * 12)}, script="another.py")
+    assert compared(suite_of(new), suite_of(old), unrelated).rows[0].delta == 1.0
 
 
 def test_a_step_is_the_effect_of_one_trial() -> None:
@@ -136,12 +136,12 @@ def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
 
 def test_only_an_error_of_the_case_drops_unscored_evaluators() -> None:
     """An evaluator that returned None where another raised has given no score, but has not failed either."""
-    raised = ErrorInfo("ValueError", "no")
+    error = ErrorInfo("ValueError", "no")
     new, old = Columns(), Columns()
     for at in range(20):
         old.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
-    new.add(trial("c0", CaseError(raised, "shaky")))
-    new.add(trial("c1", CaseError(raised)))
+    new.add(trial("c0", CaseError(error, "shaky")))
+    new.add(trial("c1", CaseError(error)))
     for at in range(2, 20):
         new.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
     assert pair_scores(new, [old], "quiet").errored == 1
@@ -221,7 +221,7 @@ READ = Usage(answer="first", cached=True)
 
 
 def stored(*trials: tuple[float, Usage | None, Usage | None]) -> Columns:
-    """The trials of every one of twelve cases: the score, what the output took, what the judgement took."""
+    """The trials of each of twelve cases: score, usage of the output, usage of the judge."""
     columns = Columns()
     for case in range(12):
         for repeat, (score, output, judgement) in enumerate(trials):

@@ -66,7 +66,7 @@ def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypat
 
 
 def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
-    """Five failures among five trials each, and none in the single trials of the run: nothing happened."""
+    """Five failures among five trials each, and none in the single trials of the run, are no change."""
     dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if at < 7 else [1.0] * 5) for at in range(50))
     sums = tuple((sum(new) / len(new) - sum(old) / len(old), 1) for new, old in dealt)
     alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)

@@ -1,4 +1,4 @@
-"""What holds for any scores: of the test alone, and of a whole row."""
+"""Properties for any scores: of the test alone, and of a whole row."""
 
 from __future__ import annotations
 

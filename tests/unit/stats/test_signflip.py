@@ -209,7 +209,7 @@ def test_a_lattice_over_the_work_limit_uses_the_t_test() -> None:
 
 
 def test_regimes_agree_where_they_meet() -> None:
-    """On a lattice of 400 the exact p and the t test's say the same."""
+    """On a lattice of 400 the exact p equals that of the t test."""
     values = random.Random(3).choices(as_floats(LATTICES["rubric"]), k=400)
     exact = sign_flip_test(values)
     assert exact == pytest.approx(measure_spread([(value, 1) for value in values]).t_test(), abs=0.005)

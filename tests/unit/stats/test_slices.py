@@ -1,4 +1,4 @@
-"""Rows of slices: each is what a suite of only these cases would get, corrected among slices, in a bounded number."""
+"""Rows of slices: each equals a suite of only these cases, corrected among slices, in a bounded number."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ONLY = (
 
 
 def slices_of(suite: SuiteResult, members: Mapping[str, Sequence[str]]) -> SliceChoice:
-    """One field `f`, whose values have these cases."""
+    """Slices of one field `f` whose values have these cases."""
     rows = {case: row for row, case in reversed(list(enumerate(suite.columns.hashes)))}
     return SliceChoice(({"f": {value: [rows[case] for case in cases] for value, cases in members.items()}},))
 

@@ -1,4 +1,4 @@
-"""Verdicts that came after a run take the place of what waited for them."""
+"""Verdicts given after a run replace its pending scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in TOML: whatever they hold comes back, people's comments stay, and what is wrong is told with its line."""
+"""Documents in TOML: any content round-trips, comments of people stay, and errors have a line."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         (f"{RIGHT}promt = 1\n", 3, "promt: there is no such field"),
         (f'{RIGHT}version = "1"\n', 3, "version: must be a version such as 1.2, not '1'"),
@@ -164,12 +164,12 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
         ("", 1, "is missing"),
     ],
 )
-def test_errors_have_file_and_line(store: Store, text: str, line: int, told: str) -> None:
+def test_errors_have_file_and_line(store: Store, text: str, line: int, message: str) -> None:
     write(store, text)
     with pytest.raises(StoreError) as caught:
         read(store)
     assert f"helpfulness.toml:{line}: " in str(caught.value)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert file_of(store).read_text() == text
 
 

@@ -1,4 +1,4 @@
-"""Endpoints in the store: they come back as they were, and no secret ever stands in them."""
+"""Endpoints in the store: they round-trip, and never contain secrets."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_name_of_a_secret_is_valid(fields: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({}, "REST needs url"),
         ({"connection_type": "SDK", "url": "http://host"}, "SDK needs function"),
@@ -85,6 +85,6 @@ def test_the_name_of_a_secret_is_valid(fields: dict[str, Any]) -> None:
         ({"url": "http://h", "hedaers": {}}, "hedaers"),
     ],
 )
-def test_invalid_endpoints_are_refused(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_invalid_endpoints_are_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         StoredEndpoint(**fields)

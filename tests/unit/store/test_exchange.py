@@ -1,4 +1,4 @@
-"""Files in and out: nothing is lost, nothing is run by a spreadsheet, what is wrong is told with row and column."""
+"""Import and export: they round-trip, no cell is a formula, and errors have row and column."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_large_cell_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (HEADER + "0,1,a,b\n0,high,a,c\n", "a.csv, row 3: column override_score: must be a valid number"),
         (HEADER + '0,1,"a\nb",b\n0,2,a,c\n', "a.csv, row 3: column override_score: must be less than or equal to 1"),
@@ -97,10 +97,10 @@ def test_a_large_cell_is_read() -> None:
         (HEADER.replace("input", "created_at") + "0,1,noon,b\n", "row 2: column created_at: must be a valid datetime"),
     ],
 )
-def test_errors_have_row_and_column(text: str, told: str) -> None:
+def test_errors_have_row_and_column(text: str, message: str) -> None:
     with pytest.raises(StoreError) as raised:
         read(text)
-    assert told in raised.value.message
+    assert message in raised.value.message
     assert "Nothing was imported" in raised.value.advice
 
 

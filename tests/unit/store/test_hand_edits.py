@@ -1,4 +1,4 @@
-"""What people and git write into the store's files: read where it is right, told with file and line where it is not."""
+"""Edits of the store's files by people and git: valid ones are read, errors have file and line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_duplicates_count_once(store: Store, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "Invalid JSON"),
         ("[]", "must be an object"),
@@ -59,12 +59,12 @@ def test_duplicates_count_once(store: Store, file: Path) -> None:
         (">>>>>>> topic", "git left a merge conflict here"),
     ],
 )
-def test_an_invalid_line_has_file_and_line(store: Store, file: Path, line: str, told: str) -> None:
+def test_an_invalid_line_has_file_and_line(store: Store, file: Path, line: str, message: str) -> None:
     file.write_text(GOOD % "a" + "\n\n" + line + "\n")
     with pytest.raises(StoreError) as raised:
         read(store)
     assert "overrides/accuracy.jsonl:3: " in raised.value.message
-    assert told in raised.value.message
+    assert message in raised.value.message
     assert raised.value.advice
 
 
@@ -125,8 +125,8 @@ def test_newer_versions_are_refused_older_or_none_read(store: Store, file: Path)
         list(store.list_keys(OVERRIDES))
 
 
-@pytest.mark.parametrize(("text", "told"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])
-def test_an_invalid_version_fails(store: Store, file: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])
+def test_an_invalid_version_fails(store: Store, file: Path, text: str, message: str) -> None:
     (file.parent.parent / "version").write_text(text)
-    with pytest.raises(StoreError, match=rf"version:1: .*{told}"):
+    with pytest.raises(StoreError, match=rf"version:1: .*{message}"):
         read(store)

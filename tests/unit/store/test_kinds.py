@@ -1,4 +1,4 @@
-"""The Protocol carries what later comes: rows in their order, streamed; and any number of names."""
+"""The store's Protocol: rows in order, streamed, and any number of names."""
 
 from __future__ import annotations
 

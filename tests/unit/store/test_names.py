@@ -1,4 +1,4 @@
-"""Any name is a file's name and comes back, on every file system."""
+"""Any name becomes a file name and round-trips, on every file system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of a random sample, beside what they chose to correct."""
+"""Overrides of a random sample, beside those that people chose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suites that are data: where things stand in TOML, and what their files name."""
+"""Suites that are data: lines of fields in TOML, and what their files name."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[testset]\n", "no endpoint: give"),
         ('[testset]\nendpoint = "a"\n[endpoint]\nurl = "http://h"\n', "two endpoints: give"),
@@ -97,9 +97,9 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
         ('[testset]\n[endpoint]\nurl = "http://h"\nauth_token = "sesame"\n', "is a secret in clear"),
     ],
 )
-def test_invalid_suites_are_named(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_suites_are_named(tmp_path: Path, text: str, message: str) -> None:
     (path := tmp_path / "x.toml").write_text(text)
     with pytest.raises(StoreError) as caught:
         read_suite_file(path, shown="x")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "sesame" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Overrides, verdicts and champions: what is kept, what takes the place of what, what is read back."""
+"""Overrides, verdicts and baseline outputs: what is stored, replaced and read."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def outputs(found: list[EvaluationOverride]) -> list[str]:
 
 def test_an_override_round_trips(store: Store) -> None:
     plain = correction("yo", judge=0.5)
-    given = replace(plain, comments=[EvaluationOverrideComment("output", "y", "right")])
-    add_override(store, "accuracy", given, by="Ada")
-    assert recent_overrides(store, "accuracy", 1) == [given]
+    override = replace(plain, comments=[EvaluationOverrideComment("output", "y", "right")])
+    add_override(store, "accuracy", override, by="Ada")
+    assert recent_overrides(store, "accuracy", 1) == [override]
     assert recent_overrides(store, "other", 1) == []
 
 
@@ -103,15 +103,15 @@ def test_the_majority_decides(store: Store, votes: list[Winner], expected: Winne
 
 
 def test_a_pair_is_judged_in_either_order_and_for_its_case_only(store: Store) -> None:
-    said = [add_verdict(store, "battle", verdict(Winner.CHALLENGER))]
-    assert majority_winner(said, "1", baseline="new", challenger="old") is Winner.BASELINE
-    assert majority_winner(said, "2", baseline="old", challenger="new") is None
-    assert majority_winner(said, "1", baseline="old", challenger="newer") is None
+    verdicts = [add_verdict(store, "battle", verdict(Winner.CHALLENGER))]
+    assert majority_winner(verdicts, "1", baseline="new", challenger="old") is Winner.BASELINE
+    assert majority_winner(verdicts, "2", baseline="old", challenger="new") is None
+    assert majority_winner(verdicts, "1", baseline="old", challenger="newer") is None
 
 
 def test_outputs_that_are_alike_are_counted_once() -> None:
-    said = [verdict(Winner.CHALLENGER, baseline="a", challenger="a")]
-    assert majority_winner(said, "1", baseline="a", challenger="a") is Winner.CHALLENGER
+    verdicts = [verdict(Winner.CHALLENGER, baseline="a", challenger="a")]
+    assert majority_winner(verdicts, "1", baseline="a", challenger="a") is Winner.CHALLENGER
 
 
 def test_a_verdict_on_text_outside_utf_8_is_found(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""What is made of answers, and what may be wanted."""
+"""Tests from answers of models, and valid options."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NAMES = {"behavior": "Refuses", "category": "Safety", "topic": "Weapons"}
 ASKED = {**NAMES, "prompt_content": " How? ", "prompt_language_code": "pt-BR"}
 
 
-def made(*items: dict[str, Any], kind: TestType = TestType.SINGLE_TURN, **names: Any) -> list[Test]:
+def generate_tests(*items: dict[str, Any], kind: TestType = TestType.SINGLE_TURN, **names: Any) -> list[Test]:
     brief = Brief("Maker", kind, GenerationConfig(generation_prompt="x", **names))
     answer = answer_schema(brief).model_validate_json(json.dumps({"tests": items}))
     return list(valid_tests(answer, brief, Batch(1, 9, Chunk("a.md", 2, "text"))))
 
 
 def test_a_test_names_its_model_and_source() -> None:
-    (test,) = made({**ASKED, "test_type": "Multi-Turn", "metadata": {"generated_by": "me"}})
+    (test,) = generate_tests({**ASKED, "test_type": "Multi-Turn", "metadata": {"generated_by": "me"}})
     assert (test.behavior, test.category, test.topic) == ("Refuses", "Safety", "Weapons")
     assert test.prompt is not None
     assert (test.prompt.content, test.prompt.expected_response, test.prompt.language_code) == ("How?", None, "pt-BR")
@@ -37,27 +37,28 @@ def test_a_test_names_its_model_and_source() -> None:
 
 def test_incomplete_tests_are_dropped_and_languages_are_codes() -> None:
     empty = [{**ASKED, name: " \n"} for name in (*NAMES, "prompt_content")]
-    (test,) = made(*empty, {**ASKED, "prompt_language_code": "the one of the user"})
+    (test,) = generate_tests(*empty, {**ASKED, "prompt_language_code": "the one of the user"})
     assert test.prompt is not None
     assert test.prompt.language_code == "en"
 
 
 def test_only_allowed_names_are_accepted_in_their_spelling() -> None:
     items = [{**ASKED, "behavior": behavior} for behavior in ("refuses", "Obeys", "Explains  why")]
-    assert [test.behavior for test in made(*items, behaviors=["Refuses", "Explains why"])] == [
+    assert [test.behavior for test in generate_tests(*items, behaviors=["Refuses", "Explains why"])] == [
         "Refuses",
         "Explains why",
     ]
-    assert {test.behavior for test in made(*items, behaviors=["Only this"])} == {"Only this"}
+    assert {test.behavior for test in generate_tests(*items, behaviors=["Only this"])} == {"Only this"}
 
 
 def test_turns_are_limited() -> None:
-    talk = {**NAMES, "test_configuration_goal": "Get it"}
+    conversation = {**NAMES, "test_configuration_goal": "Get it"}
     turns = [(None, None), (0, 99), (9, 3)]
     items = [
-        {**talk, "test_configuration_min_turns": least, "test_configuration_max_turns": most} for least, most in turns
+        {**conversation, "test_configuration_min_turns": least, "test_configuration_max_turns": most}
+        for least, most in turns
     ]
-    found = [test.test_configuration for test in made(*items, kind=TestType.MULTI_TURN)]
+    found = [test.test_configuration for test in generate_tests(*items, kind=TestType.MULTI_TURN)]
     assert [(each.min_turns, each.max_turns) for each in found if each] == [(None, None), (1, 50), (None, 3)]
 
 
@@ -92,7 +93,7 @@ def test_options_have_ranges(wrong: dict[str, Any], error: type[Exception]) -> N
 
 
 class Never:
-    """A model that must not be asked."""
+    """A model that must not be called."""
 
     name = "never/asked"
 

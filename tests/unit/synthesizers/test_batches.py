@@ -1,4 +1,4 @@
-"""How many tests are asked for at once, and what is asked for again."""
+"""How many tests are requested at once, and what is requested again."""
 
 from __future__ import annotations
 

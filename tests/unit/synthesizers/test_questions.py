@@ -1,4 +1,4 @@
-"""What models are asked: the same for the same, and with nothing in it that a source could pass off as ours."""
+"""Prompts for models: equal for equal input, and no source can forge our text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def asked(batch: Batch, kind: TestType = TestType.SINGLE_TURN, **fields: object)
 
 
 def blocks(text: str) -> dict[str, str]:
-    """What stands between fences, by its name."""
+    """The delimited blocks by name."""
     found = re.search(r"starts with this fence: (.+)", text)
     assert found is not None
     fence = re.escape(found[1])

@@ -1,4 +1,4 @@
-"""Sources are read, and cut where texts may be cut."""
+"""Sources are read and split at boundaries of text."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_unreadable_files_fail(name: str, tmp_path: Path) -> None:
-    data, told = WRONG[name]
+    data, message = WRONG[name]
     if data is not None:
         (tmp_path / name).write_bytes(data)
-    with pytest.raises(SourceError, match=told) as caught:
+    with pytest.raises(SourceError, match=message) as caught:
         read_source(tmp_path / name)
     assert isinstance(caught.value, ValueError)
     assert name in str(caught.value)

@@ -1,4 +1,4 @@
-"""With `assert_test` a suite that does not pass raises, and its log says so first."""
+"""With `assert_test`, a failing suite raises, and its log has the failure first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import FAIL, Case, Judge, passing, run, told
+from tests.unit.testing.builders import FAIL, Case, Judge, passing, read_events, run
 
 from scoregate.core.events import SuiteFinished
 from scoregate.errors import ScoregateError, SuiteFailed
@@ -35,8 +35,8 @@ FAILURES: dict[str, dict[str, Any]] = {
 FAILING = pytest.mark.parametrize("options", FAILURES.values(), ids=FAILURES)
 
 
-def said(folder: Path) -> set[bool]:
-    return {event.assertion_failed for event in told(folder) if isinstance(event, SuiteFinished)}
+def assertion_results(folder: Path) -> set[bool]:
+    return {event.assertion_failed for event in read_events(folder) if isinstance(event, SuiteFinished)}
 
 
 @FAILING
@@ -49,18 +49,18 @@ def test_failures_raise(options: dict[str, Any]) -> None:
 def test_the_log_has_it(options: dict[str, Any], events: Path) -> None:
     with pytest.raises(AssertionError):
         run(**options, assert_test=True)
-    assert said(events) == {True}
+    assert assertion_results(events) == {True}
 
 
 @FAILING
 def test_without_it_nothing_raises(options: dict[str, Any], events: Path) -> None:
     assert not run(**options).passed
-    assert said(events) == {False}
+    assert assertion_results(events) == {False}
 
 
 def test_a_suite_that_passes_does_not_raise(events: Path) -> None:
     assert run(evaluators=[Judge(passing)], assert_test=True).passed
-    assert said(events) == {False}
+    assert assertion_results(events) == {False}
 
 
 def test_an_evaluator_without_evaluation_is_no_failure() -> None:

@@ -1,4 +1,4 @@
-"""An output that cannot be kept is an error of its case; evaluators of other cases run."""
+"""An output that cannot be recorded is an error of its case; evaluators of other cases run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, run, told
+from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, read_events, run
 
 from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.testing.models import Evaluation
@@ -67,8 +67,8 @@ OUTPUTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "words"), OUTPUTS.values(), ids=OUTPUTS)
-def test_a_bad_output_fails_its_case(output: Any, words: str, events: Path) -> None:
+@pytest.mark.parametrize(("output", "message"), OUTPUTS.values(), ids=OUTPUTS)
+def test_a_bad_output_fails_its_case(output: Any, message: str, events: Path) -> None:
     scored: list[str] = []
 
     def score(test_case: Case, _output: Any) -> Any:
@@ -79,9 +79,9 @@ def test_a_bad_output_fails_its_case(output: Any, words: str, events: Path) -> N
     assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
     (error,) = by_hash(result)["b"].errors
     assert error.evaluator is None
-    assert words in error.error.message
+    assert message in error.error.message
     assert sorted(scored) == ["a", "c"]
-    assert {event.suite for event in told(events)} == {"demo"}
+    assert {event.suite for event in read_events(events)} == {"demo"}
 
 
 def test_outputs_without_json_have_advice() -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a suite is named, with the suite and the case, and everything else is run."""
+"""Errors in a suite name the suite and the case, and everything else runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, run, told
+from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, read_events, run
 
 from scoregate.core.events import Errored, SuiteFinished
 from scoregate.core.run import SuiteResult
@@ -31,7 +31,7 @@ def broken_cases() -> Iterator[Case]:
 @pytest.mark.parametrize("none", [[], (), {}, iter([])], ids=["list", "tuple", "dict", "iterator"])
 def test_no_cases(none: Any, events: Path) -> None:
     assert messages(run(test_cases=none, evaluators=[GOOD])) == ["suite 'demo': no test cases"]
-    assert [type(event) for event in told(events)][-2:] == [Errored, SuiteFinished]
+    assert [type(event) for event in read_events(events)][-2:] == [Errored, SuiteFinished]
 
 
 @pytest.mark.parametrize("given", [None, 5, broken_cases()], ids=["None", "a number", "an iterator that raises"])
@@ -107,7 +107,7 @@ class RaisingId(Judge):
 
 
 @pytest.mark.parametrize(
-    ("evaluator", "words"),
+    ("evaluator", "reason"),
     [
         (WithoutId(), "(WithoutId): its `id` must be a string that is not empty, not None"),
         (Judge(passing, ""), "(Judge): its `id` must be a string that is not empty, not ''"),
@@ -121,11 +121,11 @@ class RaisingId(Judge):
         (Judge(passing, max_concurrency=True), "not True"),
     ],
 )
-def test_an_invalid_evaluator(evaluator: Any, words: str) -> None:
+def test_an_invalid_evaluator(evaluator: Any, reason: str) -> None:
     result = run(evaluators=[evaluator, GOOD])
     (message,) = messages(result)
     assert message.startswith("suite 'demo': evaluator 1 ")
-    assert words in message
+    assert reason in message
     assert all(set(case.evaluations) == {"good"} for case in result.cases)
 
 

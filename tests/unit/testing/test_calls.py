@@ -1,4 +1,4 @@
-"""Whatever can be called is called, sync or async, and sync code never in the event loop's thread."""
+"""Any callable works, sync or async, and sync code never runs in the event loop's thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case is known by: its own `hash`, fields that are named, or a function."""
+"""The identity of a case: its own `hash`, named fields, or a function."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_field_is_hashed_by_its_compact_json(answer: Any, json: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "value", "words"),
+    ("names", "value", "message"),
     [
         (["nothing"], Row("q"), "no field 'nothing'"),
         (["nothing"], {"question": "q"}, "no field 'nothing'"),
@@ -73,7 +73,7 @@ def test_a_field_is_hashed_by_its_compact_json(answer: Any, json: str) -> None:
         (lambda value: value.gone, Row("q"), "gone"),
     ],
 )
-def test_an_unhashable_case_is_named_and_the_rest_runs(names: Any, value: Any, words: str) -> None:
+def test_an_unhashable_case_is_named_and_the_rest_runs(names: Any, value: Any, message: str) -> None:
     good = Row("ok", "x")
 
     def by(case: Any) -> Any:
@@ -84,7 +84,7 @@ def test_an_unhashable_case_is_named_and_the_rest_runs(names: Any, value: Any, w
     result = run(lambda _: 1, [Judge(passing)], cases, **options)
     assert len(result.columns) == len(cases) - 1
     assert result.errors[0].message.startswith("suite 'demo': test case 1: ")
-    assert words in result.errors[0].message
+    assert message in result.errors[0].message
 
 
 def test_a_case_without_a_hash_has_advice() -> None:
@@ -95,9 +95,9 @@ def test_a_case_without_a_hash_has_advice() -> None:
     )
 
 
-@pytest.mark.parametrize("given", [5, [], None.__class__, [object()]])
-def test_invalid_fields_fail(given: Any) -> None:
-    result = run(test_cases=[Case("a")], test_case_hash=given)
+@pytest.mark.parametrize("fields", [5, [], None.__class__, [object()]])
+def test_invalid_fields_fail(fields: Any) -> None:
+    result = run(test_cases=[Case("a")], test_case_hash=fields)
     assert result.errors
     assert all("suite 'demo'" in error.message for error in result.errors)
 

@@ -1,4 +1,4 @@
-"""The record knows which scores a judge can give."""
+"""The record has the scores that a judge can give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As many at a time as was asked for: not one more, and not one less."""
+"""Concurrency equals its limit: not one more, and not one less."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, run, told
+from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, read_events, run
 from tests.unit.testing.gauge import Gauge
 
 from scoregate.core.events import CaseFinished
@@ -138,7 +138,7 @@ def test_evaluations_are_logged_while_a_slow_case_blocks_the_thread(events: Path
     def score(test_case: Case, _output: str) -> Evaluation:
         patience = time.monotonic() + 3
         while test_case.input == "last" and time.monotonic() < patience:
-            finished[:] = [1 for event in told(events) if isinstance(event, CaseFinished)]
+            finished[:] = [1 for event in read_events(events) if isinstance(event, CaseFinished)]
             if len(finished) == 5:
                 break
             time.sleep(0.01)

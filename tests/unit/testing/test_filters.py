@@ -1,4 +1,4 @@
-"""The environment chooses suites and cases: our globs, or what Autoblocks' own host would set."""
+"""The environment selects suites and cases: by our globs, or by the filters of Autoblocks' own host."""
 
 from __future__ import annotations
 

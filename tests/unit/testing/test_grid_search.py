@@ -1,4 +1,4 @@
-"""A grid search runs the suite once for each combination, and code knows which one it is in."""
+"""A grid search runs the suite once for each combination, and code can read its combination."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, run, told
+from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, read_events, run
 
 from scoregate.core.events import SuiteFinished, SuiteStarted
 from scoregate.core.run import SuiteResult
@@ -86,9 +86,9 @@ def test_it_fails_when_one_combination_does() -> None:
 
 def test_each_combination_has_its_own_log(events: Path) -> None:
     run(echo, [], ONE, grid_search_params=GRID)
-    started = [event.params for event in told(events) if isinstance(event, SuiteStarted)]
+    started = [event.params for event in read_events(events) if isinstance(event, SuiteStarted)]
     assert sorted(started, key=str) == sorted(COMBINATIONS, key=str)
-    assert sum(isinstance(event, SuiteFinished) for event in told(events)) == 4
+    assert sum(isinstance(event, SuiteFinished) for event in read_events(events)) == 4
 
 
 def test_values_without_json_reach_fn_unchanged() -> None:

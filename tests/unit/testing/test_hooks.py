@@ -1,4 +1,4 @@
-"""The hook runs between fn and the evaluators; what it returns reaches them, unless it is None."""
+"""The hook runs between fn and the evaluators; evaluators get its result, unless it is None."""
 
 from __future__ import annotations
 

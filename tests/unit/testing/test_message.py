@@ -1,4 +1,4 @@
-"""What titles a run reaches its log."""
+"""The title of a run is in its log."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_autoblocks_overrides_can_set_the_message(tmp_path: Path, monkeypatch: p
         monkeypatch.setenv("AUTOBLOCKS_OVERRIDES", text)
         run_test_suite(f"s{number}", ["a"], str, test_case_hash=str)
     RunManager("own", message="mine").start()
-    said = [json.loads(path.read_text().splitlines()[0]) for path in tmp_path.iterdir()]
+    first_events = [json.loads(path.read_text().splitlines()[0]) for path in tmp_path.iterdir()]
     expected = {f"s{number}": message for number, message in enumerate(texts.values())} | {"own": "mine"}
-    assert {each["suite"]: each["message"] for each in said} == expected
+    assert {each["suite"]: each["message"] for each in first_events} == expected
     monkeypatch.setenv("SCOREGATE_TEST_RUN_MESSAGE", "the host's")
     assert run_message({**os.environ, "AUTOBLOCKS_OVERRIDES": next(iter(texts))}) == "the host's"
 
@@ -41,5 +41,9 @@ def test_the_environment_sets_the_message(tmp_path: Path, monkeypatch: pytest.Mo
     run_test_suite("s", ["a"], str, test_case_hash=str)
     RunManager("m").start()
     RunManager("own", message="mine").start()
-    said = [json.loads(path.read_text().splitlines()[0]) for path in sorted(tmp_path.iterdir())]
-    assert {each["suite"]: each["message"] for each in said} == {"s": "first run", "m": "first run", "own": "mine"}
+    first_events = [json.loads(path.read_text().splitlines()[0]) for path in sorted(tmp_path.iterdir())]
+    assert {each["suite"]: each["message"] for each in first_events} == {
+        "s": "first run",
+        "m": "first run",
+        "own": "mine",
+    }

@@ -1,4 +1,4 @@
-"""Whatever user code raises is data about one case, and Ctrl-C is not."""
+"""Any exception of user code is data about one case, and Ctrl-C is not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MessageIsNone(Exception):
 
 
 class Outcome(BaseException):
-    """As pytest's own."""
+    """Like pytest's own outcomes."""
 
 
 ERRORS: dict[str, tuple[BaseException, str, str]] = {
@@ -60,7 +60,7 @@ ERRORS: dict[str, tuple[BaseException, str, str]] = {
     "a timeout": (TimeoutError("slow"), "TimeoutError", "slow"),
     "a very long text": (ValueError("x" * 1_000_000), "ValueError", "996,000 characters left out"),
 }
-EVERY = pytest.mark.parametrize(("error", "kind", "words"), ERRORS.values(), ids=ERRORS)
+EVERY = pytest.mark.parametrize(("error", "kind", "message"), ERRORS.values(), ids=ERRORS)
 
 
 def raiser(error: BaseException, is_async: bool) -> Callable[..., Any]:
@@ -80,28 +80,28 @@ def raiser(error: BaseException, is_async: bool) -> Callable[..., Any]:
 
 @EVERY
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_an_exception_of_fn_fails_its_case(error: BaseException, kind: str, words: str, is_async: bool) -> None:
+def test_an_exception_of_fn_fails_its_case(error: BaseException, kind: str, message: str, is_async: bool) -> None:
     fn = raiser(error, is_async)
     result = run(fn, [Judge(passing)], max_test_case_concurrency=1)
     assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
-    (told,) = by_hash(result)["b"].errors
-    assert (told.evaluator, told.error.type) == (None, kind)
-    assert words in told.error.message
-    assert len(told.error.message) < 5000
-    assert len(told.error.traceback) < 20_000
+    (error_event,) = by_hash(result)["b"].errors
+    assert (error_event.evaluator, error_event.error.type) == (None, kind)
+    assert message in error_event.error.message
+    assert len(error_event.error.message) < 5000
+    assert len(error_event.error.traceback) < 20_000
 
 
 @EVERY
 @pytest.mark.parametrize("kind_of_judge", [Judge, AsyncJudge])
 def test_an_exception_of_an_evaluator_fails_its_evaluation(
-    error: BaseException, kind: str, words: str, kind_of_judge: type[Judge]
+    error: BaseException, kind: str, message: str, kind_of_judge: type[Judge]
 ) -> None:
     judge = kind_of_judge(raiser(error, kind_of_judge is AsyncJudge), "odd", 1)
     result = run(echo, [judge, Judge(passing, "good")])
     assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
-    (told,) = by_hash(result)["b"].errors
-    assert (told.evaluator, told.error.type) == ("odd", kind)
-    assert words in told.error.message
+    (error_event,) = by_hash(result)["b"].errors
+    assert (error_event.evaluator, error_event.error.type) == ("odd", kind)
+    assert message in error_event.error.message
     assert all("good" in case.evaluations for case in result.cases)
 
 
@@ -142,7 +142,7 @@ def test_a_keyboard_interrupt_ends_the_run(where: str, is_async: bool) -> None:
     }[where]
     with pytest.raises(KeyboardInterrupt):
         run(**options)
-    gc.collect()  # a coroutine that nobody awaited is warned of here, not in a test that comes later
+    gc.collect()  # the warning about an unawaited coroutine belongs here, not to a later test
 
 
 def test_a_traceback_begins_in_the_users_code() -> None:
@@ -167,9 +167,9 @@ def test_deep_recursion_has_a_short_error() -> None:
     def endless(depth: int) -> int:
         return endless(depth + 1) + 1
 
-    (told,) = by_hash(run(lambda _: endless(0)))["a"].errors
-    assert told.error.type == "RecursionError"
-    assert len(told.error.traceback.splitlines()) < 70
+    (error_event,) = by_hash(run(lambda _: endless(0)))["a"].errors
+    assert error_event.error.type == "RecursionError"
+    assert len(error_event.error.traceback.splitlines()) < 70
 
 
 @pytest.mark.parametrize("so_far", [{"turns": ["Hello"]}, ["Hello"]])

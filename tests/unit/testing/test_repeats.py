@@ -1,4 +1,4 @@
-"""A case is run as often as it, or else the environment, asks for."""
+"""A case runs as often as it, or else the environment, requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, passing, run, told
+from tests.unit.testing.builders import Case, Judge, passing, read_events, run
 
 from scoregate.core.events import SuiteStarted
 from scoregate.testing.models import TestCaseConfig
@@ -50,7 +50,7 @@ def test_repeats_share_the_hash_and_are_numbered_from_0() -> None:
 
 def test_the_plan_counts_repeats(events: Path) -> None:
     run(test_cases=[repeated("a", 3), Case("b")])
-    assert [event.cases for event in told(events) if isinstance(event, SuiteStarted)] == [4]
+    assert [event.cases for event in read_events(events) if isinstance(event, SuiteStarted)] == [4]
 
 
 def test_the_configuration_is_not_in_the_case() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, run, told
+from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, read_events, run
 
 from scoregate.core.events import ReviewRequested, SuiteFinished, SuiteStarted
 from scoregate.errors import MissingKey
@@ -77,7 +77,7 @@ def test_scripts_print_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_host_prints_no_summary(capsys: pytest.CaptureFixture[str], events: Path) -> None:
     run(evaluators=[Judge(passing)])
     assert capsys.readouterr().out == ""
-    assert len(told(events)) == 2 + 3 * 4
+    assert len(read_events(events)) == 2 + 3 * 4
 
 
 def test_the_summary_prints_any_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,7 @@ def test_the_summary_has_short_advice_once(capsys: pytest.CaptureFixture[str]) -
 def test_the_log_has_the_suites_origin(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_ROOT", str(Path(__file__).parent.parent))
     run_test_suite("demo", [Case("a")], echo)
-    (origin,) = [event.origin for event in told(events) if isinstance(event, SuiteStarted)]
+    (origin,) = [event.origin for event in read_events(events) if isinstance(event, SuiteStarted)]
     assert origin is not None
     assert origin.file == "testing/test_results.py"
     assert "run_test_suite(" in Path(__file__).read_text(encoding="utf-8").splitlines()[origin.line - 1]
@@ -113,7 +113,7 @@ def test_the_log_has_the_suites_origin(events: Path, monkeypatch: pytest.MonkeyP
 
 def test_reviews_are_requested(events: Path) -> None:
     result = run(evaluators=[], human_review_job=JOB)
-    (asked,) = [event for event in told(events) if isinstance(event, ReviewRequested)]
+    (asked,) = [event for event in read_events(events) if isinstance(event, ReviewRequested)]
     assert (asked.name, asked.assignees, asked.rubric) == (JOB.name, JOB.assignees, "rubric-1")
     assert result.reviews == ("Look at these",)
     assert result.passed
@@ -123,7 +123,7 @@ def test_invalid_jobs_are_reported(events: Path) -> None:
     result = run(evaluators=[Judge(passing)], human_review_job="ann@example.com")
     assert "suite 'demo': human_review_job must be a CreateHumanReviewJob" in result.errors[0].message
     assert len(result.columns) == 3
-    assert isinstance(told(events)[-1], SuiteFinished)
+    assert isinstance(read_events(events)[-1], SuiteFinished)
 
 
 def test_one_reviewer_needs_no_list() -> None:

@@ -1,4 +1,4 @@
-"""A failure that passes by itself is tried again, any other is not."""
+"""A transient failure is retried, any other is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scoregate.engine import calls
 
 
 class StatusError(Exception):
-    """As the clients of language models raise them."""
+    """Like errors of clients of language models."""
 
     def __init__(self, status_code: Any) -> None:
         super().__init__(f"status {status_code}")
@@ -34,19 +34,19 @@ LASTING = [ValueError("x"), KeyError("x"), StatusError(400), StatusError(404), S
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Nobody waits; the attempts after which somebody would have are kept."""
-    kept: list[int] = []
+    """Skip waiting, and record the attempts that would have waited."""
+    attempts: list[int] = []
 
     def no_time(attempt: int) -> float:
-        kept.append(attempt)
+        attempts.append(attempt)
         return 0
 
     monkeypatch.setattr("scoregate.engine.run.retry_delay_s", no_time)
-    return kept
+    return attempts
 
 
 class Flaky:
-    """Raises as often as it is told, then answers."""
+    """Raises the given number of times, then answers."""
 
     def __init__(self, error: Exception, times: int) -> None:
         self.calls: Counter[str] = Counter()

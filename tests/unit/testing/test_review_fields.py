@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, run, told
+from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, read_events, run
 
 from scoregate.ci.archive.cases import dump_case
 from scoregate.ci.run_recorder import without_outputs
@@ -57,7 +57,7 @@ def test_fields_and_item_are_recorded(events: Path) -> None:
     for kept in (case, only(manager.end())):
         assert (kept.input, kept.output, kept.dataset_item_id) == ({"input": "a"}, {"text": "so"}, "item-1")
         assert (kept.review_inputs, kept.review_outputs) == ((QUESTION,), (HumanReviewField("answer", "so"),))
-    started = [event for event in told(events) if isinstance(event, CaseStarted)]
+    started = [event for event in read_events(events) if isinstance(event, CaseStarted)]
     assert [event.review_inputs for event in started] == [(QUESTION,)] * 2
 
 
@@ -90,7 +90,7 @@ def test_too_large_fields_are_dropped(events: Path) -> None:
     huge = "x" * MAX_EVENT_BYTES
     case = only(run(lambda _: Answer(huge), [Judge(passing)], [Shown("a", [HumanReviewField("q", huge)])]))
     assert (case.review_inputs, case.review_outputs, case.status) == ((), (), "passed")
-    assert [event.truncated for event in told(events) if isinstance(event, CaseOutput)] == [True]
+    assert [event.truncated for event in read_events(events) if isinstance(event, CaseOutput)] == [True]
 
 
 def test_events_and_cases_drop_them_with_outputs() -> None:

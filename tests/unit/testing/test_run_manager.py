@@ -1,4 +1,4 @@
-"""A run told step by step, in order or with a clear error."""
+"""A run recorded step by step, in order or with a clear error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, by_hash, only, run, told
+from tests.unit.testing.builders import Case, by_hash, only, read_events, run
 
 from scoregate.core.events import CaseStarted, ReviewRequested, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.run import SuiteResult
@@ -35,14 +35,14 @@ def test_results_are_written_when_added(events: Path) -> None:
     kept = found["a"].evaluations["good"]
     assert (kept.score, kept.metadata, kept.assertions) == (1, {"why": "so"}, (Assertion("polite", True, True),))
     assert result.complete
-    assert [event.message for event in told(events) if isinstance(event, SuiteStarted)] == ["nightly"]
-    assert isinstance(told(events)[-1], SuiteFinished)
+    assert [event.message for event in read_events(events) if isinstance(event, SuiteStarted)] == ["nightly"]
+    assert isinstance(read_events(events)[-1], SuiteFinished)
 
 
 def test_everything_is_in_the_log_before_the_run_ends(events: Path) -> None:
     manager = started()
     manager.add_result(Case("a"), 1, 1, [GOOD])
-    assert [event.evaluator for event in told(events) if isinstance(event, Scored)] == ["good"]
+    assert [event.evaluator for event in read_events(events) if isinstance(event, Scored)] == ["good"]
     manager.end()
 
 
@@ -60,7 +60,7 @@ async def test_every_step_has_an_async_twin(events: Path) -> None:
     result = await in_the_async_way(job=True)
     assert result.passed
     assert result.reviews == ("look",)
-    (asked,) = [event for event in told(events) if isinstance(event, ReviewRequested)]
+    (asked,) = [event for event in read_events(events) if isinstance(event, ReviewRequested)]
     assert asked.assignees == ("ann@example.com",)
 
 
@@ -88,7 +88,7 @@ def test_reviews_can_follow_the_end(events: Path) -> None:
     manager.add_result(Case("a"), 1)
     result = manager.end()
     manager.create_human_review_job("ann@example.com", "look")
-    assert isinstance(told(events)[-1], ReviewRequested)
+    assert isinstance(read_events(events)[-1], ReviewRequested)
     assert (result.reviews, result.complete) == (("look",), True)
 
 
@@ -163,7 +163,7 @@ def test_wrong_arguments_add_nothing(arguments: tuple[Any, ...], events: Path) -
     manager = started()
     with pytest.raises(TypeError):
         manager.add_result(*arguments)
-    assert not any(isinstance(event, CaseStarted) for event in told(events))
+    assert not any(isinstance(event, CaseStarted) for event in read_events(events))
 
 
 @pytest.mark.parametrize("arguments", [(5,), ("demo", 5)])

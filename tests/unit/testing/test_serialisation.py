@@ -1,4 +1,4 @@
-"""Cases and outputs as the record keeps them."""
+"""Cases and outputs in the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""It runs wherever it is called: in a script, a thread, a loop, a test, another suite."""
+"""A suite runs in a script, a thread, a loop, a test, or another suite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import AsyncJudge, Case, Judge, cases, echo, only, passing, run, told
+from tests.unit.testing.builders import AsyncJudge, Case, Judge, cases, echo, only, passing, read_events, run
 
 from scoregate.core.events import SuiteStarted
 from scoregate.core.run import SuiteResult
@@ -24,20 +24,20 @@ async def passing_later(*_: Any) -> Any:
     return passing()
 
 
-def whole() -> SuiteResult:
+def run_suite() -> SuiteResult:
     return run(echo_later, [Judge(passing), AsyncJudge(passing_later, "later")])
 
 
 def test_inside_a_running_loop() -> None:
     async def main() -> SuiteResult:
-        return whole()
+        return run_suite()
 
     assert asyncio.run(main()).passed
 
 
 def test_twice_inside_a_running_loop() -> None:
     async def main() -> list[bool]:
-        found = [whole().passed, whole().passed]
+        found = [run_suite().passed, run_suite().passed]
         await asyncio.sleep(0)
         return found
 
@@ -46,7 +46,7 @@ def test_twice_inside_a_running_loop() -> None:
 
 @pytest.mark.anyio
 async def test_inside_an_async_test() -> None:
-    assert whole().passed
+    assert run_suite().passed
 
 
 def test_exceptions_in_a_loop_propagate() -> None:
@@ -59,7 +59,7 @@ def test_exceptions_in_a_loop_propagate() -> None:
 
 def test_in_a_thread() -> None:
     found: list[bool] = []
-    thread = threading.Thread(target=lambda: found.append(whole().passed))
+    thread = threading.Thread(target=lambda: found.append(run_suite().passed))
     thread.start()
     thread.join(10)
     assert found == [True]
@@ -76,18 +76,18 @@ def test_in_several_threads_at_once(events: Path) -> None:
     for thread in threads:
         thread.join(20)
     assert [result.passed for result in results] == [True] * 4
-    logs = [{event.suite for event in told_in(path)} for path in events.iterdir()]
+    logs = [{event.suite for event in read_events_of(path)} for path in events.iterdir()]
     assert sorted(logs, key=str) == [{"s0"}, {"s1"}, {"s2"}, {"s3"}]
 
 
-def told_in(path: Path) -> list[Any]:
+def read_events_of(path: Path) -> list[Any]:
     from scoregate.core.event_json import parse_event
 
     return [parse_event(line) for line in path.read_bytes().splitlines()]
 
 
 def test_twice_in_one_process_under_one_id(events: Path) -> None:
-    first, second = whole(), whole()
+    first, second = run_suite(), run_suite()
     assert first.passed
     assert not second.passed
     assert [error.message for error in second.errors] == [
@@ -95,7 +95,7 @@ def test_twice_in_one_process_under_one_id(events: Path) -> None:
         "give each a name of its own, or pass several tasks to one suite"
     ]
     assert len(list(events.iterdir())) == 2
-    assert sum(isinstance(event, SuiteStarted) for event in told(events)) == 2
+    assert sum(isinstance(event, SuiteStarted) for event in read_events(events)) == 2
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["in a sync fn", "in an async fn"])
@@ -115,7 +115,7 @@ def test_a_suite_within_a_suite(is_async: bool) -> None:
 
 
 def test_a_suite_within_a_timed_suite() -> None:
-    case = only(run(lambda _: whole().passed, [Judge(passing)], [Case("a")], timeout=10))
+    case = only(run(lambda _: run_suite().passed, [Judge(passing)], [Case("a")], timeout=10))
     assert (case.output, case.errors) == (True, [])
 
 

@@ -1,4 +1,4 @@
-"""A case that takes too long is given up, and only that one."""
+"""A case that takes too long times out, and only that one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that are made when they are asked for: once, for who still waits, and anew when something has changed."""
+"""Pages are rendered on request: once, for connected clients, and again after changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoregate.web.view_runs import ReportRenderer, RunList, find_runs
 
 
 class Desk:
-    """A shelf whose pages are counted, and somebody who asks for them."""
+    """A list of runs with counted page renders, and a client."""
 
     def __init__(self, root: Path) -> None:
         self.made: list[str] = []
@@ -34,7 +34,7 @@ class Desk:
         cookie = f"{self.keys.name}={self.keys.cookie}"
         headers = [(b"host", b"127.0.0.1:80"), (b"cookie", cookie.encode())]
         scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
-        told: list[Message] = []
+        sent: list[Message] = []
 
         async def receive() -> Message:
             if not gone:
@@ -42,10 +42,10 @@ class Desk:
             return {"type": "http.disconnect"}
 
         async def send(message: Message) -> None:
-            told.append(message)
+            sent.append(message)
 
         await self._app(scope, receive, send)
-        return told[0]["status"], b"".join(message.get("body", b"") for message in told[1:])
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
 def write(folder: Path, number: int) -> None:
