@@ -47,7 +47,7 @@ def documented(document: Path, name: str) -> Iterator[Example]:
 
 
 @dataclass(frozen=True)
-class Ran:
+class RecordedRun:
     """The exit code, output and events of an example."""
 
     code: int
@@ -66,7 +66,7 @@ class Ran:
         return [event for event in self.events if event.type == kind]
 
 
-def run(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> Ran:
+def run(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> RecordedRun:
     """Run the source as a script and record its events as a host; the folder is the project."""
     script, events = folder / "suite.py", folder / "events"
     script.write_text(source, encoding="utf-8")
@@ -77,4 +77,4 @@ def run(source: str, folder: Path, environment: Mapping[str, str] | None = None)
     environ = {"SCOREGATE_EVENTS": str(events), "SCOREGATE_ROOT": str(folder), "PATH": "", **(environment or {})}
     done = run_script(script, environ, ["openai"])
     lines = (line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines())
-    return Ran(done.returncode, done.stderr, [parse_event(line) for line in lines])
+    return RecordedRun(done.returncode, done.stderr, [parse_event(line) for line in lines])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.contract.examples import Example, Ran, examples, run
+from tests.contract.examples import Example, RecordedRun, examples, run
 from tests.fakes.openai import OpenAIServer
 
 from scoregate.core.events import Errored, Scored, SuiteFinished, SuiteStarted
@@ -46,7 +46,7 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def check(example: Example, scores: list[float], folder: Path, *, server: OpenAIServer) -> Ran:
+def check(example: Example, scores: list[float], folder: Path, *, server: OpenAIServer) -> RecordedRun:
     ran = run(example.changed, folder, server.environment)
     assert (ran.code, ran.err) == (0, "")
     assert not any(isinstance(event, Errored) for event in ran.events)

@@ -21,7 +21,7 @@ JUDGE = Path(__file__).parent / "documents" / "judge.txt"
 
 
 @pytest.fixture
-def found() -> Iterator[Fingerprint]:
+def fingerprints() -> Iterator[Fingerprint]:
     """The digests of an evaluator whose source uses much of the grammar."""
     module = sys.modules["judge_of_a_document"] = ModuleType("judge_of_a_document")
     module.__file__ = str(JUDGE)
@@ -30,12 +30,12 @@ def found() -> Iterator[Fingerprint]:
     del sys.modules["judge_of_a_document"]
 
 
-def test_a_source_has_one_digest_under_every_python(found: Fingerprint) -> None:
-    assert found.source == "4729ed28755c55bd"
+def test_a_source_has_one_digest_under_every_python(fingerprints: Fingerprint) -> None:
+    assert fingerprints.source == "4729ed28755c55bd"
 
 
-def test_no_parameters_have_one_digest(found: Fingerprint) -> None:
-    assert found.parameters == hashlib.blake2b(b"", digest_size=8).hexdigest()
+def test_no_parameters_have_one_digest(fingerprints: Fingerprint) -> None:
+    assert fingerprints.parameters == hashlib.blake2b(b"", digest_size=8).hexdigest()
 
 
 def test_a_case_has_one_hash_and_one_digest() -> None:

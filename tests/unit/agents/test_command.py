@@ -133,10 +133,10 @@ def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
         ("hello", {"max_steps": 1}, "the agent called more than 1 tools and was killed", 2),
         ("hello", {"max_cost": 0.1}, r"the agent used more than \$0.1", 2),
     ):
-        with pytest.raises(AgentError, match=message) as caught:
+        with pytest.raises(AgentError, match=message) as exc_info:
             run(make_agent(tmp_path, **options), prompt)
-        assert isinstance(caught.value.trajectory, Trajectory)
-        assert (prompt, len(caught.value.trajectory.tool_calls)) == (prompt, calls)
+        assert isinstance(exc_info.value.trajectory, Trajectory)
+        assert (prompt, len(exc_info.value.trajectory.tool_calls)) == (prompt, calls)
     assert len((run(make_agent(tmp_path), "strange")).tool_calls) == 2
     with pytest.raises(AgentError, match="no-such-agent can't be started: No such file"):
         run(command_agent(["no-such-agent", "{prompt}"]), "hello")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.core.test_earlier_runs import depends, recorded
+from tests.unit.core.test_earlier_runs import make_dependencies, make_run
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe_run, find_file_baseline
@@ -86,7 +86,7 @@ async def test_an_unreadable_run_is_skipped_and_others_stay(tmp_path: Path) -> N
         await find_file_baseline(tmp_path, Settings(baseline="bases/b"))
 
 
-def half(file: Path) -> None:
+def truncate(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
@@ -95,12 +95,12 @@ def half(file: Path) -> None:
     [
         ("run.json", lambda file: file.write_text(""), "is damaged"),
         ("run.json", lambda file: file.write_text('{"name": "demo"}'), "is damaged"),
-        ("run.json", half, "is damaged"),
+        ("run.json", truncate, "is damaged"),
         ("cases.jsonl.gz", Path.unlink, "can't be read"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b""), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(gzip.compress(b"")), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b"hello"), "cut off or damaged"),
-        ("cases.jsonl.gz", half, "cut off or damaged"),
+        ("cases.jsonl.gz", truncate, "cut off or damaged"),
     ],
 )
 async def test_an_unreadable_named_run_is_an_error(
@@ -148,10 +148,10 @@ def test_a_run_is_described(run: Run, note: str) -> None:
 
 
 async def test_unchanged_runs_of_other_commits_count(tmp_path: Path) -> None:
-    newest = replace(recorded([1.0] * 12, "new"), branch="main", finished=9.0)
-    same = replace(recorded([1.0] * 12, "same"), branch="main", finished=8.0)
+    newest = replace(make_run([1.0] * 12, "new"), branch="main", finished=9.0)
+    same = replace(make_run([1.0] * 12, "same"), branch="main", finished=8.0)
     others = (
-        replace(same, id="changed", dependencies=depends(Dependency("file", "prompt.md", "other"))),
+        replace(same, id="changed", dependencies=make_dependencies(Dependency("file", "prompt.md", "other"))),
         replace(same, id="elsewhere", branch="change"),
         replace(same, id="dirty", dirty=True),
     )

@@ -15,9 +15,9 @@ FLAKY = '[[quarantine]]\ncase = "c"\nowner = "bo"\nreason = "r"\nuntil = 2026-12
 
 
 def problems(accepted: str, quarantine: str = "") -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         parse_files(accepted.encode(), quarantine.encode())
-    return caught.value.message
+    return exc_info.value.message
 
 
 def test_entries_are_read_with_their_lines() -> None:

@@ -47,9 +47,9 @@ def test_devices_and_foreign_files_are_no_settings_or_metadata(project: Path, tm
     (tmp_path / "secret").write_text("TOKEN")
     for target in ("/dev/ptmx", "/proc/self/environ", str(tmp_path / "secret"), "scoregate.toml"):
         (project / "scoregate.toml").symlink_to(target)
-        with pytest.raises(SettingsError, match=r"scoregate\.toml can't be read: ") as caught:
+        with pytest.raises(SettingsError, match=r"scoregate\.toml can't be read: ") as exc_info:
             load_settings(project, {})
-        assert "TOKEN" not in str(caught.value)
+        assert "TOKEN" not in str(exc_info.value)
         (project / "scoregate.toml").unlink()
         for name in ("pyproject.toml", "setup.cfg", "Pipfile.lock"):
             (project / name).symlink_to(target)

@@ -57,9 +57,9 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         path.symlink_to(target if place != "tapes" else tmp_path)
         (copy.path / "a.gz").write_bytes(b"x")
         for act in (copy.load, copy.store):
-            with pytest.raises(UsageError, match="can't be") as caught:
+            with pytest.raises(UsageError, match="can't be") as exc_info:
                 act()
-            assert "no link" in str(caught.value.advice)
+            assert "no link" in str(exc_info.value.advice)
     assert [path.name for path in target.iterdir()] == ["secret.gz"]
 
 

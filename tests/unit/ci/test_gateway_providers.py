@@ -13,9 +13,9 @@ MINE = GatewayProviderSettings(base_url="https://models.example.com/v1", key_env
 
 
 def refuse(*names: str) -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         find_providers({"MY_KEY": "k"}, dict.fromkeys(names, MINE))
-    return f"{caught.value} {caught.value.advice}"
+    return f"{exc_info.value} {exc_info.value.advice}"
 
 
 def test_the_name_of_another_provider_is_refused() -> None:

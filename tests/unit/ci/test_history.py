@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.ci.test_archive import a_run, some, write
+from tests.unit.ci.test_archive import make_cases, make_run, write
 
 from scoregate.ci.archive import amend_run, read_run
 from scoregate.ci.archive.run_json import read_history
@@ -30,20 +30,20 @@ HISTORY = History(
 
 
 def test_a_history_round_trips(tmp_path: Path) -> None:
-    write(tmp_path, some(2), a_run(history=HISTORY))
+    write(tmp_path, make_cases(2), make_run(history=HISTORY))
     assert read_run(tmp_path).history == HISTORY
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert head["history"]["suites"]["s0"]["scores"] == {"e": [None, [0.25, 4, "a1b2c3d4"]]}
 
 
 def test_a_record_without_history_is_read(tmp_path: Path) -> None:
-    write(tmp_path, some(2))
+    write(tmp_path, make_cases(2))
     assert "history" not in (tmp_path / "run.json").read_text("utf-8")
     assert read_run(tmp_path).history == History()
 
 
 def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
-    run = write(tmp_path, some(2), a_run(history=HISTORY))
+    run = write(tmp_path, make_cases(2), make_run(history=HISTORY))
     amend_run(tmp_path, read_run(tmp_path))  # which adds undeclared evaluators
     before = (tmp_path / "run.json").read_bytes()
     amend_run(tmp_path, replace(read_run(tmp_path), history=with_history_of(run, HISTORY).history))
@@ -51,7 +51,7 @@ def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_known_history_is_not_written_again(tmp_path: Path) -> None:
-    write(tmp_path, some(2))
+    write(tmp_path, make_cases(2))
     run, written = read_run(tmp_path), list[Run]()
     past = history_after(replace(run, id="before"))
     assert [past.id for past in past.runs] == ["before"]
@@ -93,7 +93,7 @@ def make_record(wrong: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("what", WRONG)
 def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) -> None:
     wrong = WRONG[what]
-    write(tmp_path, some(2))
+    write(tmp_path, make_cases(2))
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
     head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else make_record(wrong)
     (tmp_path / "run.json").write_text(json.dumps(head), "utf-8")

@@ -59,10 +59,10 @@ def commands(found: InstallPlan) -> list[str]:
 
 
 def problem(root: Path, *groups: str, install: str = "auto") -> str:
-    with pytest.raises(InstallError) as caught:
+    with pytest.raises(InstallError) as exc_info:
         find_install_plan(root, settings(root, install, *groups))
-    assert caught.value.advice
-    return caught.value.message
+    assert exc_info.value.advice
+    return exc_info.value.message
 
 
 def test_files_are_tried_in_the_documented_order(tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_poetry_exports_the_groups_that_it_installs(tmp_path: Path) -> None:
     (tmp_path / "poetry.lock").unlink()
     write(tmp_path, my_shop_dot_py="")
     assert plan(tmp_path).steps[1][-2:] == ("-e", ".")
-    with pytest.raises(InstallError) as caught:
+    with pytest.raises(InstallError) as exc_info:
         find_install_plan(tmp_path, settings(tmp_path, "auto", "test"))
-    assert "poetry lock" in str(caught.value.advice)
+    assert "poetry lock" in str(exc_info.value.advice)
 
 
 def test_pdm_exports_the_groups_that_its_lock_has(tmp_path: Path) -> None:

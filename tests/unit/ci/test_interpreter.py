@@ -70,6 +70,6 @@ def test_the_python_of_a_virtual_environment_is_not_resolved(tmp_path: Path) -> 
 @pytest.mark.parametrize("named", ["missing/python", "no-such-python", "folder/"])
 def test_a_missing_named_python_is_an_error(tmp_path: Path, named: str) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as caught:
+    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as exc_info:
         find_interpreter(tmp_path, {}, named=named, origin="INPUT_PYTHON")
-    assert caught.value.advice
+    assert exc_info.value.advice

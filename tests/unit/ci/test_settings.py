@@ -23,10 +23,10 @@ def write(root: Path, text: str, name: str = "scoregate.toml") -> Path:
 
 
 def problems(root: Path, environ: dict[str, str] | None = None, **flags: object) -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         load_settings(root, environ or {}, flags=flags)
-    assert caught.value.exit_code == 2
-    return str(caught.value)
+    assert exc_info.value.exit_code == 2
+    return str(exc_info.value)
 
 
 def test_defaults_apply_without_settings(tmp_path: Path) -> None:

@@ -29,14 +29,14 @@ JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")
 
 
-def agreeing(alike: int, apart: int = 0) -> Agreement:
+def make_agreement(alike: int, apart: int = 0) -> Agreement:
     found = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
     assert found is not None
     return found
 
 
-def known(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
-    return {("polite", digest_fingerprint(fingerprint)): agreeing(alike, apart)}
+def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
+    return {("polite", digest_fingerprint(fingerprint)): make_agreement(alike, apart)}
 
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
@@ -74,10 +74,10 @@ def test_a_judge_differs_if_its_scores_can() -> None:
     ("calibrations", "reason"),
     [
         ({}, "judge not calibrated (0 of 50 reviews)"),
-        (known(12), "judge not calibrated (12 of 50 reviews)"),
-        (known(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
-        (known(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
-        (known(49, 1), ""),
+        (make_calibrations(12), "judge not calibrated (12 of 50 reviews)"),
+        (make_calibrations(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
+        (make_calibrations(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
+        (make_calibrations(49, 1), ""),
     ],
 )
 def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, reason: str) -> None:
@@ -94,12 +94,12 @@ def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, reason: 
 def test_only_a_calibrated_judge_fails_a_row(limits: Limits) -> None:
     demanding = replace(limits, min_judge_agreement=0.8)
     assert verdict(limits, {}).conclusion is Conclusion.FAILED
-    shown = verdict(demanding, known(12))
+    shown = verdict(demanding, make_calibrations(12))
     assert shown.conclusion is Conclusion.PASSED
     assert shown.uncalibrated == {("bot", "polite"): "judge not calibrated (12 of 50 reviews)"}
     (warning,) = shown.warnings
     assert (warning.rule, warning.value, warning.bound) == ("judge agreement", shown.uncalibrated["bot", "polite"], 0.8)
-    trusted = verdict(demanding, known(50))
+    trusted = verdict(demanding, make_calibrations(50))
     assert (trusted.conclusion, trusted.warnings, trusted.uncalibrated) == (Conclusion.FAILED, (), {})
     assert (
         "agrees with people in 50 of 50 reviews"

@@ -17,7 +17,7 @@ bound = st.none() | unit | st.floats(allow_nan=False, allow_infinity=False) | st
 bounds = st.fixed_dictionaries({"lt": bound, "lte": bound, "gt": bound, "gte": bound})
 
 
-def oracle(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
+def reference(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
     """The documented rule: every given bound must hold."""
     results = [
         *([score < lt] if lt is not None else []),
@@ -30,7 +30,7 @@ def oracle(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
 
 @given(unit, bounds)
 def test_a_threshold_needs_every_bound(score: float, given_bounds: dict[str, Any]) -> None:
-    expected = oracle(score, **given_bounds)
+    expected = reference(score, **given_bounds)
     assert Threshold(**given_bounds).holds(score) is expected
     assert Evaluation(score, Threshold(**given_bounds)).passed is expected
 

@@ -57,7 +57,7 @@ def view_of(result: GateResult) -> ReportView:
     return build_view(result.comparison, result.verdict, CONTEXT)
 
 
-def states(result: GateResult) -> list[ExemptionState]:
+def list_states(result: GateResult) -> list[ExemptionState]:
     return [each.state for each in view_of(result).exemptions]
 
 
@@ -66,7 +66,7 @@ def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
     assert gate_result(small, suite(range(0))).exit_code == 1
     accepted = gate_result(small, suite(range(0)), accepted=(DROP,))
     assert accepted.exit_code == 0
-    assert states(accepted) == [ExemptionState.ACCEPTED]
+    assert list_states(accepted) == [ExemptionState.ACCEPTED]
     (finding,) = (each for each in accepted.verdict.findings if each.evaluator == "accuracy")
     assert finding.conclusion is Conclusion.PASSED
     assert finding.value.startswith("−0.250 [")
@@ -74,7 +74,7 @@ def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
     assert "corrected" not in finding.value
     assert view_of(accepted).title.endswith("; 1 regression accepted")
     exceeded = gate_result(large, suite(range(0)), accepted=(DROP,))
-    assert (exceeded.exit_code, states(exceeded)) == (1, [ExemptionState.EXCEEDED])
+    assert (exceeded.exit_code, list_states(exceeded)) == (1, [ExemptionState.EXCEEDED])
     assert "more than the 0.300 that is accepted until 2026-12-31" in exceeded.verdict.failed[0].value
     slightly = gate_result(large, suite(range(0)), accepted=(replace(DROP, at_most=0.29999),))
     assert "more than the 0.29999 that is accepted" in slightly.verdict.failed[0].value
@@ -100,7 +100,7 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
         ("2026-11-22", 1, ExemptionState.EXPIRED),
     ):
         result = gate_result(suite(range(10)), suite(range(0)), accepted=(replace(DROP, until=until),))
-        assert (result.exit_code, states(result)) == (exit_code, [state])
+        assert (result.exit_code, list_states(result)) == (exit_code, [state])
     assert "expired on 2026-11-22" in "".join(markdown.render(view_of(result)))
     brief = StringIO()
     Console(width=200, file=brief).print(*console.render_brief(view_of(result)))
@@ -110,12 +110,12 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
 def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_data() -> None:
     other = replace(DROP, evaluator="accuracies")
     result = gate_result(suite(range(0)), suite(range(0)), accepted=(DROP, other))
-    assert states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
+    assert list_states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
     assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
     again = judge_run(filtered, Baseline(None, ""), Settings(), exemptions=Exemptions((other,), today=TODAY))
-    assert states(again) == []
+    assert list_states(again) == []
 
 
 def test_an_accepted_row_has_its_own_family() -> None:
@@ -142,27 +142,27 @@ def test_the_entry_that_accepts_most_covers_a_row() -> None:
         assert gate_result(suite(range(10)), suite(range(0)), accepted=entries).exit_code == 0
 
 
-def critical(name: str, score: float) -> Trial:
+def critical_case(name: str, score: float) -> Trial:
     return Trial(name, [Score("accuracy", score)], tags=("critical",), name=f"the {name}")
 
 
 def test_an_entry_for_a_case_accepts_only_that_critical_case() -> None:
     case = AcceptedRegression("demo", "2026-12-31", "known", "ana", case="t[1]", place="a.toml:1")
     settings = Settings(fail_on_critical=True, min_pass_rate=0)
-    before = suite(range(0), critical("t[1]", 1), critical("t2", 1))
-    now = suite(range(0), critical("t[1]", 0), critical("t2", 1))
+    before = suite(range(0), critical_case("t[1]", 1), critical_case("t2", 1))
+    now = suite(range(0), critical_case("t[1]", 0), critical_case("t2", 1))
     assert gate_result(now, before, settings=settings).exit_code == 1
     accepted = gate_result(now, before, settings=settings, accepted=(case,))
-    assert (accepted.exit_code, states(accepted)) == (0, [ExemptionState.ACCEPTED])
-    both = suite(range(0), critical("t[1]", 0), critical("t2", 0))
+    assert (accepted.exit_code, list_states(accepted)) == (0, [ExemptionState.ACCEPTED])
+    both = suite(range(0), critical_case("t[1]", 0), critical_case("t2", 0))
     result = gate_result(both, before, settings=settings, accepted=(case,))
     assert [each.value.split(" newly fails")[0] for each in result.verdict.failed] == ["the t2 (t2)"]
-    assert states(gate_result(before, before, settings=settings, accepted=(case,))) == [ExemptionState.NOT_NEEDED]
+    assert list_states(gate_result(before, before, settings=settings, accepted=(case,))) == [ExemptionState.NOT_NEEDED]
     gone = gate_result(suite(range(0)), suite(range(0)), accepted=(case,))
-    assert states(gone) == [ExemptionState.UNMATCHED]
+    assert list_states(gone) == [ExemptionState.UNMATCHED]
 
 
-def flaky(score: float | None, **fields: object) -> Trial:
+def flaky_case(score: float | None, **fields: object) -> Trial:
     """A critical case; without a score it has an error."""
     error = ErrorInfo("ValueError", "broken") if score is None else None
     scores = [] if score is None else [Score("accuracy", score)]
@@ -174,9 +174,9 @@ def flaky(score: float | None, **fields: object) -> Trial:
 
 def test_cases_in_quarantine_count_on_neither_side() -> None:
     settings = Settings(min_pass_rate=1, fail_on_critical=True, max_error_rate=0, max_drop={"*": 0})
-    before = suite(range(0), flaky(1), threshold=True)
+    before = suite(range(0), flaky_case(1), threshold=True)
     for score, status in ((0.0, Status.FAILED), (None, Status.ERRORED)):
-        now = suite(range(0), flaky(score), threshold=True)
+        now = suite(range(0), flaky_case(score), threshold=True)
         assert gate_result(now, before, settings=settings).exit_code != 0
         result = gate_result(now, before, settings=settings, quarantined=(FLAKY,))
         assert result.exit_code == 0, result.verdict.failed
@@ -190,7 +190,7 @@ def test_cases_in_quarantine_count_on_neither_side() -> None:
 
 
 def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
-    before = suite(range(0), flaky(1))
+    before = suite(range(0), flaky_case(1))
     for entry, found in (
         (FLAKY, 1),
         (replace(FLAKY, case="a flaky one"), 1),
@@ -199,17 +199,17 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
         (replace(FLAKY, suite="other"), 0),
         (replace(FLAKY, until="2026-11-22"), 0),
     ):
-        result = gate_result(suite(range(0), flaky(1)), before, quarantined=(entry,))
+        result = gate_result(suite(range(0), flaky_case(1)), before, quarantined=(entry,))
         assert len(result.comparison.quarantined) == found
         if found:
             assert result.comparison.quarantined[0].stable_runs == 2
         else:
-            assert states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
+            assert list_states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
 
 
 def test_stable_runs_of_the_base_count() -> None:
     def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
-        run = make_run(suite(range(0), flaky(score), threshold=True))
+        run = make_run(suite(range(0), flaky_case(score), threshold=True))
         if carried:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
@@ -231,14 +231,14 @@ def test_stable_runs_of_the_base_count() -> None:
 
 
 def test_the_base_decides_about_the_cases_that_it_has() -> None:
-    now = suite(range(1), flaky(0, name="a stable one", hash="x"))
+    now = suite(range(1), flaky_case(0, name="a stable one", hash="x"))
     now = replace(now, trials=[replace(now.trials[0], tags=("slow",)), *now.trials[1:]])
     entry = replace(FLAKY, case="", tags=("slow",))
     for base_decides, left_out in ((True, ["x"]), (False, ["c0", "x"])):
         result = gate_result(now, suite(range(0)), quarantined=(entry,), base_decides=base_decides)
         assert [each.case for each in result.comparison.quarantined] == left_out
-    kept = gate_result(suite(range(0), flaky(0, tags=(), name="x")), suite(range(0), flaky(1)), quarantined=(entry,),
-                  base_decides=True)  # fmt: skip
+    new, base = suite(range(0), flaky_case(0, tags=(), name="x")), suite(range(0), flaky_case(1))
+    kept = gate_result(new, base, quarantined=(entry,), base_decides=True)
     assert [each.case for each in kept.comparison.quarantined] == ["flaky 1"]
 
 
@@ -251,7 +251,7 @@ def test_a_suite_without_any_other_case_is_unmeasurable() -> None:
 
 def test_assertions_broken_only_in_quarantine_pass() -> None:
     for low, exit_code in ((range(0), 0), (range(1), 1)):
-        run = make_run(suite(low, flaky(0), threshold=True))
+        run = make_run(suite(low, flaky_case(0), threshold=True))
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
         exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
         settings = Settings(min_pass_rate=0)
@@ -260,7 +260,7 @@ def test_assertions_broken_only_in_quarantine_pass() -> None:
 
 def test_every_report_has_both() -> None:
     result = gate_result(
-        suite(range(10), flaky(0)), suite(range(0), flaky(1)), accepted=(DROP,), quarantined=(FLAKY,)
+        suite(range(10), flaky_case(0)), suite(range(0), flaky_case(1)), accepted=(DROP,), quarantined=(FLAKY,)
     )  # fmt: skip
     view = view_of(result)
     comment, page, xml = ("".join(each.render(view)) for each in (markdown, html, junit))
@@ -286,7 +286,7 @@ def test_no_text_of_an_entry_changes_the_format_of_a_report() -> None:
         flaky_cases = replace(FLAKY, owner=text, reason=text, place=text)
         expired = replace(drop, suite=text, evaluator=text, until="2026-11-22")
         result = gate_result(
-            *(suite(range(10), flaky(0, name=text)), suite(range(0), flaky(1, name=text))),
+            *(suite(range(10), flaky_case(0, name=text)), suite(range(0), flaky_case(1, name=text))),
             accepted=(drop, expired),
             quarantined=(flaky_cases, replace(flaky_cases, case=text, tags=(text,))),
         )
@@ -311,7 +311,9 @@ def console_text(view: ReportView) -> str:
 
 
 def test_the_terminal_lists_both() -> None:
-    result = gate_result(suite(range(10), flaky(0)), suite(range(0), flaky(1)), accepted=(DROP,), quarantined=(FLAKY,))
+    result = gate_result(
+        suite(range(10), flaky_case(0)), suite(range(0), flaky_case(1)), accepted=(DROP,), quarantined=(FLAKY,)
+    )
     text = " ".join(console_text(view_of(result)).split())
     assert "≈ Accepted regression: demo · accuracy: −0.250" in text
     assert "1 case in quarantine, left out of every gate:" in text
@@ -324,8 +326,8 @@ def test_the_comment_counts_them_as_changes() -> None:
         (gate_result(drop, quiet, accepted=(DROP,)), True),
         (gate_result(quiet, quiet, accepted=(DROP,)), False),
         (gate_result(quiet, quiet, accepted=(replace(DROP, until="2026-11-22"),)), True),
-        (gate_result(suite(range(0), flaky(0)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), True),
-        (gate_result(suite(range(0), flaky(1)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), False),
+        (gate_result(suite(range(0), flaky_case(0)), suite(range(0), flaky_case(1)), quarantined=(FLAKY,)), True),
+        (gate_result(suite(range(0), flaky_case(1)), suite(range(0), flaky_case(1)), quarantined=(FLAKY,)), False),
     ):
         assert is_wanted(view_of(result), CommentMode.CHANGES) is wanted
         assert not is_wanted(view_of(result), CommentMode.FAILURES)

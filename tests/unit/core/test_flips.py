@@ -24,7 +24,7 @@ def run_of(trials: dict[str, str]) -> Run:
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 
-def flipped(comparison: Comparison) -> tuple[list[str], list[str]]:
+def list_flips(comparison: Comparison) -> tuple[list[str], list[str]]:
     hashes = comparison.run.suites[0].columns.hashes
     failing, passing = comparison.newly_failing, comparison.newly_passing
     return [hashes[flip.row] for flip in failing], [hashes[flip.row] for flip in passing]
@@ -43,14 +43,14 @@ def flipped(comparison: Comparison) -> tuple[list[str], list[str]]:
     ],
 )
 def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tuple[list[str], list[str]]) -> None:
-    assert flipped(compare(run_of({"c": new}), run_of({"c": old}))) == found
+    assert list_flips(compare(run_of({"c": new}), run_of({"c": old}))) == found
 
 
 def test_the_order_of_failing_trials_is_ignored() -> None:
     old = {f"c{at}": "PPF" for at in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
-    assert flipped(comparison) == ([], [])
+    assert list_flips(comparison) == ([], [])
     assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
 
 

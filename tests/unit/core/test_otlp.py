@@ -128,9 +128,9 @@ def test_without_protobuf_the_package_is_named(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(MissingExtra, match=r"opentelemetry-proto.*\n.*scoregate\[otlp\]"):
         read_otlp(data)
     buffer = SpanBuffer()
-    with pytest.raises(OtlpError) as caught:
+    with pytest.raises(OtlpError) as exc_info:
         buffer.add_request(data, {"content-type": PROTOBUF})
-    assert caught.value.status == 415
+    assert exc_info.value.status == 415
     assert "opentelemetry-proto" in buffer.describe_losses()
     buffer.add_request(dump("search"), {"content-type": f"{JSON}; charset=utf-8"})
     assert len(buffer.spans) == 1
@@ -148,9 +148,9 @@ def test_spans_over_a_limit_are_counted() -> None:
         (dump("a"), {"content-type": JSON, "content-encoding": "br"}, 415),
         (gzip.compress(b" " * 500_000), {"content-type": JSON, "content-encoding": "gzip"}, 413),
     ):
-        with pytest.raises(OtlpError) as caught:
+        with pytest.raises(OtlpError) as exc_info:
             buffer.add_request(body, headers)
-        assert caught.value.status == status
+        assert exc_info.value.status == status
     assert sum(buffer.losses.values()) == 100
 
 

@@ -30,16 +30,18 @@ def need_of(run: Run, base: Run | None, drop: float) -> RequiredSize:
     return next(iter(required_sizes(compare(run, base), drop)))
 
 
-def noisy(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
+def draw_scores(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
     return [[min(1.0, max(0.0, source.gauss(0.6 - shift, 0.15))) for _ in range(repeats)] for _ in range(n)]
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_the_suggested_cases_have_80_percent_power(repeats: int) -> None:
     source = random.Random(7)
-    pilot = need_of(run_of(noisy(source, 400, repeats)), run_of(noisy(source, 400, repeats)), 0.05)
+    pilot = need_of(run_of(draw_scores(source, 400, repeats)), run_of(draw_scores(source, 400, repeats)), 0.05)
     found = sum(
-        compare(run_of(noisy(source, pilot.cases, repeats, 0.05)), run_of(noisy(source, pilot.cases, repeats)))
+        compare(
+            run_of(draw_scores(source, pilot.cases, repeats, 0.05)), run_of(draw_scores(source, pilot.cases, repeats))
+        )
         .rows[0]
         .label
         is RowLabel.WORSE
@@ -50,7 +52,7 @@ def test_the_suggested_cases_have_80_percent_power(repeats: int) -> None:
 
 def test_repeats_help_with_noise_within_cases() -> None:
     source = random.Random(3)
-    need = need_of(run_of(noisy(source, 60, 3)), run_of(noisy(source, 60, 3)), 0.03)
+    need = need_of(run_of(draw_scores(source, 60, 3)), run_of(draw_scores(source, 60, 3)), 0.03)
     assert need.more_repeats is not None
     assert need.more_repeats > 3
     assert need.source.endswith("repeats")

@@ -55,13 +55,13 @@ def ratio(new: Run, old: Run) -> tuple[Conclusion, str]:
     return one.conclusion, one.value
 
 
-def left_out(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
+def excluded_reasons(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
     found = verdict(new, old, limits)
     assert not [each for each in found.findings if each.rule == "cost ratio"]
     return [each.value for each in found.left_out]
 
 
-def limited(new: Run, limit: float) -> Finding:
+def check_limit(new: Run, limit: float) -> Finding:
     found = evaluate_gates(compare(new, None), Policy(Limits(max_cost=limit))).findings
     return next(each for each in found if each.rule == "cost")
 
@@ -92,7 +92,7 @@ def test_unknown_values_of_one_side() -> None:
     assert ratio(run(1.0), run()) == (PASSED, "unknown in the baseline")
 
 
-def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
+def make_judged_run(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
     """A run whose tasks cost 0.1 each and whose judge has this cost, unless its answer was cached."""
     result, columns = run(), Columns()
     for at in range(12):
@@ -103,14 +103,17 @@ def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
 
 
 def test_cases_with_cached_judges_are_not_compared() -> None:
-    assert ratio(judged(), judged(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
-    assert ratio(judged(0.3, stored=range(3)), judged())[0] is FAILED
-    for new, old in ((judged(9.0), judged(stored=range(12))), (judged(9.0, stored=range(12)), judged())):
-        assert left_out(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
+    assert ratio(make_judged_run(), make_judged_run(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
+    assert ratio(make_judged_run(0.3, stored=range(3)), make_judged_run())[0] is FAILED
+    for new, old in (
+        (make_judged_run(9.0), make_judged_run(stored=range(12))),
+        (make_judged_run(9.0, stored=range(12)), make_judged_run()),
+    ):
+        assert excluded_reasons(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
 
 
 def test_an_inapplicable_limit_has_a_reason() -> None:
-    assert left_out(run(), run()) == ["neither run knows its cost"]
+    assert excluded_reasons(run(), run()) == ["neither run knows its cost"]
     stored = "answers were read from a store, which takes no time and costs nothing"
     every = range(12)
     for new, old in (
@@ -120,13 +123,13 @@ def test_an_inapplicable_limit_has_a_reason() -> None:
         (run(0.5, cached_rows=range(3)), run(1.0)),  # a part of the calls was paid
         (run(1.0), run(0.3, calls=9, stored=4)),
     ):
-        assert left_out(new, old) == [stored], (new, old)
+        assert excluded_reasons(new, old) == [stored], (new, old)
     one = run(cases=[0.1, nan])
-    assert left_out(one, run(cases=[nan, 0.1])) == ["no case has a value in both runs"]
+    assert excluded_reasons(one, run(cases=[nan, 0.1])) == ["no case has a value in both runs"]
     off = replace(RATIO, severity={"cost_ratio": Severity.OFF})
-    assert left_out(run(), run(), off) == []
+    assert excluded_reasons(run(), run(), off) == []
     latency = Limits(max_p95_ratio=2.0, max_tokens_ratio=2.0)
-    assert left_out(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
+    assert excluded_reasons(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
 
 
 def test_cached_cases_are_not_compared() -> None:
@@ -164,13 +167,16 @@ def test_calls_of_any_suite_make_a_ratio_unmeasurable_unless_it_fails_without_th
 def test_a_limit_holds_if_it_holds_with_the_calls_of_any_suite() -> None:
     new = run(cases=[0.1] * 10, shared=Usage(5, cost=0.5))
     suffix = " with calls of evals/demo.py that name none of its suites"
-    assert (limited(new, 0.9).conclusion, limited(new, 0.9).value) == (FAILED, f"$1.00, up to $1.50{suffix}")
-    assert limited(new, 1.2).conclusion is UNMEASURABLE
-    assert limited(new, 1.5).conclusion is PASSED
+    assert (check_limit(new, 0.9).conclusion, check_limit(new, 0.9).value) == (FAILED, f"$1.00, up to $1.50{suffix}")
+    assert check_limit(new, 1.2).conclusion is UNMEASURABLE
+    assert check_limit(new, 1.5).conclusion is PASSED
     only = run(shared=Usage(5, cost=0.5))
-    assert (limited(only, 0.4).conclusion, limited(only, 0.4).value) == (UNMEASURABLE, f"unknown, up to $0.50{suffix}")
-    assert limited(only, 0.5).conclusion is PASSED
-    assert limited(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
+    assert (check_limit(only, 0.4).conclusion, check_limit(only, 0.4).value) == (
+        UNMEASURABLE,
+        f"unknown, up to $0.50{suffix}",
+    )
+    assert check_limit(only, 0.5).conclusion is PASSED
+    assert check_limit(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
 
 
 def test_a_limit_is_shown_as_set() -> None:
@@ -181,7 +187,7 @@ def test_a_limit_is_shown_as_set() -> None:
         (0.00375, "$0.003750", "≤ $0.003750"),
         (12.0, "$0.0037", "≤ $12.00"),
     ):
-        found = limited(run(cases=[0.00375]), limit)
+        found = check_limit(run(cases=[0.00375]), limit)
         assert (found.value, found.limit) == (value, shown)
     sums = 0.1 + 0.2, 0.3
-    assert {limited(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}
+    assert {check_limit(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}

@@ -146,7 +146,7 @@ def span(number: int, parent: int, start: int, **attributes: Any) -> Span:
     return Span(str(number), "span", str(parent), start, start + 2_000_000_000, attributes=attributes)
 
 
-def genai(number: int, parent: int, start: int, operation: str, **values: Any) -> Span:
+def genai_span(number: int, parent: int, start: int, operation: str, **values: Any) -> Span:
     attributes = {f"gen_ai.{name.replace('__', '.')}": value for name, value in values.items()}
     return span(number, parent, start, **{"gen_ai.operation.name": operation, **attributes})
 
@@ -161,8 +161,8 @@ def test_genai_spans_are_read() -> None:
         {"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "Nine."}]}
     ]
     chats = [
-        genai(2, 1, 20, "chat", input__messages=json.dumps(asked), output__messages=json.dumps(answered)),
-        genai(
+        genai_span(2, 1, 20, "chat", input__messages=json.dumps(asked), output__messages=json.dumps(answered)),
+        genai_span(
             4, 1, 40, "chat",
             input__messages=json.dumps([*asked, *answered, *response]), output__messages=json.dumps(final),
         ),
@@ -170,7 +170,7 @@ def test_genai_spans_are_read() -> None:
     messages = [Message("user", "Hours?")]
     end = [Message("reasoning", "hm"), Message("assistant", "Nine.")]
     assert read_spans(chats) == [*messages, ToolCall("search", {"q": 1}, "at 9"), *end]
-    tool = genai(
+    tool = genai_span(
         3, 1, 30, "execute_tool", tool__name="search", tool__call__arguments='{"q": 1}', tool__call__result="at 9"
     )
     assert read_spans([chats[1], tool, chats[0]]) == [
@@ -186,17 +186,19 @@ def test_tools_of_the_provider_have_no_own_span() -> None:
         {"type": "server_tool_call_response", "id": "1", "server_tool_call_response": {"response": "y"}},
         {"type": "tool_call", "id": "2", "name": "log", "arguments": {}},
     ]
-    chat = genai(2, 1, 20, "chat", output__messages=json.dumps([{"role": "assistant", "parts": parts}]))
-    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    chat = genai_span(2, 1, 20, "chat", output__messages=json.dumps([{"role": "assistant", "parts": parts}]))
+    tool = genai_span(3, 1, 30, "execute_tool", tool__name="log")
     expected = [ToolCall("web_search", {"q": "x"}, "y"), ToolCall("log", duration_s=2.0)]
     assert read_spans([chat, tool]) == expected
 
 
 def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -> None:
-    silent, tool = genai(2, 1, 20, "chat"), genai(3, 1, 30, "execute_tool", tool__name="log")
-    answered = genai(4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}]))
+    silent, tool = genai_span(2, 1, 20, "chat"), genai_span(3, 1, 30, "execute_tool", tool__name="log")
+    answered = genai_span(
+        4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}])
+    )
     part = {"type": "tool_call", "id": "1", "name": "search", "arguments": {}}
-    calling = genai(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
+    calling = genai_span(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
     flat = {"openinference.span.kind": "LLM", "output.value": "done"}
     complete = {**flat, "llm.output_messages.0.message.role": "assistant"}
     for spans, reason in (
@@ -231,7 +233,7 @@ def test_the_answer_of_a_stream_is_known_only_if_a_later_request_repeats_it() ->
 
 
 def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
-    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    tool = genai_span(3, 1, 30, "execute_tool", tool__name="log")
     for response in (
         {"output": [{"type": "web_search_call", "id": "w"}]},
         {"content": [{"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}]},
@@ -247,11 +249,11 @@ def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
 
 def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
     spans = [
-        genai(1, 0, 0, "invoke_agent", agent__name="main"),
-        genai(2, 1, 10, "execute_tool", tool__name="plan"),
-        genai(3, 2, 20, "invoke_agent", agent__name="helper"),
-        genai(4, 3, 30, "execute_tool", tool__name="search"),
-        genai(5, 4, 35, "execute_tool", tool__name="fetch"),
+        genai_span(1, 0, 0, "invoke_agent", agent__name="main"),
+        genai_span(2, 1, 10, "execute_tool", tool__name="plan"),
+        genai_span(3, 2, 20, "invoke_agent", agent__name="helper"),
+        genai_span(4, 3, 30, "execute_tool", tool__name="search"),
+        genai_span(5, 4, 35, "execute_tool", tool__name="fetch"),
     ]
     trajectory = Trajectory(read_spans(spans))
     assert [(call.name, call.agent) for call in trajectory.tool_calls] == [

@@ -34,13 +34,13 @@ def rank(*variants: ExampleSuite, criteria: Criteria | None = None, difference: 
     return ranking
 
 
-def states(ranking: VariantRanking) -> dict[str, str]:
+def states_of(ranking: VariantRanking) -> dict[str, str]:
     return {row.name: str(row.state) for row in ranking.rows}
 
 
 def test_one_variant_is_the_best() -> None:
     ranking = rank(variant("b", flips(60, range(20))), variant("a", flips(60)), variant("c", flips(60, range(40))))
-    assert states(ranking) == {"a": "best", "b": "worse", "c": "worse"}
+    assert states_of(ranking) == {"a": "best", "b": "worse", "c": "worse"}
     assert [(row.rank, row.last_rank) for row in ranking.rows] == [(1, 1), (2, 2), (3, 3)]
     assert ranking.best is not None
     assert (ranking.best.name, ranking.best.low, ranking.needed_cases) == ("a", None, None)
@@ -54,7 +54,7 @@ def test_one_variant_is_the_best() -> None:
 
 def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
     ranking = rank(variant("a", flips(60, [1])), variant("b", flips(60, range(30))), variant("c", flips(60, [2, 3])))
-    assert states(ranking) == {"a": "may be the best", "c": "may be the best", "b": "worse"}
+    assert states_of(ranking) == {"a": "may be the best", "c": "may be the best", "b": "worse"}
     assert [(row.rank, row.last_rank) for row in ranking.rows] == [(1, 2), (1, 2), (3, 3)]
     assert ranking.best is None
     assert [row.name for row in ranking.candidates] == ["a", "c"]
@@ -70,7 +70,7 @@ def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
 
 def test_equal_variants_stay_equal() -> None:
     ranking = rank(variant("a", flips(60)), variant("b", flips(60)))
-    assert states(ranking) == {"a": "may be the best", "b": "may be the best"}
+    assert states_of(ranking) == {"a": "may be the best", "b": "may be the best"}
     assert ranking.rows[1].delta == 0
 
 
@@ -90,7 +90,7 @@ def test_lower_can_be_better() -> None:
 def test_a_variant_with_many_missing_scores_is_never_ranked() -> None:
     broken = [ERROR if at < 20 else 1.0 for at in range(60)]
     ranking = rank(variant("a", flips(60, range(6))), variant("broken", broken), variant("b", flips(60, range(50))))
-    assert states(ranking) == {"a": "best", "b": "worse", "broken": "not comparable"}
+    assert states_of(ranking) == {"a": "best", "b": "worse", "broken": "not comparable"}
     row = ranking.rows[-1]
     assert (row.rank, row.mean, row.errors, row.missing, row.scored) == (None, 1.0, 20, 20, 40)
     assert row.reason == "20 of 60 cases have no score"

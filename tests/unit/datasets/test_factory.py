@@ -153,10 +153,10 @@ def test_each_type_of_column_accepts_only_its_values(datasets: Datasets, type_: 
 )
 def test_an_invalid_row_adds_none(datasets: Datasets, row: dict[str, Any], message: str) -> None:
     dataset = datasets.create("golden", TEXTS)
-    with pytest.raises(JudgmentValidationError) as raised:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         dataset.add_examples([ROW, ROW, row])
-    assert f"example 3: {message}" in raised.value.message
-    assert "Nothing was added" in raised.value.advice
+    assert f"example 3: {message}" in exc_info.value.message
+    assert "Nothing was added" in exc_info.value.advice
     assert len(datasets.get("golden")) == 0
     assert len(dataset.versions()) == 1
 
@@ -202,9 +202,9 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
     ],
 )
 def test_an_invalid_schema_is_a_value_error(datasets: Datasets, schema: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as raised:
+    with pytest.raises(ValueError, match=message) as exc_info:
         datasets.create("golden", schema)
-    assert isinstance(raised.value, JudgmentError)
+    assert isinstance(exc_info.value, JudgmentError)
     assert datasets.list() == []
 
 

@@ -69,11 +69,11 @@ def test_an_invalid_row_writes_nothing(datasets: Datasets, folder: Path, line: s
     rows.write_text(rows.read_text() + "\n" + line + "\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for act in (lambda: datasets.get("golden"), lambda: datasets.versions("golden"), lambda: inputs(datasets, 1)):
-        with pytest.raises(StoreError) as raised:
+        with pytest.raises(StoreError) as exc_info:
             act()
-        assert "golden/rows.jsonl:6: " in raised.value.message
-        assert message in raised.value.message
-        assert raised.value.advice
+        assert "golden/rows.jsonl:6: " in exc_info.value.message
+        assert message in exc_info.value.message
+        assert exc_info.value.advice
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert [info.entries for info in datasets.list()] == [4]
 

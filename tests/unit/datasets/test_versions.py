@@ -30,7 +30,7 @@ SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "more": {
 
 
 @dataclass
-class Known:
+class KnownVersion:
     """The rows of a version and their ids."""
 
     rows: list[dict[str, Any]]
@@ -44,7 +44,7 @@ class Editing(RuleBasedStateMachine):
         super().__init__()
         self.folder = TemporaryDirectory()
         self.client = Client(store=self.folder.name)
-        self.known: list[Known] = []
+        self.known: list[KnownVersion] = []
 
     @property
     def file(self) -> Path:
@@ -53,13 +53,13 @@ class Editing(RuleBasedStateMachine):
     @initialize(rows=st.lists(ROWS, max_size=4))
     def create(self, rows: list[dict[str, Any]]) -> None:
         self.client.datasets.create("d", SCHEMA, rows)
-        self.known = [Known(rows)]
+        self.known = [KnownVersion(rows)]
 
     @rule(rows=st.lists(ROWS, max_size=4))
     def add(self, rows: list[dict[str, Any]]) -> None:
         self.client.datasets.get("d").add_examples(rows)
         if rows:
-            self.known.append(Known(self.known[-1].rows + rows))
+            self.known.append(KnownVersion(self.known[-1].rows + rows))
 
     @rule(
         seed=st.integers(0, 2**16),
@@ -80,7 +80,7 @@ class Editing(RuleBasedStateMachine):
         lines = [json.dumps(dict(reversed(row.items())), ensure_ascii=dice.random() < 0.5) for row in rows]
         self.file.write_text("".join(f"{indent}{line}\n{indent}\n" for line in lines), encoding="utf-8")
         if repr(rows) != repr(self.known[-1].rows):
-            self.known.append(Known(rows))
+            self.known.append(KnownVersion(rows))
         if look:
             self.client.datasets.versions("d")
         else:
@@ -94,7 +94,7 @@ class Editing(RuleBasedStateMachine):
         self.client.datasets.get("d").add_examples([{"text": "killed", "more": {}}])
         written = history.read_bytes()
         history.write_bytes(before + written[len(before) : -1][:-cut])
-        self.known.append(Known([*self.known[-1].rows, {"text": "killed", "more": {}}]))
+        self.known.append(KnownVersion([*self.known[-1].rows, {"text": "killed", "more": {}}]))
 
     @invariant()
     def every_version_gives_back_what_was_there(self) -> None:

@@ -130,9 +130,9 @@ def test_values_of_variables_are_no_templates() -> None:
 )
 def test_templates_are_sandboxed(text: str, mapping: Any) -> None:
     definition = StoredEndpoint(url="http://here", request_mapping=mapping(text))
-    with pytest.raises(EndpointError) as caught:
+    with pytest.raises(EndpointError) as exc_info:
         compile_request(definition, PLACE).content(context())
-    assert caught.value.kind in ("configuration_error", "mapping_error")
+    assert exc_info.value.kind in ("configuration_error", "mapping_error")
 
 
 def test_answers_contain_no_templates_or_paths() -> None:
@@ -158,9 +158,9 @@ def test_fields_of_a_reply_are_normalized() -> None:
 
 @pytest.mark.parametrize("text", ["data.text", "$.a[", "{{ a", "$$"])
 def test_an_invalid_response_mapping_is_refused(text: str) -> None:
-    with pytest.raises(EndpointError) as caught:
+    with pytest.raises(EndpointError) as exc_info:
         compile_fields({"output": text}, PLACE)
-    assert caught.value.kind == "configuration_error"
+    assert exc_info.value.kind == "configuration_error"
 
 
 STEPS = st.lists(st.sampled_from([".a", ".b", "[0]", "[1]", "['a']", '["b"]']), max_size=4).map(

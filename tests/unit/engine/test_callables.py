@@ -104,7 +104,7 @@ _numbers = itertools.count()
 
 
 @pytest.fixture
-def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
+def fingerprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
     """Fingerprints the value of an expression in a module with this source."""
     monkeypatch.syspath_prepend(tmp_path)
     parameters: list[str] = []
@@ -120,26 +120,26 @@ def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
         del sys.modules[name]
 
 
-def changed(old: str, new: str) -> str:
+def change_source(old: str, new: str) -> str:
     assert old in BASE
     return BASE.replace(old, new)
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_every_kind_has_one_and_equal_code_keeps_it(of: Any, what: str) -> None:
-    assert None not in (of(what).source, of(what).parameters)
+def test_every_kind_has_one_and_equal_code_keeps_it(fingerprint: Any, what: str) -> None:
+    assert None not in (fingerprint(what).source, fingerprint(what).parameters)
     for old, new in SAME.values():
-        assert of(what, changed(old, new)) == of(what)
+        assert fingerprint(what, change_source(old, new)) == fingerprint(what)
 
 
 @pytest.mark.parametrize(("what", "old", "new"), SOURCE.values(), ids=SOURCE)
-def test_dependencies_change_its_source(of: Any, what: str, old: str, new: str) -> None:
-    assert of(what, changed(old, new)).source != of(what).source
+def test_dependencies_change_its_source(fingerprint: Any, what: str, old: str, new: str) -> None:
+    assert fingerprint(what, change_source(old, new)).source != fingerprint(what).source
 
 
 @pytest.mark.parametrize(("one", "other"), PARAMETERS)
-def test_arguments_change_its_parameters(of: Any, one: str, other: str) -> None:
-    assert of(one).parameters != of(other).parameters
+def test_arguments_change_its_parameters(fingerprint: Any, one: str, other: str) -> None:
+    assert fingerprint(one).parameters != fingerprint(other).parameters
 
 
 def test_missing_source_is_unknown() -> None:

@@ -13,9 +13,9 @@ async def fail() -> None:
 
 @pytest.mark.parametrize("in_new_thread", [False, True])
 def test_an_error_has_no_other_context(in_new_thread: bool) -> None:
-    with pytest.raises(ValueError, match="wrong") as raised:
+    with pytest.raises(ValueError, match="wrong") as exc_info:
         run_sync(fail, in_new_thread=in_new_thread)
-    assert raised.value.__context__ is None
+    assert exc_info.value.__context__ is None
 
 
 @pytest.mark.anyio

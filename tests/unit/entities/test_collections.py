@@ -143,10 +143,10 @@ def test_an_endpoint_is_stored_without_secrets(monkeypatch: pytest.MonkeyPatch) 
     assert (pulled.auth_token, pulled.url, pulled.connection_type) == ("${BOT_KEY}", bot.url, "REST")
     assert "BOT_KEY" not in f"{pulled}{pulled!r}"
     pulled.auth_token = "sk-1234567890"
-    with pytest.raises(EntityError) as raised:
+    with pytest.raises(EntityError) as exc_info:
         pulled.push()
-    assert "auth_token" in str(raised.value)
-    assert "sk-12" not in f"{raised.value}{pulled}{pulled!r}"
+    assert "auth_token" in str(exc_info.value)
+    assert "sk-12" not in f"{exc_info.value}{pulled}{pulled!r}"
     with pytest.raises(ValueError, match=r"^Required fields for push: name, connection_type$"):
         Endpoint().push()
 

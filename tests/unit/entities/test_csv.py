@@ -41,13 +41,13 @@ MULTI = st.builds(Test, prompt=st.none() | PROMPTS, test_configuration=TALKS, me
 SETS = st.lists(SINGLE, min_size=1, max_size=4) | st.lists(MULTI, min_size=1, max_size=4)
 
 
-def table(tmp_path: Path, text: str | bytes) -> Path:
+def write_table(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "tests.csv"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
-def plain(tests: list[Test] | None) -> list[dict[str, Any]]:
+def to_dicts(tests: list[Test] | None) -> list[dict[str, Any]]:
     return [{**test.to_dict(), "test_type": test.turns} for test in tests or []]
 
 
@@ -61,7 +61,7 @@ def test_tests_round_trip(
         test.id = f"=id {number}"
     getattr(TestSet(name="x", tests=tests), f"to_{kind}")(path)
     back = getattr(TestSet, f"from_{kind}")(path)
-    assert plain(back.tests) == plain(tests)
+    assert to_dicts(back.tests) == to_dicts(tests)
 
 
 def test_only_needed_columns_are_written(tmp_path: Path) -> None:
@@ -79,7 +79,9 @@ def test_only_needed_columns_are_written(tmp_path: Path) -> None:
 
 
 def test_documented_columns_are_read(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n")
+    path = write_table(
+        tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n"
+    )
     found = TestSet.from_csv(path, "N", "D", "S")
     assert (found.name, found.description, found.short_description) == ("N", "D", "S")
     assert (found.test_count, found.test_set_type, found.behaviors) == (2, TestType.SINGLE_TURN, ["Answers", "C"])
@@ -105,17 +107,17 @@ def test_the_delimiter_is_found_and_named(tmp_path: Path, delimiter: str, caplog
 
 
 def test_rows_have_their_first_line(tmp_path: Path) -> None:
-    path = table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
+    path = write_table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
     assert [test.source_line for test in read_tests(path)] == [2, 7, 9]
 
 
 def test_requirement_is_a_column_and_headers_ignore_case(tmp_path: Path) -> None:
-    path = table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
+    path = write_table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
     assert TestSet.from_csv(path).behaviors == ["b"]
 
 
 def test_types_are_inferred(tmp_path: Path) -> None:
-    path = table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
+    path = write_table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
     found = TestSet.from_csv(path)
     assert found.test_set_type is TestType.MULTI_TURN
     assert [test.test_type for test in found.tests or []] == [TestType.MULTI_TURN] * 2
@@ -123,7 +125,7 @@ def test_types_are_inferred(tmp_path: Path) -> None:
 
 
 def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
+    path = write_table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
     with pytest.warns(UserWarning, match="there is no column") as caught:
         assert TestSet.from_csv(path).test_count == 1
     assert [str(each.message).partition(": ")[2] for each in caught] == [
@@ -160,29 +162,29 @@ def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
     ],
 )
 def test_errors_have_a_position(tmp_path: Path, text: str | bytes, message: str) -> None:
-    path = table(tmp_path, text)
-    with pytest.raises(InvalidTests) as raised:
+    path = write_table(tmp_path, text)
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_csv(path)
-    assert f"{path}{message}" in raised.value.message
-    assert isinstance(raised.value, ValueError)
+    assert f"{path}{message}" in exc_info.value.message
+    assert isinstance(exc_info.value, ValueError)
 
 
 def test_at_most_ten_problems_are_listed(tmp_path: Path) -> None:
-    path = table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
-    with pytest.raises(InvalidTests) as raised:
+    path = write_table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_csv(path)
-    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
+    assert [line.split(":")[1] for line in exc_info.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
 
 
 def test_no_tests_are_allowed_on_request(tmp_path: Path) -> None:
-    empty = TestSet.from_csv(table(tmp_path, HEADER + "\n"), allow_empty=True)
+    empty = TestSet.from_csv(write_table(tmp_path, HEADER + "\n"), allow_empty=True)
     assert (empty.test_count, empty.test_set_type) == (0, TestType.SINGLE_TURN)
     with pytest.raises(EntityError, match="Test set has no tests to export"):
         empty.to_csv(tmp_path / "out.csv")
 
 
 def test_both_types_are_refused_in_a_set_but_not_by_the_reader(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},goal\nq,c,t,b,\n,c,t,b,g\n")
+    path = write_table(tmp_path, f"{HEADER},goal\nq,c,t,b,\n,c,t,b,g\n")
     with pytest.raises(ValueError, match=r"mixed test types: \['Multi-Turn', 'Single-Turn'\]. Split the tests"):
         TestSet.from_csv(path)
     assert [test.turns.value for test in read_tests(path)] == ["Single-Turn", "Multi-Turn"]
@@ -211,16 +213,16 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
 def test_a_plain_table_has_no_warnings(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read_contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
+        assert read_contents(TestSet.from_csv(write_table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
 
 
 def test_a_cell_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LONGEST_CELL", 200_000)
     before = csv.field_size_limit(1000)
     try:
-        path = table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
+        path = write_table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
         assert TestSet.from_csv(path).test_count == 1
-        path = table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
+        path = write_table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
         with pytest.raises(InvalidTests, match=r"tests\.csv:3: .* is not CSV: field larger than field limit"):
             TestSet.from_csv(path)
     finally:
@@ -230,7 +232,7 @@ def test_a_cell_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("text", ['content\n"open', "content\na,b", "content\na\nb", b"content\n\xff"])
 def test_an_invalid_prompt_file_is_refused(tmp_path: Path, text: str | bytes) -> None:
     with pytest.raises(EntityError, match=r"tests\.csv"):
-        Prompt.from_csv(table(tmp_path, text))
+        Prompt.from_csv(write_table(tmp_path, text))
 
 
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:
@@ -242,7 +244,7 @@ def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
-    assert plain(TestSet.from_csv(path).tests) == plain(before.tests)
+    assert to_dicts(TestSet.from_csv(path).tests) == to_dicts(before.tests)
     Prompt(content=formula).to_csv(path)
     assert f"'{formula[:6]}" in path.read_text(encoding="utf-8")
     assert Prompt.from_csv(path).content == formula

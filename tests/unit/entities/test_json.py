@@ -65,18 +65,18 @@ def test_lines_equal_the_stores(tmp_path: Path) -> None:
 def test_errors_of_json_are_named(tmp_path: Path, text: str | bytes, message: str) -> None:
     path = tmp_path / "tests.json"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    with pytest.raises(InvalidTests) as raised:
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_json(path)
-    assert message in raised.value.message
-    assert str(path) in raised.value.message
+    assert message in exc_info.value.message
+    assert str(path) in exc_info.value.message
 
 
 def test_errors_of_lines_are_named_and_none_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_bytes(json.dumps(FLAT).encode() + b'\n{\n[]\n"\xff"\n{"category": "c"}\n')
-    with pytest.raises(InvalidTests) as raised:
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_jsonl(path)
-    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == ["2", "3", "4", "5"]
+    assert [line.split(":")[1] for line in exc_info.value.message.splitlines()] == ["2", "3", "4", "5"]
 
 
 def test_unknown_fields_are_named_once(tmp_path: Path) -> None:

@@ -274,10 +274,10 @@ def test_a_wrong_line_fails(kept: Path, line: str, message: str) -> None:
     make_test_set("x", make_question("a", id="1")).push()
     edit(kept, "}\n", f"}}\n{line}\n")
     for act in (lambda: TestSets.pull(id="x"), Tests.all, lambda: TestSet(id="x").add_tests([make_question()])):
-        with pytest.raises(StoreError) as raised:
+        with pytest.raises(StoreError) as exc_info:
             act()
-        assert "x/tests.jsonl:2: " in raised.value.message
-        assert message in raised.value.message
+        assert "x/tests.jsonl:2: " in exc_info.value.message
+        assert message in exc_info.value.message
     assert (kept / "test_sets" / "x" / "tests.jsonl").read_text().endswith(f"{line}\n")
 
 

@@ -36,7 +36,7 @@ SEARCH, LOG, BUY = ToolCall("search", {"q": "hours", "n": 1}), ToolCall("log"), 
 WANTED: list[Any] = [("search", {"q": "hours", "n": 1}), {"name": "buy", "args": {"order": {"id": 7}}}]
 
 
-def score(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
+def apply_scorer(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
     found = check(Trajectory([Message("user", "Hours?"), *calls], **fields))
     assert isinstance(found, Evaluation)
     return round(found.score, 3), None if found.metadata is None else found.metadata["reason"]
@@ -66,7 +66,7 @@ def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference(
         ("subset", (), (1.0, None)),
         ("subset", (BUY, BUY), (0.5, f"call 2, {buy}, is not expected")),
     ):
-        found = score(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
+        found = apply_scorer(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
         assert (mode, calls, *found) == (mode, calls, *expected_calls)
 
 
@@ -87,7 +87,7 @@ def test_arguments_are_compared_as_configured() -> None:
         ("equal", lambda actual: actual["page"]["size"] == 10, True),
         ("equal", None, True),
     ):
-        found, reason = score(tool_calls([("search", expected)], args=args), call)
+        found, reason = apply_scorer(tool_calls([("search", expected)], args=args), call)
         assert (args, expected, found == 1) == (args, expected, passes)
         if not passes and reason is not None:
             assert reason.startswith("expected search(")
@@ -95,44 +95,44 @@ def test_arguments_are_compared_as_configured() -> None:
 
 def test_true_is_not_1_and_a_text_is_no_number() -> None:
     for expected, found in ((True, 1), ("1", 1), (None, "")):
-        assert score(tool_calls([("t", {"a": expected})]), ToolCall("t", {"a": found}))[0] == 0
+        assert apply_scorer(tool_calls([("t", {"a": expected})]), ToolCall("t", {"a": found}))[0] == 0
 
 
 def test_one_call_needs_no_list() -> None:
     call = ToolCall("t", {"a": 1})
     for expected in ("t", ("t", {"a": 1}), {"name": "t"}, call):
-        assert score(tool_calls(expected), call) == (1.0, None)
-    assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
+        assert apply_scorer(tool_calls(expected), call) == (1.0, None)
+    assert apply_scorer(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
 
 
 def test_a_name_and_a_full_call_are_two_calls() -> None:
     expected_calls = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
-    assert score(tool_calls(expected_calls, mode="superset", args="ignore"), SEARCH)[0] == 0.5
-    assert score(tool_calls(expected_calls, mode="superset"), SEARCH, BUY) == (1.0, None)
-    assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
+    assert apply_scorer(tool_calls(expected_calls, mode="superset", args="ignore"), SEARCH)[0] == 0.5
+    assert apply_scorer(tool_calls(expected_calls, mode="superset"), SEARCH, BUY) == (1.0, None)
+    assert apply_scorer(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
 
 
 def test_repeated_calls_can_have_arguments_in_any_order() -> None:
     one, other = {"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}
-    assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
+    assert apply_scorer(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
 
 
 def test_tools_of_an_mcp_server_can_have_its_name() -> None:
     call = ToolCall("mcp__shop__delete__all", {"id": 1})
-    assert score(never_called("delete*"), call)[0] == 0.0
-    assert score(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
+    assert apply_scorer(never_called("delete*"), call)[0] == 0.0
+    assert apply_scorer(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
     for name in ("delete__all", "mcp__shop__delete__all"):
-        assert score(called(name, 1, args={"id": 1}), call)[0] == 1.0
-        assert score(tool_calls([(name, {"id": 1})]), call)[0] == 1.0
-        assert score(tool_calls([], optional=[name]), call)[0] == 1.0
+        assert apply_scorer(called(name, 1, args={"id": 1}), call)[0] == 1.0
+        assert apply_scorer(tool_calls([(name, {"id": 1})]), call)[0] == 1.0
+        assert apply_scorer(tool_calls([], optional=[name]), call)[0] == 1.0
     reason = "expected delete__all(id=2), the call was mcp__shop__delete__all(id=1)"
-    assert score(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
+    assert apply_scorer(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
 
 
 def test_optional_tools_can_be_called() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
-    assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
-    assert score(check, SEARCH, BUY) == (1.0, None)
+    assert apply_scorer(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
+    assert apply_scorer(check, SEARCH, BUY) == (1.0, None)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
@@ -151,7 +151,7 @@ def test_matchings_are_maximal(expected_calls: list[str], actual: list[str]) -> 
 def test_a_call_that_matches_twice_is_assigned_where_needed() -> None:
     expected_calls = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
     calls = [ToolCall("t", {"a": number}) for number in (1, 2, 3)]
-    assert score(tool_calls(expected_calls, mode="any_order"), *calls) == (1.0, None)
+    assert apply_scorer(tool_calls(expected_calls, mode="any_order"), *calls) == (1.0, None)
 
 
 def test_calls_of_a_tool_are_counted() -> None:
@@ -171,7 +171,7 @@ def test_calls_of_a_tool_are_counted() -> None:
         (no_repeated_calls(), "call 3 repeats search(q=hours, n=1)"),
         (no_repeated_calls(ignore=["sea*"]), None),
     ):
-        assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (
+        assert (check.name, *apply_scorer(check, SEARCH, BUY, SEARCH)) == (
             check.name,
             float(expected_calls is None),
             expected_calls,
@@ -197,10 +197,10 @@ def test_missing_steps_can_be_any_call() -> None:
 def test_a_failed_call_can_be_repeated() -> None:
     failed = ToolCall("search", {"q": 1}, error="offline")
     again = ToolCall("search", {"q": 1})
-    assert score(no_repeated_calls(), failed, failed, again) == (1.0, None)
-    assert score(recovered_from_errors(), failed, again) == (1.0, None)
+    assert apply_scorer(no_repeated_calls(), failed, failed, again) == (1.0, None)
+    assert apply_scorer(recovered_from_errors(), failed, again) == (1.0, None)
     lost = ToolCall("buy", error="no money")
-    assert score(recovered_from_errors(), failed, again, lost) == (
+    assert apply_scorer(recovered_from_errors(), failed, again, lost) == (
         0.5, "no call of the tool succeeds after buy(): no money",
     )  # fmt: skip
     assert recovered_from_errors()(Trajectory([SEARCH])) is None
@@ -208,14 +208,17 @@ def test_a_failed_call_can_be_repeated() -> None:
 
 def test_changed_files() -> None:
     check = files_changed(["src/*.py", "README.md"], optional=["*.lock"])
-    assert score(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
-    assert score(check, changed_files=["src/a.py", "x.py"]) == (0.333, "not changed: README.md; not expected: x.py")
-    assert score(files_changed([]), changed_files=[]) == (1.0, None)
+    assert apply_scorer(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
+    assert apply_scorer(check, changed_files=["src/a.py", "x.py"]) == (
+        0.333,
+        "not changed: README.md; not expected: x.py",
+    )
+    assert apply_scorer(files_changed([]), changed_files=[]) == (1.0, None)
     deep = ["src/a/b.py"]
     reason = "not changed: src/*.py; not expected: src/a/b.py"
-    assert score(files_changed(["src/*.py"]), changed_files=deep) == (0.0, reason)
-    assert score(files_changed(["src/**"]), changed_files=deep) == (1.0, None)
-    assert score(files_changed(["app/[id].tsx"]), changed_files=["app/[id].tsx"]) == (1.0, None)
+    assert apply_scorer(files_changed(["src/*.py"]), changed_files=deep) == (0.0, reason)
+    assert apply_scorer(files_changed(["src/**"]), changed_files=deep) == (1.0, None)
+    assert apply_scorer(files_changed(["app/[id].tsx"]), changed_files=["app/[id].tsx"]) == (1.0, None)
     with pytest.raises(ValueError, match="has none recorded"):
         files_changed([])(Trajectory())
 
@@ -224,15 +227,15 @@ def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     python = sys.executable
     passes = command_passes(f"{python} -c \"open('a.txt').read()\"")
-    assert score(passes, workspace=str(tmp_path)) == (1.0, None)
+    assert apply_scorer(passes, workspace=str(tmp_path)) == (1.0, None)
     fails = command_passes(f"{python} -c \"print('why'); raise SystemExit(3)\"")
-    assert score(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
+    assert apply_scorer(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
     started = time.monotonic()
     hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
-    assert score(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
+    assert apply_scorer(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
     assert time.monotonic() - started < 30
     floods = command_passes(["sh", "-c", "yes"], timeout=60)
-    assert str(score(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
+    assert str(apply_scorer(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
     with pytest.raises(ValueError, match="needs the workspace"):
         passes(Trajectory())
 
@@ -255,7 +258,7 @@ def test_shell_operators_are_found_outside_quotes(tmp_path: Path) -> None:
     ):
         assert find_shell_operator(command) == found, command
     for words, expected in ((["sh", "-c", "true && false"], 0.0), (["sh", "-c", "! false"], 1.0)):
-        assert score(command_passes(words), workspace=str(tmp_path))[0] == expected
+        assert apply_scorer(command_passes(words), workspace=str(tmp_path))[0] == expected
 
 
 def test_wrong_arguments_are_refused_at_once() -> None:

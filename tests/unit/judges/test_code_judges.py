@@ -174,9 +174,9 @@ def test_an_instance_is_used_in_this_process(judges: JudgesFactory) -> None:
     ],
 )
 def test_other_objects_are_refused(judges: JudgesFactory, target: str, message: str) -> None:
-    with pytest.raises(JudgmentValidationError) as caught:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         judges.register(target)
-    assert message in str(caught.value)
+    assert message in str(exc_info.value)
     assert judges.list() == []
 
 

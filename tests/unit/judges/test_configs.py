@@ -105,9 +105,9 @@ def test_a_mismatch_is_reported_and_nothing_stored(
     client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], message: str
 ) -> None:
     client.judges.create("picky", "{{input}} {{context}} {{ a b }} {{output}} {{ 'not a name' }} {% x %}")
-    with pytest.raises(JudgmentValidationError) as caught:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         configs.create(name, dataset, judges)
-    assert message in str(caught.value)
+    assert message in str(exc_info.value)
     assert configs.list() == []
 
 

@@ -22,7 +22,7 @@ def create_judge(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}
     return judges.create(NAME, prompt).version
 
 
-def numbers(judges: JudgesFactory) -> list[str]:
+def list_versions(judges: JudgesFactory) -> list[str]:
     return [each.version for each in judges.versions(NAME)]
 
 
@@ -33,7 +33,7 @@ def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges
     assert (second.version, second.prompt, second.model) == ("0.2", "Is it? {{output}}", "openai/gpt-6-luna")
     assert judges.update(NAME, prompt="Really?", major=True).version == "1.0"
     assert judges.update(NAME, source="0.0", model="m").prompt == "Is it helpful? {{output}}"
-    assert numbers(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
+    assert list_versions(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
 
 
 def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
@@ -41,7 +41,7 @@ def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
     assert judges.update(NAME, description="for support").version == "0.0"
     judges.tag(NAME)
     assert judges.get(NAME).description == "for support"  # type: ignore[union-attr]
-    assert numbers(judges) == ["0.0"]
+    assert list_versions(judges) == ["0.0"]
     assert judges.update(NAME, major=True).version == "1.0"
 
 
@@ -49,7 +49,7 @@ def test_versions_sort_as_numbers(judges: JudgesFactory, store: Store) -> None:
     create_judge(judges)
     for number in range(11):
         judges.update(NAME, prompt=f"p{number}")
-    assert numbers(judges)[0] == "0.11"
+    assert list_versions(judges)[0] == "0.11"
     assert [line["version"] for line in lines(store)] == [f"0.{number}" for number in range(12)]
 
 
@@ -103,15 +103,15 @@ def test_missing_ones_are_named(judges: JudgesFactory) -> None:
         (lambda: judges.create("b", "x", score_type="categorical", categories=["a", "a"]), "at least two categories"),
         (lambda: judges.create("b", "x", score_type="numeric", min_score=1, max_score=float("nan")), "max_score"),
     ):
-        with pytest.raises(JudgmentValidationError) as caught:
+        with pytest.raises(JudgmentValidationError) as exc_info:
             call()  # type: ignore[no-untyped-call]
-        assert message in str(caught.value)
+        assert message in str(exc_info.value)
     assert [each.name for each in judges.list()] == [NAME]
 
 
 def test_a_lone_surrogate_is_a_question_mark(judges: JudgesFactory) -> None:
     assert judges.create(NAME, "x\ud800", description="\udfff").prompt == "x?"
-    assert numbers(judges) == ["0.0"]
+    assert list_versions(judges) == ["0.0"]
 
 
 def test_a_name_is_reserved_until_the_judge_is_deleted(judges: JudgesFactory, store: Store) -> None:
@@ -121,7 +121,7 @@ def test_a_name_is_reserved_until_the_judge_is_deleted(judges: JudgesFactory, st
         create_judge(judges)
     assert judges.delete(NAME) is True
     assert not history(store).exists()
-    assert (create_judge(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
+    assert (create_judge(judges, "c"), list_versions(judges)) == ("0.0", ["0.0"])
 
 
 def test_an_edited_prompt_becomes_the_next_version_at_use(judges: JudgesFactory, store: Store) -> None:
@@ -190,7 +190,7 @@ def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store:
     create_judge(judges)
     judges.update(NAME, prompt="b")
     history(store).unlink()
-    assert numbers(judges) == ["0.1"]
+    assert list_versions(judges) == ["0.1"]
 
 
 def test_a_read_only_store_has_the_same_version(
@@ -200,13 +200,13 @@ def test_a_read_only_store_has_the_same_version(
     create_judge(judges)
     edit(store, "prompt", "Does it help? {{output}}")
     monkeypatch.setitem(__import__("sys").modules, "filelock", None)
-    assert numbers(judges) == ["0.1", "0.0"]
+    assert list_versions(judges) == ["0.1", "0.0"]
     assert 'version = "0.0"' in document(store).read_text()
     with pytest.raises(StoreError, match="filelock is not installed"):
         judges.update(NAME, prompt="c")
 
 
-class Life(RuleBasedStateMachine):
+class JudgeLifecycle(RuleBasedStateMachine):
     """A judge changed by programs and people: no version changes, and the newest equals the document."""
 
     prompts = st.sampled_from(["one", "two\nlines", "three {{output}}", '"""', "x\\"])
@@ -264,5 +264,5 @@ class Life(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-TestLife = Life.TestCase
+TestLife = JudgeLifecycle.TestCase
 TestLife.settings = settings(max_examples=15, stateful_step_count=12, deadline=None)

@@ -189,9 +189,9 @@ BAD: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("document", "message"), BAD)
 def test_an_invalid_metric_has_a_position(document: Any, message: str) -> None:
-    with pytest.raises(MetricError, match=message) as caught:
+    with pytest.raises(MetricError, match=message) as exc_info:
         read_metric(document, where="tests.toml")
-    assert caught.value.message.startswith("tests.toml: ")
+    assert exc_info.value.message.startswith("tests.toml: ")
 
 
 @pytest.mark.usefixtures("code")

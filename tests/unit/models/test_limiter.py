@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from scoregate.models.rate_limit import Limiter, Permit
 
 
-def entered(limiter: Limiter, count: int) -> tuple[list[Permit], list[Future[Permit]]]:
+def acquire_permits(limiter: Limiter, count: int) -> tuple[list[Permit], list[Future[Permit]]]:
     given = [limiter.acquire() for _ in range(count)]
     return [permit for permit in given if isinstance(permit, Permit)], [
         permit for permit in given if isinstance(permit, Future)
@@ -17,7 +17,7 @@ def entered(limiter: Limiter, count: int) -> tuple[list[Permit], list[Future[Per
 
 def test_calls_are_limited_and_the_first_to_wait_is_next() -> None:
     limiter = Limiter(3)
-    permits, waiting = entered(limiter, 5)
+    permits, waiting = acquire_permits(limiter, 5)
     assert (len(permits), len(waiting)) == (3, 2)
     limiter.release(permits[0])
     assert [future.done() for future in waiting] == [True, False]
@@ -25,19 +25,19 @@ def test_calls_are_limited_and_the_first_to_wait_is_next() -> None:
 
 def test_a_refusal_halves_once_for_all_concurrent_calls() -> None:
     limiter = Limiter(8)
-    permits, _ = entered(limiter, 8)
+    permits, _ = acquire_permits(limiter, 8)
     for permit in permits:
         limiter.release_refused(permit, {}, 0.0)
-    assert len(entered(limiter, 8)[0]) == 4
+    assert len(acquire_permits(limiter, 8)[0]) == 4
 
 
 def test_a_second_refusal_halves_again_down_to_one() -> None:
     limiter = Limiter(4)
     for expected in (2, 1, 1):
-        (permit, *others), _ = entered(limiter, 1)
+        (permit, *others), _ = acquire_permits(limiter, 1)
         limiter.release_refused(permit, {}, 0.0)
         assert others == []
-        permits, waiting = entered(limiter, 6)
+        permits, waiting = acquire_permits(limiter, 6)
         assert len(permits) == expected
         for future in waiting:
             limiter.cancel(future)
@@ -47,11 +47,11 @@ def test_a_second_refusal_halves_again_down_to_one() -> None:
 
 def test_answers_raise_the_limit_again() -> None:
     limiter = Limiter(8)
-    (permit, *_), _ = entered(limiter, 1)
+    (permit, *_), _ = acquire_permits(limiter, 1)
     limiter.release_refused(permit, {}, 0.0)
     widths = []
     for _ in range(4):
-        permits, waiting = entered(limiter, 8)
+        permits, waiting = acquire_permits(limiter, 8)
         for future in waiting:
             limiter.cancel(future)
         widths.append(len(permits))
@@ -64,7 +64,7 @@ def test_answers_raise_the_limit_again() -> None:
 
 def test_all_calls_wait_as_long_as_the_server_requests() -> None:
     limiter = Limiter(4)
-    (permit, *_), _ = entered(limiter, 1)
+    (permit, *_), _ = acquire_permits(limiter, 1)
     limiter.release_refused(permit, {}, 0.2)
     refused = time.monotonic()
     later, again = limiter.acquire(), limiter.acquire(is_retry=True)
@@ -77,7 +77,7 @@ def test_all_calls_wait_as_long_as_the_server_requests() -> None:
 
 def test_a_cancelled_call_takes_no_turn() -> None:
     limiter = Limiter(1)
-    (permit, *_), (gone, next_one) = entered(limiter, 3)
+    (permit, *_), (gone, next_one) = acquire_permits(limiter, 3)
     limiter.cancel(gone)
     limiter.release(permit)
     assert next_one.done()
@@ -85,7 +85,7 @@ def test_a_cancelled_call_takes_no_turn() -> None:
 
 def test_a_late_turn_is_returned() -> None:
     limiter = Limiter(1)
-    (permit, *_), (gone, next_one) = entered(limiter, 3)
+    (permit, *_), (gone, next_one) = acquire_permits(limiter, 3)
     limiter.release(permit)
     assert gone.done()
     limiter.cancel(gone)

@@ -29,10 +29,10 @@ def test_an_unknown_provider_without_an_address_is_an_error() -> None:
     names = ("my-local/llama", "Qwen/Qwen3-8B", "Ollama/llama3", "localhost:11434/llama", "/llama")
     for environ in ({}, {"OPENAI_API_KEY": "k"}, {"SCOREGATE_MODEL": "gpt-4o"}, {"VLLM_BASE_URL": "http://gpu/v1"}):
         for name in names:
-            with pytest.raises(ModelError, match="is not known, so nothing was sent") as failure:
+            with pytest.raises(ModelError, match="is not known, so nothing was sent") as exc_info:
                 resolve_target(name, environ=environ)
-            assert "Known are openai, azure, ollama" in failure.value.advice
-            assert "set SCOREGATE_MODEL_BASE_URL" in failure.value.advice
+            assert "Known are openai, azure, ollama" in exc_info.value.advice
+            assert "set SCOREGATE_MODEL_BASE_URL" in exc_info.value.advice
 
 
 def test_an_address_allows_a_model_of_any_name(monkeypatch: pytest.MonkeyPatch) -> None:

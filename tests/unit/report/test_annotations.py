@@ -21,7 +21,7 @@ from scoregate.core.policy import Limits
 TABLE = partial(Origin, "evals/refunds.csv")
 
 
-def bad(suites: int, **place: object) -> ReportView:
+def make_failing_view(suites: int, **place: object) -> ReportView:
     specs = (
         ExampleSuite(f"suite {at}", [Trial("c", [Score("e", 0.0)])], origin=Origin(f"evals/s{at}.py", at + 1))
         for at in range(suites)
@@ -30,7 +30,7 @@ def bad(suites: int, **place: object) -> ReportView:
 
 
 def test_each_has_the_line_of_its_suite() -> None:
-    (first, second) = annotate(bad(2))
+    (first, second) = annotate(make_failing_view(2))
     assert (first.level, first.file, first.line) == ("error", "evals/s0.py", 1)
     assert (second.file, second.line) == ("evals/s1.py", 2)
     assert first.title == "scoregate · suite 0"
@@ -38,7 +38,7 @@ def test_each_has_the_line_of_its_suite() -> None:
 
 
 def test_paths_start_at_the_top_of_the_repository() -> None:
-    (only,) = annotate(bad(1, folder="services/bot"))
+    (only,) = annotate(make_failing_view(1, folder="services/bot"))
     assert only.file == "services/bot/evals/s0.py"
 
 
@@ -65,7 +65,7 @@ def test_equal_drops_have_the_order_of_their_file() -> None:
 
 
 def test_the_number_is_limited() -> None:
-    found = list(annotate(bad(40)))
+    found = list(annotate(make_failing_view(40)))
     assert len(found) == 9
     assert found[-1].message == "32 more in the summary of the job"
     assert found[-1].file is None
@@ -73,7 +73,7 @@ def test_the_number_is_limited() -> None:
 
 @pytest.mark.parametrize("warnings", [0, 1, 5, 30])
 def test_warnings_of_others_are_added(warnings: int) -> None:
-    view = bad(40)
+    view = make_failing_view(40)
     view = replace(view, warnings=view.findings)
     log: list[str] = []
 

@@ -47,7 +47,7 @@ def test_scores_round_trip() -> None:
     }
 
 
-def confirmed(*tries: bool) -> ReportView:
+def make_rerun_view(*tries: bool) -> ReportView:
     """A case that passed in the base and fails now, with reruns."""
     good, bad = (ExampleSuite("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
     return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
@@ -55,8 +55,8 @@ def confirmed(*tries: bool) -> ReportView:
 
 def test_a_case_that_passes_on_a_rerun_is_flaky() -> None:
     for view, tags, failures in (
-        (confirmed(True, False, True), ["flakyFailure", "flakyFailure"], 0),
-        (confirmed(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),
+        (make_rerun_view(True, False, True), ["flakyFailure", "flakyFailure"], 0),
+        (make_rerun_view(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),
     ):
         report = JUnitXml.fromstring("".join(junit.render(view)).encode())
         (suite, _) = report

@@ -34,7 +34,7 @@ BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\
 (PLACES, OLD_PLACES, TRIES) = (15, 16, 17)
 
 
-def blocks(text: str) -> dict[str, Any]:
+def read_blocks(text: str) -> dict[str, Any]:
     """The compressed contents of a page by id."""
     return {name: json.loads(gzip.decompress(b64decode(data))) for name, data in BLOCK.findall(text)}
 
@@ -43,8 +43,8 @@ def text_of(view: ReportView) -> str:
     return "".join(render(view))
 
 
-def index(text: str) -> list[list[Any]]:
-    found = blocks(text)
+def read_index(text: str) -> list[list[Any]]:
+    found = read_blocks(text)
     return [row for at in range(found["head-0"]["blocks"]) for row in found[f"index-{at}"]]
 
 
@@ -73,10 +73,10 @@ def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> 
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "<img" not in head
     assert "<h1>out" not in head
-    ((content,),) = (found for name, found in blocks(page).items() if name.startswith("page"))
+    ((content,),) = (found for name, found in read_blocks(page).items() if name.startswith("page"))
     if text.isprintable() and text.strip() and len(text) < 1000:
         assert content["output"] == text
-        assert index(page)[0][NAME] == " ".join(text.split())[:120]
+        assert read_index(page)[0][NAME] == " ".join(text.split())[:120]
 
 
 def test_only_our_own_script_can_run() -> None:
@@ -91,7 +91,7 @@ def test_only_our_own_script_can_run() -> None:
 
 def test_the_worst_change_is_first_and_every_trial_has_a_position() -> None:
     page = text_of(view_of(make_run(bot(range(5, 8), range(20, 22))), make_base(bot(range(1), range(0)))))
-    found, listed = blocks(page), index(page)
+    found, listed = read_blocks(page), read_index(page)
     assert [row[KIND] for row in listed[:6]] == [0, 0, 0, 0, 0, 3]
     assert [row[GAIN] for row in listed[:6]] == [-1.0, -1.0, -1.0, -0.5, -0.5, 1.0]
     assert found["head-0"]["suites"][0]["evaluators"] == ["accuracy", "has-all-substrings"]
@@ -109,7 +109,7 @@ def test_repeats_of_a_case_share_a_row() -> None:
     page = text_of(
         view_of(make_run(ExampleSuite("demo", trials)), make_base(ExampleSuite("demo", [Trial("h", [Score("e")])])))
     )
-    ((row,), found) = index(page), blocks(page)
+    ((row,), found) = read_index(page), read_blocks(page)
     assert row[NOW] == [0.6667]
     assert row[GAIN] == -0.3333
     places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
@@ -119,7 +119,7 @@ def test_repeats_of_a_case_share_a_row() -> None:
 def test_removed_and_new_cases_are_listed() -> None:
     run = make_run(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
     base = make_base(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
-    assert [(row[NAME], row[KIND]) for row in index(text_of(view_of(run, base)))] == [
+    assert [(row[NAME], row[KIND]) for row in read_index(text_of(view_of(run, base)))] == [
         ("new", 4),
         ("kept", 5),
         ("gone", 6),
@@ -139,7 +139,7 @@ def test_equal_changes_have_natural_order() -> None:
     digests = ["f" * 32, "0" * 32]
     hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
     suite = ExampleSuite("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
-    names = [row[NAME] for row in index(text_of(view_of(make_run(suite), make_base(suite))))]
+    names = [row[NAME] for row in read_index(text_of(view_of(make_run(suite), make_base(suite))))]
     assert names[:3] == [*digests, "(no name)"]
     assert [name for name in names if name.startswith("case")] == ["case 2", "case 9", "case 10", "case 010a"]
     assert len(names) == len(hashes)
@@ -147,20 +147,20 @@ def test_equal_changes_have_natural_order() -> None:
 
 def test_an_incomparable_evaluator_moves_no_case() -> None:
     page = text_of(SCENES["failing"]())
-    suites = blocks(page)["head-0"]["suites"]
+    suites = read_blocks(page)["head-0"]["suites"]
     rag = next(at for at, suite in enumerate(suites) if suite["label"] == "rag")
     assert suites[rag]["apart"] == [True]
-    assert {row[KIND] for row in index(page) if row[SUITE] == rag} == {5}
+    assert {row[KIND] for row in read_index(page) if row[SUITE] == rag} == {5}
 
 
 def test_without_outputs_the_page_has_no_texts_of_cases() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
-    content = json.dumps(blocks(page)) + page
+    content = json.dumps(read_blocks(page)) + page
     assert "store credit" not in content
     assert "opening hours" not in content
     assert "show_outputs is none" in page
-    assert "store credit" in json.dumps(blocks(text_of(view_of(run, base))))
+    assert "store credit" in json.dumps(read_blocks(text_of(view_of(run, base))))
 
 
 def test_secrets_are_removed_before_texts_are_compressed() -> None:
@@ -169,8 +169,8 @@ def test_secrets_are_removed_before_texts_are_compressed() -> None:
     )
     context = replace(CONTEXT, redact=lambda text: text.replace("hunter2-secret", "***"))
     page = text_of(view_of(make_run(ExampleSuite("demo", [trial])), context=context))
-    assert "hunter2-secret" not in json.dumps(blocks(page))
-    assert blocks(page)["page-0"][0]["output"] == "a ***!"
+    assert "hunter2-secret" not in json.dumps(read_blocks(page))
+    assert read_blocks(page)["page-0"][0]["output"] == "a ***!"
 
 
 @pytest.mark.parametrize("length", [4, 5, 8])
@@ -180,7 +180,7 @@ def test_compressed_data_with_a_random_secret_stays_valid(length: int) -> None:
     secret = BLOCK.findall(plain)[0][1][20 : 20 + length]
     safe = block("page", 0, data, redact=lambda text: text.replace(secret, "***"))
     assert secret not in safe.partition(">")[2]
-    assert blocks(safe) == {"page-0": data}
+    assert read_blocks(safe) == {"page-0": data}
 
 
 def test_a_long_text_is_cut_at_half_of_the_budget_and_marked() -> None:
@@ -279,7 +279,7 @@ def test_both_runs_are_read_once() -> None:
 def test_repeats_are_shown_in_order() -> None:
     trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
     page = text_of(view_of(make_run(ExampleSuite("demo", trials))))
-    ((row,), found) = index(page), blocks(page)
+    ((row,), found) = read_index(page), read_blocks(page)
     places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
     assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
 
@@ -289,7 +289,7 @@ def test_results_of_reruns_are_shown_beside_a_case() -> None:
         ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
     )
     page = text_of(view_of(run, make_base(ExampleSuite("demo", [Trial("h", [Score("e")])]))))
-    assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
+    assert read_index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
 
 
 def test_a_large_table_of_gates_is_cut_and_counted() -> None:

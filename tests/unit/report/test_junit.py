@@ -158,7 +158,7 @@ def test_a_broken_suite_is_named() -> None:
     assert suite._elem.findtext("system-err") == "InvalidSuite: two evaluators are called tone\nTraceback: …"
 
 
-def interleaved(*suites: ExampleSuite) -> ReportView:
+def interleave_suites(*suites: ExampleSuite) -> ReportView:
     """A run with interleaved cases of suites."""
     run = make_run(*suites)
     columns = [[case for case in run.cases if case.suite == at] for at in range(len(suites))]
@@ -177,7 +177,7 @@ def names_of(view: ReportView) -> dict[str, Sequence[str]]:
 def test_suites_with_interleaved_cases_are_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     suites = (bot(range(3), range(9), count=1300), router(range(4)))
     expected = names_of(view_of(make_run(*suites)))
-    view = interleaved(*reversed(suites))
+    view = interleave_suites(*reversed(suites))
     assert names_of(view) == expected
     monkeypatch.setattr(held.SpillBuffer.__init__, "__defaults__", (10,))
     assert names_of(view) == expected

@@ -122,7 +122,7 @@ def test_hidden_outputs_are_omitted() -> None:
     assert "store credit within" not in comment(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
 
 
-def large() -> ReportView:
+def make_large_view() -> ReportView:
     """A run that does not fit: many suites, long names, long outputs, and everything fails."""
     names = [f"a suite with a long name for the table, number {at}" for at in range(150)]
 
@@ -136,7 +136,7 @@ def large() -> ReportView:
 
 
 def test_less_room_drops_whole_parts() -> None:
-    view = large()
+    view = make_large_view()
     seen = []
     for budget in (10**9, 250_000, 60_000, 30_000, 16_000, 1_500):
         text = comment(view, budget)

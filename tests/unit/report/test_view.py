@@ -173,7 +173,7 @@ def test_failing_cases_are_shared_among_suites(based: bool) -> None:
     assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn; all" in text
 
 
-def counted(run: Run, passes: list[str], name: str) -> Run:
+def count_passes(run: Run, passes: list[str], name: str) -> Run:
     """The run with a record of every pass over its cases."""
 
     def read() -> Iterator[CaseResult]:
@@ -185,8 +185,8 @@ def counted(run: Run, passes: list[str], name: str) -> Run:
 
 def test_cases_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
     passes: list[str] = []
-    run = counted(make_run(bot(range(100), range(0))), passes, "run")
-    base = counted(make_base(bot(range(0), range(0))), passes, "base")
+    run = count_passes(make_run(bot(range(100), range(0))), passes, "run")
+    base = count_passes(make_base(bot(range(0), range(0))), passes, "base")
     view = view_of(run, base)
     assert (len(view.failing), view.failing_total) == (MAX_FAILING, 100)
     assert passes == ["run", "base"]
@@ -283,13 +283,13 @@ def test_errors_in_the_base_do_not_hide_its_outputs() -> None:
     assert [error.trials for error in view.errors] == []
 
 
-def used(number: int, usage: Usage | None, suite: str = "demo") -> ExampleSuite:
+def make_used_suite(number: int, usage: Usage | None, suite: str = "demo") -> ExampleSuite:
     trials = [Trial(f"h{at}", [Score("e", 1.0, None)], usage=usage, duration_ms=100.0) for at in range(number)]
     return ExampleSuite(suite, trials, (EvaluatorInfo("e"),))
 
 
 def test_an_inapplicable_limit_is_in_title_notices_and_result() -> None:
-    plain = used(2, None, "a"), used(2, None, "b")
+    plain = make_used_suite(2, None, "a"), make_used_suite(2, None, "b")
     view = view_of(make_run(*plain), make_base(*plain), limits=Limits(max_cost_ratio=1.5))
     assert view.title.endswith("; 2 limits not applied")
     assert "Cost ratio of a, b is not applied: neither run knows its cost." in view.notices
@@ -303,7 +303,7 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
         Script("evals/demo.py", exit_code=0, usage=Usage(40, 2, cost=0.004, calls=3)),
         Script("none.sh", exit_code=0, usage=Usage(1, calls=1)),
     )
-    view = view_of(make_run(used(2, Usage(10, cost=0.5)), scripts=scripts))
+    view = view_of(make_run(make_used_suite(2, Usage(10, cost=0.5)), scripts=scripts))
     assert (view.totals.tokens, view.totals.cost) == (20 + 42 + 1, 1.004)
     assert view.history == ()
     first, second = [notice for notice in view.notices if notice.startswith("Of no suite")]
@@ -316,16 +316,20 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
 
 def test_cached_answers_show_neither_latency_nor_change() -> None:
     fresh, stored = Usage(10, cost=0.5), Usage(cost=0.0, cached=True)
-    replayed = view_of(make_run(used(2, stored)), make_base(used(2, fresh))).suites[0].spend_text
+    replayed = view_of(make_run(make_used_suite(2, stored)), make_base(make_used_suite(2, fresh))).suites[0].spend_text
     assert (replayed.p50, replayed.p95, replayed.tokens, replayed.cost) == ("–", "–", "0", "$0.00")
-    asked = view_of(make_run(used(2, fresh)), make_base(used(2, stored))).suites[0].spend_text
+    asked = view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, stored))).suites[0].spend_text
     assert (asked.p50, asked.tokens, asked.cost) == ("100 ms", "20", "$1.00")
-    again = view_of(make_run(used(2, fresh)), make_base(used(2, Usage(5, cost=0.25)))).suites[0].spend_text
+    again = (
+        view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, Usage(5, cost=0.25))))
+        .suites[0]
+        .spend_text
+    )
     assert again.cost.startswith("$1.00 (+$0.50")
 
 
 def test_cached_answers_of_judges_show_no_change_of_cost() -> None:
-    run, base = make_run(used(2, Usage(10, cost=0.5))), make_base(used(2, Usage(5, cost=0.25)))
+    run, base = make_run(make_used_suite(2, Usage(10, cost=0.5))), make_base(make_used_suite(2, Usage(5, cost=0.25)))
     base.suites[0].columns.partly_paid.add(0)
     shown = view_of(run, base).suites[0].spend_text
     assert (shown.tokens, shown.cost, shown.p50) == ("20", "$1.00", "100 ms (±0%)")

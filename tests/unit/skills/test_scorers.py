@@ -58,7 +58,7 @@ def test_incomplete_calls_have_no_score() -> None:
             TriggerScorer("pdf", "pdf", wanted=False)(given, False)
 
 
-def score(tmp_path: Path, **fields: Any) -> Any:
+def score_trial(tmp_path: Path, **fields: Any) -> Any:
     async def run() -> Any:
         scorer = ExpectationsScorer()
         return await scorer("done", Trajectory(changed_files=[], workspace=str(tmp_path)), **fields)
@@ -68,10 +68,10 @@ def score(tmp_path: Path, **fields: Any) -> Any:
 
 def test_checks_need_no_model(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    found = score(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
+    found = score_trial(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
     assert found.score == 0.5
     assert found.metadata["reason"] == "1 of 2 hold; test -e b.txt: it exited with 1"
-    assert score(tmp_path) is None
+    assert score_trial(tmp_path) is None
 
 
 def test_a_shell_runs_checks(tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ def test_a_shell_runs_checks(tmp_path: Path) -> None:
         ("! grep -q y a.txt", 1.0),
         ("test -e b.txt || grep -q x *.txt", 1.0),
     ):
-        assert score(tmp_path, checks=[check]).score == expected, check
+        assert score_trial(tmp_path, checks=[check]).score == expected, check

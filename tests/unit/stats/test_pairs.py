@@ -161,7 +161,7 @@ def test_a_case_with_another_definition_is_counted() -> None:
     assert (row.changed, row.n) == (1, 12)
 
 
-def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
+def make_used_suite(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
     columns = Columns()
     for at in range(count):
         spent = Usage(tokens, 0, cost=cost * (1 + at % 3))
@@ -176,7 +176,10 @@ def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool
 
 
 def test_usage_is_compared_as_ratios_and_less_is_better() -> None:
-    rows = {row.measure: row for row in compared(used(0.02, 90, 500.0), used(0.01, 90, 1000.0)).quantities}
+    rows = {
+        row.measure: row
+        for row in compared(make_used_suite(0.02, 90, 500.0), make_used_suite(0.01, 90, 1000.0)).quantities
+    }
     assert rows[Measure.COST].delta == pytest.approx(log(2))
     assert rows[Measure.LATENCY].delta == pytest.approx(-log(2))
     labels = {measure: row.label for measure, row in rows.items()}
@@ -188,8 +191,12 @@ def test_usage_is_compared_as_ratios_and_less_is_better() -> None:
 
 
 def test_four_percent_more_is_ignored_and_six_is_not() -> None:
-    four = {row.measure: row for row in compared(used(0.0104, 90, 1), used(0.01, 90, 1)).quantities}
-    six = {row.measure: row for row in compared(used(0.0106, 90, 1), used(0.01, 90, 1)).quantities}
+    four = {
+        row.measure: row for row in compared(make_used_suite(0.0104, 90, 1), make_used_suite(0.01, 90, 1)).quantities
+    }
+    six = {
+        row.measure: row for row in compared(make_used_suite(0.0106, 90, 1), make_used_suite(0.01, 90, 1)).quantities
+    }
     assert four[Measure.COST].label is RowLabel.EQUIVALENT
     assert six[Measure.COST].label is RowLabel.WORSE
 

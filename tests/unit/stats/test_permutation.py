@@ -14,9 +14,9 @@ from scoregate.core.pairing import Pairs
 from scoregate.core.significance import Trials, within_case_test
 
 
-def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
+def enumerate_deals(cases: Sequence[Trials]) -> tuple[float, float]:
     """Every way to deal the trials of every case."""
-    ways = [list(deals(new, old)) for new, old in cases]
+    ways = [list(list_deals(new, old)) for new, old in cases]
     sums = [sum(chosen) for chosen in product(*ways)]
     seen = sum(sum(new) / len(new) - sum(old) / len(old) for new, old in cases)
     below, above = sum(s < seen - 1e-9 for s in sums), sum(s > seen + 1e-9 for s in sums)
@@ -24,7 +24,7 @@ def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
     return (below + equal / 2) / len(sums), (above + equal / 2) / len(sums)
 
 
-def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
+def list_deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
     values, found = [*new, *old], []
     for chosen in combinations(range(len(values)), len(new)):
         ours = [values[at] for at in chosen]
@@ -37,7 +37,7 @@ def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
 def test_draws_match_full_enumeration(seed: int) -> None:
     source = random.Random(seed)
     cases = [([source.random()], [source.random() for _ in range(3)]) for _ in range(5)]
-    assert within_case_test(cases) == pytest.approx(by_definition(cases), abs=0.02)
+    assert within_case_test(cases) == pytest.approx(enumerate_deals(cases), abs=0.02)
 
 
 def test_equal_cases_do_not_change_p() -> None:

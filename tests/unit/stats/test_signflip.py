@@ -116,7 +116,7 @@ def test_scipy_agrees_if_no_sums_tie(n: int) -> None:
     )
 
 
-def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
+def draw_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
     source = random.Random(seed)
     return [source.gauss(shift, 1) for _ in range(n)]
 
@@ -124,7 +124,7 @@ def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
 def test_inversion_is_enumeration(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = drawn_without_lattice(MAX_ENUMERATED, shift, seed)
+    values = draw_without_lattice(MAX_ENUMERATED, shift, seed)
     exact = sign_flip_test(values)
     monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
@@ -153,7 +153,7 @@ def test_inversion_matches_convolution_off_a_lattice(n: int) -> None:
 def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
     """Where 40 rows are corrected together, a p of a thousandth decides. Draws with a seed were off by half there."""
     stats: Any = pytest.importorskip("scipy.stats")
-    values = sorted(map(abs, drawn_without_lattice(200, 0.0)))
+    values = sorted(map(abs, draw_without_lattice(200, 0.0)))
     scale = sqrt(sum(value**2 for value in values))
     for at, value in enumerate(values):
         if sum(values) - 2 * value >= wanted * scale:
@@ -167,33 +167,33 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
 def test_inversion_approaches_the_normal(n: int) -> None:
     """The sum of many random signs is as good as normal: a check that every value is flipped, at any length."""
     stats: Any = pytest.importorskip("scipy.stats")
-    values = drawn_without_lattice(n, 0.1)
+    values = draw_without_lattice(n, 0.1)
     expected = 2 * stats.norm.sf(abs(sum(values)) / sqrt(sum(value**2 for value in values)))
     assert sign_flip_test(values) == pytest.approx(expected, abs=0.03)
 
 
 def test_inversion_is_the_same_in_any_order() -> None:
-    values = drawn_without_lattice(60, 0.2)
+    values = draw_without_lattice(60, 0.2)
     again = random.Random(2).sample(values, k=len(values))
     assert sign_flip_test(values) == sign_flip_test(values) == sign_flip_test(again)
     assert sign_flip_test([-value for value in values]) == sign_flip_test(values)
 
 
 def test_inversion_never_gives_zero() -> None:
-    found = sign_flip_test(drawn_without_lattice(100, 50.0))
+    found = sign_flip_test(draw_without_lattice(100, 50.0))
     assert found is not None
     assert 0 < found < 1e-9
 
 
-def alone(differences: Sequence[float]) -> Pairs:
+def make_pairs(differences: Sequence[float]) -> Pairs:
     return Pairs(len(differences), tuple((d, 1) for d in differences))
 
 
 def test_many_continuous_values_use_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
-    values = drawn_without_lattice(MAX_INVERTED + 1, 0.1)
+    values = draw_without_lattice(MAX_INVERTED + 1, 0.1)
     assert sign_flip_test(values) is None
-    assert estimate_difference(alone(values), scale=9.0).p == pytest.approx(
+    assert estimate_difference(make_pairs(values), scale=9.0).p == pytest.approx(
         stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
     )
     assert sign_flip_test([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
@@ -203,7 +203,7 @@ def test_a_lattice_over_the_work_limit_uses_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = random.Random(1).choices(as_floats(LATTICES["percent"]), k=3_000)
     assert sign_flip_test(values) is None
-    assert estimate_difference(alone(values), scale=1.0).p == pytest.approx(
+    assert estimate_difference(make_pairs(values), scale=1.0).p == pytest.approx(
         stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
     )
 

@@ -60,7 +60,7 @@ def draw(
     return {f"c{at}": [value() for _ in range(repeats[at % len(repeats)])] for at in range(cases)}
 
 
-def only(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
+def select_cases(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
     return {case: scores[case] for case in cases if case in scores}
 
 
@@ -75,9 +75,9 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
         by_value = {each.value: each for each in found.slices.rows}
         for value, cases in members.items():
             alone = compare(
-                run_of(suite_of({"e": only(new, cases)}, clusters=only(clusters, cases))),
-                run_of(suite_of({"e": only(old, cases)})),
-                pool=[run_of(suite_of({"e": only(old, cases)}))],
+                run_of(suite_of({"e": select_cases(new, cases)}, clusters=select_cases(clusters, cases))),
+                run_of(suite_of({"e": select_cases(old, cases)})),
+                pool=[run_of(suite_of({"e": select_cases(old, cases)}))],
             ).rows[0]
             row = by_value[value].row
             assert by_value[value].cases == len(cases)

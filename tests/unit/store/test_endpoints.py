@@ -47,18 +47,18 @@ def test_any_mapping_round_trips(body: dict[str, Any], tmp_path_factory: pytest.
 
 @pytest.mark.parametrize("fields", IN_CLEAR, ids=str)
 def test_a_plain_secret_is_refused_and_hidden(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=r"is a secret in clear.*\$\{NAME\}") as caught:
+    with pytest.raises(ValidationError, match=r"is a secret in clear.*\$\{NAME\}") as exc_info:
         StoredEndpoint(**{"url": "https://host/", **fields})
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(exc_info.value)
 
 
 def test_a_secret_in_a_file_is_refused_on_its_line(store: Store) -> None:
     path = Path(store.location(ENDPOINTS, ("bot",)))
     store.update(ENDPOINTS, ("bot",), lambda _: [StoredEndpoint(url="https://host/")])
     path.write_text('name = "bot"\nurl = "https://host/"\nauth_token = "hunter2-in-clear"\n', encoding="utf-8")
-    with pytest.raises(StoreError, match=r"bot\.toml:3: auth_token: is a secret in clear") as caught:
+    with pytest.raises(StoreError, match=r"bot\.toml:3: auth_token: is a secret in clear") as exc_info:
         list(store.read(ENDPOINTS, ("bot",)))
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(exc_info.value)
 
 
 @pytest.mark.parametrize(

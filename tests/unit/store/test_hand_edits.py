@@ -61,11 +61,11 @@ def test_duplicates_count_once(store: Store, file: Path) -> None:
 )
 def test_an_invalid_line_has_file_and_line(store: Store, file: Path, line: str, message: str) -> None:
     file.write_text(GOOD % "a" + "\n\n" + line + "\n")
-    with pytest.raises(StoreError) as raised:
+    with pytest.raises(StoreError) as exc_info:
         read(store)
-    assert "overrides/accuracy.jsonl:3: " in raised.value.message
-    assert message in raised.value.message
-    assert raised.value.advice
+    assert "overrides/accuracy.jsonl:3: " in exc_info.value.message
+    assert message in exc_info.value.message
+    assert exc_info.value.advice
 
 
 def test_two_reviews_of_one_pair_fail(store: Store, file: Path) -> None:
@@ -76,10 +76,10 @@ def test_two_reviews_of_one_pair_fail(store: Store, file: Path) -> None:
 
 def test_all_errors_are_reported_up_to_a_limit(store: Store, file: Path) -> None:
     file.write_text(("x" * 10_000 + "\n") * 50)
-    with pytest.raises(StoreError) as raised:
+    with pytest.raises(StoreError) as exc_info:
         read(store)
-    assert len(raised.value.message.splitlines()) == 10
-    assert len(raised.value.message) < 5_000
+    assert len(exc_info.value.message.splitlines()) == 10
+    assert len(exc_info.value.message) < 5_000
 
 
 def test_an_invalid_file_stays(store: Store, file: Path) -> None:

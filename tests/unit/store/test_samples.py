@@ -24,7 +24,7 @@ def override(text: str, score: float = 1.0, **given: Any) -> Override:
     return Override(original_score=1.0, override_score=score, output_fields=output, **given)
 
 
-def at(hour: int) -> str:
+def make_time(hour: int) -> str:
     return f"2026-11-01T{hour:02}:00:00Z"
 
 
@@ -35,10 +35,10 @@ def test_a_sampled_override_keeps_chosen_ones_and_those_of_other_judges() -> Non
 
 
 def test_samples_are_split_by_judge_and_the_latest_override_counts() -> None:
-    early = override("a", 0, sampled=True, fingerprint="new", by="Ann", created_at=at(1))
-    late = override("a", 1, sampled=True, fingerprint="new", by="Bob", created_at=at(3))
-    old = override("b", sampled=True, fingerprint="old", created_at=at(2))
-    chosen = override("c", created_at=at(4))
+    early = override("a", 0, sampled=True, fingerprint="new", by="Ann", created_at=make_time(1))
+    late = override("a", 1, sampled=True, fingerprint="new", by="Bob", created_at=make_time(3))
+    old = override("b", sampled=True, fingerprint="old", created_at=make_time(2))
+    chosen = override("c", created_at=make_time(4))
     assert split_by_source([late, chosen, early, old]) == [
         (Source.CHOSEN, "", [chosen]),
         (Source.SAMPLE, "old", [old]),
@@ -67,7 +67,10 @@ def test_a_judge_never_gets_samples_as_examples(tmp_path: Path) -> None:
 
 
 def test_files_have_both_and_older_ones_are_read() -> None:
-    items = [override("a", created_at=at(1)), override("b", sampled=True, fingerprint="f", created_at=at(1))]
+    items = [
+        override("a", created_at=make_time(1)),
+        override("b", sampled=True, fingerprint="f", created_at=make_time(1)),
+    ]
     for table in (True, False):
         data = export_items(items, OVERRIDES, table=table)
         assert import_items(data, OVERRIDES, origin="file", table=table) == items

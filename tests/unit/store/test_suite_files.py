@@ -99,7 +99,7 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
 )
 def test_invalid_suites_are_named(tmp_path: Path, text: str, message: str) -> None:
     (path := tmp_path / "x.toml").write_text(text)
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(StoreError) as exc_info:
         read_suite_file(path, shown="x")
-    assert message in str(caught.value)
-    assert "sesame" not in str(caught.value)
+    assert message in str(exc_info.value)
+    assert "sesame" not in str(exc_info.value)

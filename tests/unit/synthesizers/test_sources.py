@@ -45,10 +45,10 @@ def test_unreadable_files_fail(name: str, tmp_path: Path) -> None:
     data, message = WRONG[name]
     if data is not None:
         (tmp_path / name).write_bytes(data)
-    with pytest.raises(SourceError, match=message) as caught:
+    with pytest.raises(SourceError, match=message) as exc_info:
         read_source(tmp_path / name)
-    assert isinstance(caught.value, ValueError)
-    assert name in str(caught.value)
+    assert isinstance(exc_info.value, ValueError)
+    assert name in str(exc_info.value)
 
 
 def test_a_pdf_has_advice(tmp_path: Path) -> None:

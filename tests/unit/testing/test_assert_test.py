@@ -78,9 +78,9 @@ def test_the_message_names_what_failed_and_why() -> None:
         metadata = {"missing": ["world"]}
         return Evaluation(0.25, FAIL.threshold, metadata) if test_case.input == "b" else passing()
 
-    with pytest.raises(SuiteFailed) as raised:
+    with pytest.raises(SuiteFailed) as exc_info:
         run(evaluators=[Judge(score, "has-words")], assert_test=True)
-    message = str(raised.value)
+    message = str(exc_info.value)
     assert "3 cases" in message
     assert "failed b: has-words 0.25, not ≥ 1 (missing: ['world'])" in message
 
@@ -94,8 +94,8 @@ def test_it_is_an_assertion_and_one_of_our_errors() -> None:
 @pytest.mark.parametrize("count", [6, 40])
 def test_the_message_stays_short(count: int) -> None:
     fn: Callable[[Case], str] = lambda _: 1 / 0  # type: ignore[assignment, return-value]  # noqa: E731
-    with pytest.raises(SuiteFailed) as raised:
+    with pytest.raises(SuiteFailed) as exc_info:
         run(fn, [], [Case(str(number)) for number in range(count)], assert_test=True)
-    lines = str(raised.value).splitlines()
+    lines = str(exc_info.value).splitlines()
     assert len(lines) == 7
     assert lines[-1] == f"    … and {count - 5} more"

@@ -16,7 +16,7 @@ from scoregate.web.view_app import build_view_app
 from scoregate.web.view_runs import ReportRenderer, RunList, find_runs
 
 
-class Desk:
+class CountedRunList:
     """A list of runs with counted page renders, and a client."""
 
     def __init__(self, root: Path) -> None:
@@ -54,40 +54,40 @@ def write(folder: Path, number: int) -> None:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def run_list(tmp_path: Path) -> Iterator[CountedRunList]:
     for number, name in enumerate(("old", "new")):
         write(tmp_path / name, number)
-    found = Desk(tmp_path)
+    found = CountedRunList(tmp_path)
     yield found
     found.shelf.renderer.close()
 
 
 @pytest.mark.anyio
-async def test_a_page_is_rendered_once_per_change(desk: Desk, tmp_path: Path) -> None:
+async def test_a_page_is_rendered_once_per_change(run_list: CountedRunList, tmp_path: Path) -> None:
     new, old = (run.key for run in find_runs([tmp_path]))
     for _ in range(2):
-        assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 1")
-    assert await desk.ask(f"/report/{new}/nothing") == (200, b"page 2")
-    desk.now += 1
-    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 3")
+        assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 1")
+    assert await run_list.ask(f"/report/{new}/nothing") == (200, b"page 2")
+    run_list.now += 1
+    assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 3")
     write(tmp_path / "old", 0)
-    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 4")
-    assert desk.made == ["new old", "new None", "new old", "new old"]
+    assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 4")
+    assert run_list.made == ["new old", "new None", "new old", "new old"]
 
 
 @pytest.mark.anyio
-async def test_the_cache_is_limited(desk: Desk, tmp_path: Path) -> None:
+async def test_the_cache_is_limited(run_list: CountedRunList, tmp_path: Path) -> None:
     new = find_runs([tmp_path])[0].key
-    for desk.now in [*range(25), 24, 0]:
-        assert (await desk.ask(f"/report/{new}/nothing"))[0] == 200
-    assert len(desk.made) == 26
+    for run_list.now in [*range(25), 24, 0]:
+        assert (await run_list.ask(f"/report/{new}/nothing"))[0] == 200
+    assert len(run_list.made) == 26
 
 
 @pytest.mark.anyio
-async def test_a_disconnect_skips_rendering(desk: Desk, tmp_path: Path) -> None:
+async def test_a_disconnect_skips_rendering(run_list: CountedRunList, tmp_path: Path) -> None:
     key = find_runs([tmp_path])[0].key
-    assert await desk.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
-    assert desk.made == []
+    assert await run_list.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
+    assert run_list.made == []
 
 
 def test_runs_are_found_without_links_or_parts_of_runs(tmp_path: Path) -> None:

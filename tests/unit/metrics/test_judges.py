@@ -49,9 +49,9 @@ SCALES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), SCALES)
 def test_invalid_numeric_judges(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(MetricError, match=message) as caught:
+    with pytest.raises(MetricError, match=message) as exc_info:
         NumericJudge(**{"evaluation_prompt": "Is it polite?", "name": "polite", **fields})
-    assert isinstance(caught.value, ValueError)
+    assert isinstance(exc_info.value, ValueError)
 
 
 CATEGORIES: list[tuple[Any, Any, str]] = [

@@ -60,7 +60,7 @@ def suites(draw: st.DrawFn) -> list[list[Event]]:
     return [draw(case_events(name, repeat)) for name, repeat in sorted(keys)]
 
 
-def interleaved(streams: list[list[Event]], seed: int) -> Iterator[Event]:
+def interleave(streams: list[list[Event]], seed: int) -> Iterator[Event]:
     """The interleaved events of all cases, each case in its own order."""
     chosen = random.Random(seed)
     waiting = [iter(stream) for stream in streams]
@@ -72,13 +72,13 @@ def interleaved(streams: list[list[Event]], seed: int) -> Iterator[Event]:
             waiting.remove(stream)
 
 
-def folded(events: Iterator[Event]) -> tuple[SuiteReducer, list[CaseResult]]:
+def reduce_events(events: Iterator[Event]) -> tuple[SuiteReducer, list[CaseResult]]:
     fold = SuiteReducer(0, "s")
     cases = [case for event in events if (case := fold.apply(event)) is not None]
     return fold, [*cases, *fold.close()]
 
 
-def table(columns: Columns) -> list[Any]:
+def list_rows(columns: Columns) -> list[Any]:
     """The values of the columns, row by row, in the order of the cases."""
     names = sorted(columns.scores)
     return sorted(
@@ -99,16 +99,16 @@ def table(columns: Columns) -> list[Any]:
 
 @given(suites(), st.integers(0, 2**32), st.integers(0, 2**32))
 def test_the_order_among_cases_does_not_matter(streams: list[list[Event]], one: int, other: int) -> None:
-    first, first_cases = folded(interleaved(streams, one))
-    second, second_cases = folded(interleaved(streams, other))
-    assert table(first.columns) == table(second.columns)
+    first, first_cases = reduce_events(interleave(streams, one))
+    second, second_cases = reduce_events(interleave(streams, other))
+    assert list_rows(first.columns) == list_rows(second.columns)
     assert sorted(first_cases, key=lambda case: case.key) == sorted(second_cases, key=lambda case: case.key)
     assert (first.columns.unscored, first.columns.judged) == (second.columns.unscored, second.columns.judged)
 
 
 @given(suites(), st.integers(0, 2**32))
 def test_columns_equal_cases(streams: list[list[Event]], seed: int) -> None:
-    fold, cases = folded(interleaved(streams, seed))
+    fold, cases = reduce_events(interleave(streams, seed))
     assert len(fold.columns) == len(streams) == len(cases)
     for row, case in enumerate(cases):
         assert fold.columns.key(row) == case.key
@@ -121,7 +121,7 @@ def test_columns_equal_cases(streams: list[list[Event]], seed: int) -> None:
 
 
 def test_an_unfinished_case_has_an_error() -> None:
-    fold, cases = folded(iter([CaseStarted(suite="s", case="a"), CaseOutput(suite="s", case="a", output=1)]))
+    fold, cases = reduce_events(iter([CaseStarted(suite="s", case="a"), CaseOutput(suite="s", case="a", output=1)]))
     assert [error.error.type for error in cases[0].errors] == ["Unfinished"]
     assert cases[0].output == 1
     assert fold.columns.status(0) is Status.ERRORED
@@ -131,7 +131,7 @@ def test_an_unfinished_case_has_an_error() -> None:
 def test_an_invalid_score_is_an_error_of_its_evaluator() -> None:
     """A program in another language can send any event."""
     events = [Scored(suite="s", case="a", evaluator="e", score=7.5), CaseFinished(suite="s", case="a")]
-    fold, cases = folded(iter([SuiteStarted(suite="s"), *events]))
+    fold, cases = reduce_events(iter([SuiteStarted(suite="s"), *events]))
     assert [(error.evaluator, error.error.type) for error in cases[0].errors] == [("e", "NoScale")]
     assert "its score 7.5 is outside [0, 1]" in cases[0].errors[0].error.message
     assert list(fold.result("s").evaluators) == ["e"]
@@ -139,7 +139,7 @@ def test_an_invalid_score_is_an_error_of_its_evaluator() -> None:
 
 def test_evaluations_that_wait_for_people_are_pending() -> None:
     events = [ReviewRequested(suite="s", case="a", name="look", evaluator="human"), CaseFinished(suite="s", case="a")]
-    fold, cases = folded(iter([*events, SuiteFinished(suite="s")]))
+    fold, cases = reduce_events(iter([*events, SuiteFinished(suite="s")]))
     assert cases[0].pending == ("human",)
     assert (fold.result("s").evaluations, fold.result("s").pending) == (0, 1)
     assert fold.result("s").passed
@@ -164,7 +164,7 @@ def test_an_evaluator_that_reports_twice_is_an_error_of_the_case() -> None:
         Labelled(suite="s", case="a", evaluator="e", label="fine"),
         CaseFinished(suite="s", case="a"),
     ]
-    _, (case,) = folded(iter(events))
+    _, (case,) = reduce_events(iter(events))
     assert case.evaluations["e"].score == 0.0
     assert case.labels == {}
     assert [(error.evaluator, error.error.type) for error in case.errors] == [("e", "EvaluatedTwice")] * 2
@@ -174,7 +174,7 @@ def test_an_evaluator_that_reports_twice_is_an_error_of_the_case() -> None:
 def test_a_trial_that_is_reported_again_is_an_error_of_the_suite() -> None:
     one: list[Event] = [Scored(suite="s", case="a", evaluator="e", score=0.0), CaseFinished(suite="s", case="a")]
     two: list[Event] = [Scored(suite="s", case="a", evaluator="e", score=1.0), CaseFinished(suite="s", case="a")]
-    fold, cases = folded(iter([*one, *two, *two, SuiteFinished(suite="s")]))
+    fold, cases = reduce_events(iter([*one, *two, *two, SuiteFinished(suite="s")]))
     suite = fold.result("s")
     assert [case.evaluations["e"].score for case in cases] == [0.0]
     assert [error.message for error in suite.errors] == ["case 'a', repeat 0, was reported again after it had finished"]
@@ -184,13 +184,13 @@ def test_a_trial_that_is_reported_again_is_an_error_of_the_suite() -> None:
 @pytest.mark.parametrize(("planned", "complete"), [(None, True), (2, True), (1, True), (3, False)])
 def test_a_suite_with_fewer_cases_than_planned_is_incomplete(planned: int | None, *, complete: bool) -> None:
     done: list[Event] = [CaseFinished(suite="s", case=case) for case in "ab"]
-    fold, _ = folded(iter([SuiteStarted(suite="s", cases=planned), *done, SuiteFinished(suite="s")]))
+    fold, _ = reduce_events(iter([SuiteStarted(suite="s", cases=planned), *done, SuiteFinished(suite="s")]))
     assert fold.result("s").complete is complete
 
 
 def test_a_case_without_an_end_leaves_its_suite_incomplete() -> None:
     events: list[Event] = [CaseStarted(suite="s", case="a"), SuiteFinished(suite="s")]
-    fold, cases = folded(iter(events))
+    fold, cases = reduce_events(iter(events))
     assert [case.errors[0].error.type for case in cases] == ["Unfinished"]
     assert (fold.result("s").unfinished, fold.result("s").complete) == (1, False)
 
@@ -203,6 +203,6 @@ def test_true_is_a_score_of_a_boolean_evaluator(expected: dict[str, float], *, d
         Scored(suite="s", case="a", evaluator="e", score=True),
         CaseFinished(suite="s", case="a"),
     ]
-    _, (case,) = folded(iter(events))
+    _, (case,) = reduce_events(iter(events))
     assert {name: evaluation.score for name, evaluation in case.evaluations.items()} == expected
     assert bool(case.errors) is not declared

@@ -13,7 +13,7 @@ from scoregate.ci.report.html import compiled_templates, document
 from scoregate.ci.report.templating import TemplateCache
 
 
-def rendered(folder: Path) -> str:
+def render_template(folder: Path) -> str:
     return (
         Environment(loader=FileSystemLoader(folder), bytecode_cache=TemplateCache(folder)).get_template("t").render(x=1)
     )
@@ -23,25 +23,25 @@ def test_a_template_is_compiled_once_and_after_changes(tmp_path: Path, monkeypat
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     template = tmp_path / "t"
     template.write_text("{{ x }}")
-    assert rendered(tmp_path) == "1"
+    assert render_template(tmp_path) == "1"
     (kept,) = (tmp_path / "__pycache__").iterdir()
     monkeypatch.setattr(Environment, "_generate", lambda *_: pytest.fail("compiled again"))
-    assert rendered(tmp_path) == "1"
+    assert render_template(tmp_path) == "1"
     monkeypatch.undo()
     template.write_text("new {{ x }}")
-    assert rendered(tmp_path) == "new 1"
+    assert render_template(tmp_path) == "new 1"
     kept.write_bytes(b"damaged")
-    assert rendered(tmp_path) == "new 1"
+    assert render_template(tmp_path) == "new 1"
 
 
 def test_nothing_is_cached_if_python_writes_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t").write_text("{{ x }}")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert rendered(tmp_path) == "1"
+    assert render_template(tmp_path) == "1"
     assert not (tmp_path / "__pycache__").exists()
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "__pycache__").write_text("a file stands in the way")
-    assert rendered(tmp_path) == "1"
+    assert render_template(tmp_path) == "1"
 
 
 def test_all_templates_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,14 +18,14 @@ from scoregate.core.run import Run
 GOOD, BAD = [1.0] * 30, [0.0] * 30
 
 
-def carry(run: Run, *suites: str) -> Run:
+def reuse_suites(run: Run, *suites: str) -> Run:
     source = CarriedFrom("base", "main@1234567")
     marked = (replace(each, carried=source) if each.id in suites else each for each in run.suites)
     return replace(run, suites=tuple(marked))
 
 
 def test_a_reused_suite_is_no_evidence() -> None:
-    run = carry(run_of(ExampleSuite(scored(*BAD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
+    run = reuse_suites(run_of(ExampleSuite(scored(*BAD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
     base = run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b"))
     comparison = compare(run, base)
     a, b = comparison.rows
@@ -40,7 +40,7 @@ def test_a_reused_suite_is_no_evidence() -> None:
 
 
 def test_gates_count_it() -> None:
-    run = carry(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
     policy = Policy(default=Limits(min_score={"*": 0.5}, fail_on_regression=True))
     verdict = evaluate_gates(
         compare(run, run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*BAD), id="b"))), policy
@@ -50,17 +50,17 @@ def test_gates_count_it() -> None:
 
 
 def test_without_a_base_it_is_new() -> None:
-    run = carry(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
     assert [row.label for row in compare(run, run_of(ExampleSuite(scored(*GOOD), id="a"))).rows][1] is RowLabel.NEW
     assert {row.label for row in compare(run, None).rows} == {RowLabel.NEW}
 
 
 def test_histories_have_no_point_for_it() -> None:
-    run = carry(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
     assert history_after(run).suites.keys() == {"a"}
 
 
-def keep(run: Run, *rows: int) -> Run:
+def reuse_rows(run: Run, *rows: int) -> Run:
     """The run with some rows reused from the base."""
     (suite,) = run.suites
     columns = replace(suite.columns, reused=set(rows))
@@ -70,12 +70,12 @@ def keep(run: Run, *rows: int) -> Run:
 def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
     base, run = (
         run_of(ExampleSuite(scored(1.0, 1.0, 1.0, 1.0))),
-        keep(run_of(ExampleSuite(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3),
+        reuse_rows(run_of(ExampleSuite(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3),
     )
     (row,) = compare(run, base).rows
     assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
     # A later run that carries this suite over has the mean of all cases, too.
-    (row,) = compare(carry(run, "demo"), run).rows
+    (row,) = compare(reuse_suites(run, "demo"), run).rows
     assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
 
 

@@ -25,7 +25,7 @@ from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store
 
 
-def waiting(folder: Path) -> Run:
+def write_pending(folder: Path) -> Run:
     """A run on disk with one case whose battle is pending."""
     case = CaseResult(
         0, "a", pending=("better",), contests={"better": PairwiseComparison("old", "new", None, Threshold(gte=0.5))}
@@ -47,7 +47,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
 
 
 def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) -> None:
-    run = waiting(tmp_path / "run")
+    run = write_pending(tmp_path / "run")
     add_verdict(
         open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
     )
@@ -62,7 +62,7 @@ def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) ->
 
 
 def test_a_broken_store_is_an_error_only_for_pending_bases(tmp_path: Path) -> None:
-    run = waiting(tmp_path / "run")
+    run = write_pending(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "better.jsonl").write_text("no verdict\n")
     with pytest.raises(StoreError, match=r"better\.jsonl:1"):
@@ -72,7 +72,7 @@ def test_a_broken_store_is_an_error_only_for_pending_bases(tmp_path: Path) -> No
 
 
 def test_many_evaluators_of_a_run_cause_no_lookups(tmp_path: Path) -> None:
-    run = waiting(tmp_path / "run")
+    run = write_pending(tmp_path / "run")
     (tmp_path / ".scoregate" / "verdicts").mkdir(parents=True)
     (tmp_path / ".scoregate" / "verdicts" / "other.jsonl").write_text("no verdict\n")
     assert apply_stored_reviews(tmp_path, run).suites[0].columns.pending == 1

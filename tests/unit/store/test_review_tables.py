@@ -98,10 +98,10 @@ def test_a_large_cell_is_read() -> None:
     ],
 )
 def test_errors_have_row_and_column(text: str, message: str) -> None:
-    with pytest.raises(StoreError) as raised:
+    with pytest.raises(StoreError) as exc_info:
         read(text)
-    assert message in raised.value.message
-    assert "Nothing was imported" in raised.value.advice
+    assert message in exc_info.value.message
+    assert "Nothing was imported" in exc_info.value.advice
 
 
 def test_other_encodings_fail() -> None:

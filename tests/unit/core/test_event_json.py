@@ -110,16 +110,16 @@ events: st.SearchStrategy[Event] = st.one_of(
 )  # fmt: skip
 
 
-def spelled(value: Any) -> Any:
+def escape_surrogates(value: Any) -> Any:
     """The value with every lone surrogate escaped, as in the record."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {spelled(name): spelled(item) for name, item in value.items()}
+        return {escape_surrogates(name): escape_surrogates(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(spelled(item) for item in value)
+        return type(value)(escape_surrogates(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: spelled(getattr(value, field.name)) for field in fields(value)})
+        return replace(value, **{field.name: escape_surrogates(getattr(value, field.name)) for field in fields(value)})
     return value
 
 
@@ -127,7 +127,7 @@ def spelled(value: Any) -> Any:
 @example(CaseOutput(suite="\ud800", case="\udfff", output={"\udc00": ["a\ud83d"]}))
 @example(Errored(suite="s", stage="task", error=ErrorInfo("E\ud800", "m\ud800", "t\ud800", "a\ud800")))
 def test_every_event_round_trips(event: Event) -> None:
-    assert parse_event(dump_event(event)) == spelled(event)
+    assert parse_event(dump_event(event)) == escape_surrogates(event)
 
 
 @given(events)
@@ -140,7 +140,7 @@ def test_an_event_is_a_line(event: Event) -> None:
 
 @given(content)
 def test_plain_content_is_unchanged(value: Any) -> None:
-    assert to_plain(value) == spelled(value)
+    assert to_plain(value) == escape_surrogates(value)
 
 
 @given(text)
@@ -204,11 +204,11 @@ GOOD = b'{"type":"case_finished","suite":"s","case":"c"}'
     ],
 )  # fmt: skip
 def test_an_invalid_line_is_refused(line: bytes, message: str) -> None:
-    with pytest.raises(InvalidEvent) as raised:
+    with pytest.raises(InvalidEvent) as exc_info:
         parse_event(line)
-    assert message in str(raised.value)
-    assert len(str(raised.value)) < 400
-    assert not raised.value.optional
+    assert message in str(exc_info.value)
+    assert len(str(exc_info.value)) < 400
+    assert not exc_info.value.optional
 
 
 @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ def test_an_invalid_evaluation_of_a_known_case_is_an_error_of_its_evaluator(rest
     ],
 )
 def test_an_event_of_a_newer_version_can_be_optional(line: bytes, *, optional: bool) -> None:
-    with pytest.raises(InvalidEvent) as raised:
+    with pytest.raises(InvalidEvent) as exc_info:
         parse_event(line)
-    assert raised.value.optional is optional
+    assert exc_info.value.optional is optional
 
 
 def test_an_event_of_a_newer_schema_is_not_read() -> None:

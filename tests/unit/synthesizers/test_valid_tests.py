@@ -92,7 +92,7 @@ def test_options_have_ranges(wrong: dict[str, Any], error: type[Exception]) -> N
         Options(**wrong)
 
 
-class Never:
+class UnusedModel:
     """A model that must not be called."""
 
     name = "never/asked"
@@ -105,6 +105,6 @@ class Never:
 
 @pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), ("5", TypeError), (True, TypeError)])
 def test_num_tests_is_checked(wrong: Any, error: type[Exception]) -> None:
-    model: Model = Never()
+    model: Model = UnusedModel()
     with pytest.raises(error, match="num_tests"):
         PromptSynthesizer("x", model=model).generate(wrong)

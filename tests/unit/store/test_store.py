@@ -59,12 +59,12 @@ def test_an_empty_key_is_not_listed(store: Store) -> None:
 def test_a_change_that_fails_changes_nothing(store: Store) -> None:
     store.update(ROWS, ("d", "1"), lambda _: [Row(n=1)])
 
-    def breaks(rows: Iterator[Row]) -> Iterator[Row]:
+    def fail_midway(rows: Iterator[Row]) -> Iterator[Row]:
         yield from rows
         raise RuntimeError("half-way")
 
     with pytest.raises(RuntimeError, match="half-way"):
-        store.update(ROWS, ("d", "1"), breaks)
+        store.update(ROWS, ("d", "1"), fail_midway)
     assert [row.n for row in store.read(ROWS, ("d", "1"))] == [1]
 
 

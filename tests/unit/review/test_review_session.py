@@ -73,11 +73,11 @@ def test_a_refresh_reads_nothing_without_new_reviews(tmp_path: Path, monkeypatch
     read: list[str] = []
     own = DirectoryStore.read
 
-    def counted(self: DirectoryStore, kind: Any, shelf: Any) -> Any:
+    def count_reads(self: DirectoryStore, kind: Any, shelf: Any) -> Any:
         read.append(kind.name)
         return own(self, kind, shelf)
 
-    monkeypatch.setattr(DirectoryStore, "read", counted)
+    monkeypatch.setattr(DirectoryStore, "read", count_reads)
     session = ReviewSession(queue("a", "b"), open_store(tmp_path), "Ann")
     key, other = (row["key"] for row in state(session)["battles"])
     session.battles.judge(key, Side.LEFT, "")

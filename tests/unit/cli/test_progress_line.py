@@ -37,7 +37,7 @@ def recording(tmp_path: Path) -> Iterable[RunRecorder]:
         yield RunRecorder(writer, launches=2)
 
 
-def line(
+def draw_line(
     recording: RunRecorder,
     *happenings: LaunchEvent,
     began: int = 2,
@@ -59,12 +59,12 @@ def line(
 
 
 def test_before_any_suite_the_line_names_scripts(recording: RunRecorder) -> None:
-    assert line(recording, began=0) == "30 s · preparing"
-    assert line(recording) == "30 s · 2 scripts running, no suite started yet"
+    assert draw_line(recording, began=0) == "30 s · preparing"
+    assert draw_line(recording) == "30 s · 2 scripts running, no suite started yet"
 
 
 def test_the_line_estimates_the_rest(recording: RunRecorder) -> None:
-    text = line(recording, make_event(20, 60))
+    text = draw_line(recording, make_event(20, 60))
     assert text == "30 s · 20 of 60 cases · 5 failed · about 1 m 0 s left · 0 of 2 scripts"
 
 
@@ -79,14 +79,17 @@ def test_the_line_estimates_the_rest(recording: RunRecorder) -> None:
     ids=["nobody knows how many", "a script waits", "too few are done", "too soon"],
 )
 def test_no_data_has_no_estimate(recording: RunRecorder, happening: LaunchEvent, began: int, ago: float) -> None:
-    assert "left" not in line(recording, happening, began=began, ago=ago)
+    assert "left" not in draw_line(recording, happening, began=began, ago=ago)
 
 
 def test_after_all_scripts_the_line_names_the_step(recording: RunRecorder) -> None:
     over = Finished(Script("run", exit_code=0))
-    assert line(recording, make_event(4, 4), over, ended=2) == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
+    assert (
+        draw_line(recording, make_event(4, 4), over, ended=2)
+        == "30 s · 4 cases · 1 failed · comparing · 2 of 2 scripts"
+    )
 
 
 @pytest.mark.parametrize("width", range(10, 90, 7))
 def test_text_stays_on_a_line(recording: RunRecorder, width: int) -> None:
-    assert len(line(recording, make_event(20, 60), width=width)) + 2 <= width
+    assert len(draw_line(recording, make_event(20, 60), width=width)) + 2 <= width
