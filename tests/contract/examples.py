@@ -1,4 +1,4 @@
-"""The examples of documents in which code stands between the lines, without fences."""
+"""Examples in documents whose code blocks have no fences."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _OTHERS = "BaseRagas"
 
 @dataclass(frozen=True)
 class Example:
-    """One example, and the evaluator that it is about."""
+    """One example and its evaluator."""
 
     name: str
     source: str = field(repr=False)
 
     @property
     def changed(self) -> str:
-        """Its source with the import root changed, and nothing else."""
+        """The source with only the import root changed."""
         return self.source.replace("from autoblocks.", "from scoregate.")
 
 
 def examples(document: Path) -> Iterator[Example]:
-    """The examples of a document, those aside that wrap another framework."""
+    """The examples of a document, without those that wrap another framework."""
     for code in _CODE.findall(document.read_text(encoding="utf-8")):
         found = _EVALUATOR.search(code)
         if found and not found[1].startswith(_OTHERS):
@@ -40,15 +40,15 @@ def examples(document: Path) -> Iterator[Example]:
 
 
 def documented(document: Path, name: str) -> Iterator[Example]:
-    """The examples of a document that are about this evaluator."""
+    """The examples of a document for this evaluator."""
     for code in _CODE.findall(document.read_text(encoding="utf-8")):
         if re.search(rf"\b{name}\b", code):
             yield Example(name, code)
 
 
 @dataclass(frozen=True)
-class Ran:
-    """How an example ended, and what it said."""
+class RecordedRun:
+    """The exit code, output and events of an example."""
 
     code: int
     err: str
@@ -56,18 +56,18 @@ class Ran:
 
     @property
     def scores(self) -> list[float]:
-        """In the order of the cases in the source, which is that of their beginnings."""
+        """Scores in the order of the cases in the source, in which they start."""
         order = list(dict.fromkeys(event.case for event in self.events if event.type == "case_started"))
         scored = {event.case: event.score for event in self.events if isinstance(event, Scored)}
         return [scored[case] for case in order if case in scored]
 
-    def told(self, kind: str) -> list[Event]:
+    def events_of(self, kind: str) -> list[Event]:
         """The events of one type."""
         return [event for event in self.events if event.type == kind]
 
 
-def run(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> Ran:
-    """Run the source as a script, watched as a host would; the folder is the project."""
+def run(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> RecordedRun:
+    """Run the source as a script and record its events as a host; the folder is the project."""
     script, events = folder / "suite.py", folder / "events"
     script.write_text(source, encoding="utf-8")
     events.mkdir(exist_ok=True)
@@ -77,4 +77,4 @@ def run(source: str, folder: Path, environment: Mapping[str, str] | None = None)
     environ = {"SCOREGATE_EVENTS": str(events), "SCOREGATE_ROOT": str(folder), "PATH": "", **(environment or {})}
     done = run_script(script, environ, ["openai"])
     lines = (line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines())
-    return Ran(done.returncode, done.stderr, [parse_event(line) for line in lines])
+    return RecordedRun(done.returncode, done.stderr, [parse_event(line) for line in lines])

@@ -1,4 +1,4 @@
-"""A conversation in a record is written as it is documented, and read for ever."""
+"""The documented form of a conversation is written and stays readable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLE = json.loads(
 )
 
 
-def test_the_documented_conversation_is_read_and_written_so() -> None:
+def test_the_documented_conversation_round_trips() -> None:
     conversation = Conversation.read(EXAMPLE)
     assert conversation == Conversation(
         (
@@ -28,6 +28,6 @@ def test_the_documented_conversation_is_read_and_written_so() -> None:
     assert conversation.plain() == EXAMPLE
 
 
-def test_every_word_of_it_is_documented() -> None:
+def test_every_field_is_documented() -> None:
     words = {each.name for kind in (Conversation, Turn) for each in fields(kind)} | {str(ended) for ended in EndReason}
     assert sorted(word for word in words if f"`{word}`" not in TEXT and f'"{word}"' not in TEXT) == []

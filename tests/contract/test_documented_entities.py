@@ -90,7 +90,7 @@ def test_an_example_of_the_real_documents_runs(name: str, folder: Path, server: 
 
 
 def run(name: str, folder: Path, server: OpenAIServer) -> str:
-    """What an example prints, in a process that has openai's client imported already."""
+    """The output of an example in a process that has already imported openai's client."""
     script = folder / "example.py"
     script.write_text(f"import warnings\nwarnings.simplefilter('error')\n{SNIPPETS[name]}", encoding="utf-8")
     done = run_script(script, environment(server), ["openai", "scoregate.entities", "scoregate.synthesizers"])
@@ -99,7 +99,7 @@ def run(name: str, folder: Path, server: OpenAIServer) -> str:
 
 
 def run_in_new_python(name: str, folder: Path, server: OpenAIServer) -> str:
-    """What an example prints, where a warning of any import is an error."""
+    """The output of an example in a new Python where a warning of any import is an error."""
     command = [sys.executable, "-W", "error", "-c", SNIPPETS[name]]
     done = subprocess.run(command, cwd=folder, env=environment(server), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -121,7 +121,7 @@ def chatbot(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("chatbot")
-def test_an_example_executes_a_test_set_and_every_behavior_is_judged(folder: Path, server: OpenAIServer) -> None:
+def test_an_example_executes_a_test_set_with_all_behaviors(folder: Path, server: OpenAIServer) -> None:
     """After the example that creates it; its behaviors have no metrics of their own."""
     server.answers("Protects user data", {"reason": "It tells.", "answer": "No"})
     printed = run_in_new_python("execute_test_set.py", folder, server)
@@ -143,7 +143,7 @@ def test_an_example_executes_one_test(folder: Path, server: OpenAIServer) -> Non
     assert "'status': 'Pass'" in printed
 
 
-def test_what_they_pushed_is_there(folder: Path) -> None:
+def test_pushed_sets_are_stored(folder: Path) -> None:
     """After the examples above, which build on each other."""
     with use_store(folder):
         assert [(each.id, each.test_count) for each in TestSets.all()] == [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.contract.examples import Example, Ran, examples, run
+from tests.contract.examples import Example, RecordedRun, examples, run
 from tests.fakes.openai import OpenAIServer
 
 from scoregate.core.events import Errored, Scored, SuiteFinished, SuiteStarted
@@ -46,7 +46,7 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def check(example: Example, scores: list[float], folder: Path, *, server: OpenAIServer) -> Ran:
+def check(example: Example, scores: list[float], folder: Path, *, server: OpenAIServer) -> RecordedRun:
     ran = run(example.changed, folder, server.environment)
     assert (ran.code, ran.err) == (0, "")
     assert not any(isinstance(event, Errored) for event in ran.events)
@@ -86,9 +86,7 @@ def test_an_example_of_the_real_documents_runs(name: str, tmp_path: Path, server
     check(example, THEIR_SCORES[name], tmp_path, server=server)
 
 
-def test_the_real_documents_accuracy_has_two_cases_of_one_hash_and_is_told_so(
-    tmp_path: Path, server: OpenAIServer
-) -> None:
+def test_the_accuracy_example_reports_its_duplicate_hash(tmp_path: Path, server: OpenAIServer) -> None:
     """They ask one question and expect different words, and the hash is the question's: which results are whose could
     not be told from one run to the next. The SDK of the documents refuses that too. The first runs, and the suite has
     an error that says what to do; done, both run."""
@@ -111,20 +109,18 @@ def changed_output(example: Example) -> str:
 
 
 @pytest.mark.parametrize("name", ["BaseAutomaticBattle", "BaseManualBattle"])
-def test_a_battle_of_the_documents_compares_from_the_second_run_on(
-    name: str, tmp_path: Path, server: OpenAIServer
-) -> None:
+def test_a_battle_example_compares_from_the_second_run(name: str, tmp_path: Path, server: OpenAIServer) -> None:
     (example,) = [example for example in OURS if example.name == name]
     first = run(example.changed, tmp_path, server.environment)
-    assert [event.unscored != () for event in first.told("case_finished")] == [True, True]
+    assert [event.unscored != () for event in first.events_of("case_finished")] == [True, True]
     second = run(changed_output(example), tmp_path, server.environment)
     is_automatic = name == "BaseAutomaticBattle"
     assert second.scores == ([0.5, 0.5] if is_automatic else [])
-    assert len(second.told("review_requested")) == (0 if is_automatic else 2)
+    assert len(second.events_of("review_requested")) == (0 if is_automatic else 2)
     assert len(server.requests) == (4 if is_automatic else 0)
 
 
-def test_the_metadata_says_why() -> None:
+def test_the_metadata_has_why() -> None:
     """What the documents promise of a failed evaluation, on our own copy."""
     from scoregate.testing.evaluators import BaseIsEquals
 

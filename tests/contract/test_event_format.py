@@ -1,4 +1,4 @@
-"""Lines that were written once can be read for ever."""
+"""Old lines stay readable."""
 
 from __future__ import annotations
 
@@ -91,16 +91,16 @@ EVENTS: list[Event] = [
 ]
 
 
-def test_the_lines_of_version_1_are_read_as_ever() -> None:
+def test_lines_of_version_1_are_read() -> None:
     assert [parse_event(line) for line in LOG.read_bytes().splitlines()] == EVENTS
 
 
-def test_the_lines_of_an_older_sdk_are_read_as_ever() -> None:
+def test_lines_of_an_older_sdk_are_read() -> None:
     for older in OLDER:
         assert [parse_event(line) for line in older.read_bytes().splitlines()] == EVENTS
 
 
-def test_a_tool_call_has_one_form() -> None:
+def test_a_tool_call_round_trips() -> None:
     line = (
         b'{"type":"tool_called","suite":"bot","seq":3,"time":2.75,"v":1,"case":"a","repeat":1,"name":"search",'
         b'"arguments":{"q":"hours"},"result":["at 9"],"error":"late","duration_ms":1.5,"tokens":7,"agent":"helper"}'
@@ -133,24 +133,24 @@ def test_listed_tools_have_one_form() -> None:
     assert json.loads(dump_event(event))["tools"] == json.loads(line)["tools"]
 
 
-def test_a_fingerprint_from_before_there_were_versions_is_read() -> None:
+def test_a_fingerprint_without_a_version_is_read() -> None:
     started = LOG.read_bytes().splitlines()[0]
     older = parse_event(started.replace(b',"version":"1.2"', b""))
     assert isinstance(older, SuiteStarted)
     assert older.evaluators[0].fingerprint == Fingerprint("s", "p", "a", "m")
 
 
-def test_an_end_from_before_it_told_of_usage_is_read() -> None:
+def test_an_end_without_usage_is_read() -> None:
     *_, ended = LOG.read_text("utf-8").splitlines()
     before, _, _ = ended.partition(',"usage":')
     assert parse_event(f"{before}}}".encode()) == replace(EVENTS[-1], usage=None)
 
 
-def test_the_lines_are_still_written_so() -> None:
+def test_lines_are_still_equal() -> None:
     assert [dump_event(event).decode() for event in EVENTS] == LOG.read_text(encoding="utf-8").splitlines()
 
 
-def test_a_program_in_another_language_may_leave_out_what_has_a_default() -> None:
+def test_other_programs_can_omit_fields_with_defaults() -> None:
     lines = [
         b'{"type":"suite_started","suite":"s"}',
         b'{"type":"case_started","suite":"s","case":"a"}',
@@ -165,13 +165,13 @@ def test_a_program_in_another_language_may_leave_out_what_has_a_default() -> Non
     assert [parse_event(line).type for line in lines] == [line.split(b'"')[3].decode() for line in lines]
 
 
-def test_lines_from_before_choices_were_told_are_read() -> None:
+def test_lines_without_choices_are_read() -> None:
     event = parse_event(b'{"type": "suite_started", "suite": "bot", "evaluators": [{"id": "exact", "battles": true}]}')
     assert isinstance(event, SuiteStarted)
     assert event.evaluators == (EvaluatorInfo("exact", battles=True),)
 
 
-def test_choices_that_are_too_many_or_no_scores_are_none_and_their_names_are_bounded() -> None:
+def test_invalid_choices_are_dropped_and_names_are_bounded() -> None:
     line = b'{"type": "suite_started", "suite": "bot", "evaluators": [{"id": "exact", "choices": %b}]}'
     for choices, kept in (
         ([{"value": 0, "name": "x" * 1_000}], (Choice(0, "x" * 200),)),

@@ -1,4 +1,4 @@
-"""The published schema of events is what the code reads, and what the code writes keeps to it."""
+"""The published schema of events matches what the code reads and writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from pydantic import VERSION, Discriminator, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from tests.integration.sdk.scripts import Home
-from tests.unit.core.test_wire import events
+from tests.unit.core.test_event_json import events
 
 from scoregate.core.events import Event
 from scoregate.core.json_io import dump_event
@@ -24,13 +24,15 @@ PYDANTIC = tuple(int(part) for part in VERSION.split(".")[:2])
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 
 
-def told(schema: Any) -> Any:
-    """Without what helps nobody: titles that say the name again, and which exceptions Python raises."""
+def strip_titles(schema: Any) -> Any:
+    """The schema without generated titles that repeat the name, and without names of Python exceptions."""
     if isinstance(schema, list):
-        return [told(item) for item in schema]
+        return [strip_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: told(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+    kept = {
+        name: strip_titles(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)
+    }
     if isinstance(text := kept.get("description"), str):
         summary = text.partition("\n\nRaises:")[0].replace("Attributes:", "Fields:").replace("Args:", "Fields:")
         kept["description"] = " ".join(summary.split())
@@ -38,7 +40,7 @@ def told(schema: Any) -> Any:
 
 
 def from_code() -> dict[str, Any]:
-    schema = told(TypeAdapter(Annotated[Event, Discriminator("type")]).json_schema())
+    schema = strip_titles(TypeAdapter(Annotated[Event, Discriminator("type")]).json_schema())
     for name in (reference["$ref"].rpartition("/")[2] for reference in schema["oneOf"]):
         schema["$defs"][name]["required"].insert(0, "type")
     return {"$schema": GenerateJsonSchema.schema_dialect, "title": "An event of a scoregate suite", **schema}
@@ -48,7 +50,7 @@ VALIDATOR = Draft202012Validator(from_code())
 
 
 @pytest.mark.skipif(PYDANTIC < (2, 13), reason="older versions of pydantic leave out descriptions of fields")
-def test_the_published_schema_is_what_the_code_says() -> None:
+def test_the_published_schema_matches_the_code() -> None:
     text = json.dumps(from_code(), indent=2, ensure_ascii=False) + "\n"
     if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
         PATH.write_text(text, "utf-8")
@@ -57,16 +59,16 @@ def test_the_published_schema_is_what_the_code_says() -> None:
 
 
 @given(events)
-def test_every_event_that_can_be_written_keeps_to_it(event: Event) -> None:
+def test_every_event_matches_it(event: Event) -> None:
     VALIDATOR.validate(json.loads(dump_event(event)))
 
 
-def test_the_lines_of_version_1_keep_to_it() -> None:
+def test_lines_of_version_1_match_it() -> None:
     for line in LOG.read_text("utf-8").splitlines():
         VALIDATOR.validate(json.loads(line))
 
 
-def test_what_the_sdk_writes_keeps_to_it(tmp_path: Path) -> None:
+def test_sdk_events_match_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
     found = home.run("""
 from scoregate.testing.models import CreateHumanReviewJob
@@ -76,10 +78,10 @@ run_test_suite("demo", cases(3), lambda case: 1 / case["n"], [Good(), AsyncGood(
 run_test_suite("empty", [], print)
 """)
     assert found.code == 0, found.err
-    said = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
-    for event in said:
+    events = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
+    for event in events:
         VALIDATOR.validate(event)
-    assert {"suite_started", "errored", "scored", "review_requested", "suite_finished"} <= {e["type"] for e in said}
+    assert {"suite_started", "errored", "scored", "review_requested", "suite_finished"} <= {e["type"] for e in events}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ run_test_suite("empty", [], print)
         {"type": "errored", "suite": "s", "stage": "lunch", "error": {"type": "E", "message": "m"}},
     ],
 )
-def test_what_is_no_event_does_not(line: dict[str, Any]) -> None:
+def test_invalid_events_do_not(line: dict[str, Any]) -> None:
     assert not VALIDATOR.is_valid(line)
 
 
@@ -103,5 +105,5 @@ def test_every_event_and_field_is_in_the_document() -> None:
     kinds = {
         kind["const"] for d in definitions.values() if "const" in (kind := d.get("properties", {}).get("type", {}))
     }
-    words = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
-    assert sorted((fields | kinds) - words - {"type"}) == []
+    names = set(text.replace("`", " ").replace("{", " ").replace("}", " ").replace(",", " ").replace("*", " ").split())
+    assert sorted((fields | kinds) - names - {"type"}) == []

@@ -21,8 +21,8 @@ JUDGE = Path(__file__).parent / "documents" / "judge.txt"
 
 
 @pytest.fixture
-def found() -> Iterator[Fingerprint]:
-    """Of an evaluator whose source uses much of the grammar."""
+def fingerprints() -> Iterator[Fingerprint]:
+    """The digests of an evaluator whose source uses much of the grammar."""
     module = sys.modules["judge_of_a_document"] = ModuleType("judge_of_a_document")
     module.__file__ = str(JUDGE)
     exec(compile(JUDGE.read_text(encoding="utf-8"), str(JUDGE), "exec"), module.__dict__)
@@ -30,12 +30,12 @@ def found() -> Iterator[Fingerprint]:
     del sys.modules["judge_of_a_document"]
 
 
-def test_a_source_has_one_digest_under_every_python(found: Fingerprint) -> None:
-    assert found.source == "4729ed28755c55bd"
+def test_a_source_has_one_digest_under_every_python(fingerprints: Fingerprint) -> None:
+    assert fingerprints.source == "4729ed28755c55bd"
 
 
-def test_no_parameters_have_one_digest(found: Fingerprint) -> None:
-    assert found.parameters == hashlib.blake2b(b"", digest_size=8).hexdigest()
+def test_no_parameters_have_one_digest(fingerprints: Fingerprint) -> None:
+    assert fingerprints.parameters == hashlib.blake2b(b"", digest_size=8).hexdigest()
 
 
 def test_a_case_has_one_hash_and_one_digest() -> None:
@@ -48,7 +48,7 @@ KNOWN_CLASSES = json.loads((Path(__file__).parent.parent / "data/previous_versio
 
 
 @pytest.mark.parametrize("name", KNOWN_CLASSES)
-def test_classes_of_scoregate_count_under_the_names_that_stored_runs_have(name: str) -> None:
+def test_classes_of_scoregate_have_the_names_of_stored_runs(name: str) -> None:
     module, _, attribute = name.rpartition(".")
     bases = getattr(import_module(module), attribute).__mro__
     own = [base for base in bases if base.__module__.startswith("scoregate.")]

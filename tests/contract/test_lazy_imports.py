@@ -39,13 +39,13 @@ LATE = {
 }
 
 
-def test_a_run_starts_its_suites_before_it_imports_what_only_its_end_needs() -> None:
+def test_a_run_starts_suites_before_it_imports_reports() -> None:
     script = "import sys, scoregate.cli.run_command; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert LATE & set(done.stdout.split()) == set()
 
 
-def test_the_version_is_printed_without_the_packages_of_the_command_line() -> None:
+def test_the_version_needs_no_package_of_the_command_line() -> None:
     script = (
         "import sys; sys.argv[1:] = ['--version']; from scoregate.cli.entry import main; main(); print(*sys.modules)"
     )

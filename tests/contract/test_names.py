@@ -1,4 +1,4 @@
-"""Names and signatures that suites in the world rely on."""
+"""Names and signatures that users' suites rely on."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def parameters(function: object, kind: object) -> list[str]:
 
 
 @pytest.mark.parametrize("module", NAMES)
-def test_every_documented_name_is_there(module: str) -> None:
+def test_every_documented_name_exists(module: str) -> None:
     loaded = importlib.import_module(module)
     assert [name for name in NAMES[module] if not hasattr(loaded, name)] == []
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_models_take_their_fields_in_the_documented_order(name: str) -> None:
+def test_models_have_fields_in_the_documented_order(name: str) -> None:
     model = getattr(importlib.import_module("scoregate.testing.models"), name)
     assert parameters(model, inspect.Parameter.POSITIONAL_OR_KEYWORD)[: len(FIELDS[name])] == FIELDS[name]
 
 
-def test_run_test_suite_takes_what_is_documented_in_that_order() -> None:
+def test_run_test_suite_has_the_documented_order() -> None:
     from scoregate.testing.run import run_test_suite
 
     assert parameters(run_test_suite, inspect.Parameter.POSITIONAL_OR_KEYWORD) == [
@@ -87,7 +87,7 @@ def test_every_step_of_a_run_manager_has_an_async_twin(name: str) -> None:
     assert list(inspect.signature(one).parameters) == list(inspect.signature(twin).parameters)
 
 
-def test_the_errors_are_also_in_the_module_of_judgeval() -> None:
+def test_errors_are_also_in_the_judgeval_module() -> None:
     assert exceptions.JudgmentTestError is errors.JudgmentTestError
     assert exceptions.ScoregateError is errors.ScoregateError
     refused = (errors.JudgmentValidationError, errors.JudgmentConflictError)
@@ -95,7 +95,7 @@ def test_the_errors_are_also_in_the_module_of_judgeval() -> None:
     assert not issubclass(errors.JudgmentTestError, exceptions.JudgmentAPIError), "a failed test is not caught by it"
 
 
-def test_pytest_does_not_collect_what_is_called_test_something() -> None:
+def test_pytest_does_not_collect_public_test_classes() -> None:
     from scoregate.testing import models
 
     assert not models.BaseTestCase.__test__
@@ -103,7 +103,7 @@ def test_pytest_does_not_collect_what_is_called_test_something() -> None:
 
 
 @pytest.mark.parametrize("name", ["BaseTestCase", "BaseTestEvaluator", "BaseEventEvaluator", "BaseEvaluator"])
-def test_a_base_class_is_not_complete_by_itself(name: str) -> None:
+def test_base_classes_are_abstract(name: str) -> None:
     base = getattr(importlib.import_module("scoregate.testing.models"), name)
     with pytest.raises(TypeError, match="abstract"):
         type("Unfinished", (base,), {})()

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import VERSION, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
-from tests.contract.test_event_schema import told
+from tests.contract.test_event_schema import strip_titles
 
 from scoregate.ci.partition_file import dump_partition, read_partition
 from scoregate.core.partition import Assignment, Partition, make_partition
@@ -30,10 +30,10 @@ PARTITION = make_partition(
 
 
 @pytest.mark.skipif(PYDANTIC < (2, 13), reason="older versions of pydantic leave out descriptions of fields")
-def test_the_published_schema_is_what_the_code_says() -> None:
+def test_the_published_schema_matches_the_code() -> None:
     schema = {
         "$schema": GenerateJsonSchema.schema_dialect,
-        **told(TypeAdapter(Partition).json_schema(mode="serialization")),
+        **strip_titles(TypeAdapter(Partition).json_schema(mode="serialization")),
         "title": "A partition of a scoregate run",
     }
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
@@ -43,7 +43,7 @@ def test_the_published_schema_is_what_the_code_says() -> None:
     Draft202012Validator.check_schema(json.loads(text))
 
 
-def test_a_partition_keeps_to_it_and_is_read_again(tmp_path: Path) -> None:
+def test_a_partition_matches_it_and_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "partition.json"
     path.write_bytes(dump_partition(PARTITION))
     Draft202012Validator(json.loads(PATH.read_text("utf-8"))).validate(json.loads(path.read_bytes()))
@@ -52,7 +52,7 @@ def test_a_partition_keeps_to_it_and_is_read_again(tmp_path: Path) -> None:
     assert PARTITION.fingerprint == "6c5ec7b31ad8b32c"
 
 
-def test_what_is_no_partition_is_refused(tmp_path: Path) -> None:
+def test_invalid_partitions_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "partition.json"
     text = dump_partition(PARTITION).decode()
     once, twice = Assignment("evals/a.py"), Assignment("evals/a.py", "long", 1, 2)
@@ -63,8 +63,8 @@ def test_what_is_no_partition_is_refused(tmp_path: Path) -> None:
         text.replace('"long"', '"other"', 1): "does not match its fingerprint",
         text.replace("61.5", "1e300"): "a duration is not valid",
         **{
-            dump_partition(make_partition([(1.0, work)], commit=None, code=None, settings={})).decode(): why
-            for work, why in {
+            dump_partition(make_partition([(1.0, work)], commit=None, code=None, settings={})).decode(): reason
+            for work, reason in {
                 (once, once): "two shards run the same part",
                 (once, twice): "are not complete",
                 (twice, Assignment("evals/a.py", "long", 2, 2)): "no shard runs the other suites",
@@ -73,9 +73,9 @@ def test_what_is_no_partition_is_refused(tmp_path: Path) -> None:
         },
         dump_partition(make_partition([], commit=None, code=None, settings={})).decode(): "it has 0 shards",
     }
-    for content, why in wrong.items():
+    for content, reason in wrong.items():
         path.write_text(content, encoding="utf-8")
-        with pytest.raises(UsageError, match=why):
+        with pytest.raises(UsageError, match=reason):
             read_partition(path)
     with pytest.raises(UsageError, match="can't be read"):
         read_partition(tmp_path / "missing.json")

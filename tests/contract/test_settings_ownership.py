@@ -1,4 +1,4 @@
-"""Every setting is decided on: whose value holds where the base's settings judge a change."""
+"""Every setting has an owner: the base or the change decides its value."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def test_every_setting_has_one_owner() -> None:
     assert sorted(setting_names()) == sorted(name for names in OWNERS for name in names)
 
 
-def test_no_limit_is_the_changes_own() -> None:
+def test_changes_own_no_limit() -> None:
     assert set(LimitFields.model_fields) <= BASE_SETTINGS
     assert {"key", "suite", "paths", "config", "commands", "baseline", "max_cases", "severity"} <= BASE_SETTINGS

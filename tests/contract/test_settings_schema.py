@@ -58,7 +58,7 @@ INVALID = (
 )
 
 
-def test_the_schema_is_that_of_the_model() -> None:
+def test_the_schema_matches_the_model() -> None:
     assert write_schema(reference.read_fields, reference.NOT_IN_FILES) == TEXT, "run `python tools/reference.py`"
     assert (Path(reference.ROOT) / "docs" / "scoregate.schema.json").read_text("utf-8") == TEXT
     assert SCHEMA["properties"].keys() == set(setting_names()) - set(reference.NOT_IN_FILES)

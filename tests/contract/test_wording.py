@@ -62,7 +62,7 @@ def files() -> list[Path]:
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """The parts of a file that people read, each with the line at which it begins."""
+    """The parts of a file that people read, with their first lines."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in WHOLE:
         yield 1, text
@@ -76,7 +76,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def places(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line offset, expression and what to write instead, for each place in a text."""
+    """Line offset, expression and replacement for each finding in a text."""
     plain = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     for match in ANY.finditer(plain):
         instead = list(INSTEAD.values())[int((match.lastgroup or "g0")[1:])]
@@ -93,17 +93,17 @@ def places(text: str) -> Iterator[tuple[int, str, str]]:
         ("What is shown to people who have no account.", []),
     ],
 )
-def test_places_are_found(text: str, found: list[str]) -> None:
+def test_findings_are_found(text: str, found: list[str]) -> None:
     assert [expression for _, expression, _ in places(text)] == found
 
 
-def test_of_python_what_people_read_is_read(tmp_path: Path) -> None:
+def test_docstrings_and_messages_are_read(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
     file.write_text('"""Told."""\nnobody = 1  # for nobody\nraise ValueError(f"heard {nobody} twice")\n')
     assert [number for number, text in prose(file) for _ in places(text)] == [2, 3]
 
 
-def test_texts_are_in_plain_english() -> None:
+def test_texts_are_plain_english() -> None:
     lines: dict[str, list[str]] = {}
     for path in files():
         name = path.relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""A shop with an open pull request, and somebody who may do everything to it."""
+"""A repository with an open pull request, and a client with all permissions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Connect = Callable[..., httpx.Client]
 
 @pytest.fixture
 def repo(github: GitHub) -> Repository:
-    made = github.repository("acme/shop")
-    made.commit("main", files={"README.md": "hello", "src/shop.py": "print()"})
-    made.commit("feature", parents=[made.branch("main")])
-    return made
+    repository = github.repository("acme/shop")
+    repository.commit("main", files={"README.md": "hello", "src/shop.py": "print()"})
+    repository.commit("feature", parents=[repository.branch("main")])
+    return repository
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def run(repo: Repository) -> Run:
     return repo.workflow_run(conclusion="failure")
 
 
-def test_a_run_says_what_it_ran_on(api: httpx.Client, repo: Repository, run: Run) -> None:
+def test_a_run_has_its_commit(api: httpx.Client, repo: Repository, run: Run) -> None:
     shown = api.get(f"/actions/runs/{run.id}").json()
     assert (shown["event"], shown["conclusion"], shown["head_branch"]) == ("push", "failure", "main")
     assert (shown["head_sha"], shown["run_attempt"]) == (repo.branch("main"), 1)
@@ -42,7 +42,7 @@ def test_artifacts_are_listed_newest_first_and_by_name(api: httpx.Client, repo: 
     assert api.get(f"/actions/runs/{run.id}/artifacts").json()["total_count"] == 2
 
 
-def test_an_artifact_of_a_fork_says_so(api: httpx.Client, github: GitHub, repo: Repository) -> None:
+def test_an_artifact_names_a_fork(api: httpx.Client, github: GitHub, repo: Repository) -> None:
     fork = github.repository("eve/shop", fork_of=repo)
     repo.workflow_run(event="pull_request", head_repository=fork).upload("scores", {"run.json": "{}"})
     of = api.get("/actions/artifacts").json()["artifacts"][0]["workflow_run"]
@@ -60,7 +60,7 @@ def test_the_bytes_are_behind_a_redirect(api: httpx.Client, github: GitHub, run:
     assert "authorization" not in github.storage.requests[0].headers
 
 
-def test_a_token_must_not_reach_the_blob_host(api: httpx.Client, github: GitHub, run: Run) -> None:
+def test_tokens_must_not_reach_the_blob_host(api: httpx.Client, github: GitHub, run: Run) -> None:
     location = api.get(f"/actions/artifacts/{run.upload('scores', b'zip').id}/zip").headers["location"]
     assert httpx.get(location, headers={"authorization": "Bearer x"}, timeout=60).status_code == 400
     assert len(github.violations) == 1
@@ -74,14 +74,14 @@ def test_a_signed_address_is_for_one_artifact_and_one_minute(github: GitHub, run
     assert httpx.get(github.storage.sign(one).replace(str(one.id), str(two.id)), timeout=60).status_code == 403
 
 
-def test_what_has_expired_is_gone(api: httpx.Client, run: Run) -> None:
+def test_an_expired_one_is_gone(api: httpx.Client, run: Run) -> None:
     artifact = run.upload("scores", b"zip", expired=True)
     assert api.get(f"/actions/artifacts/{artifact.id}").json()["expired"] is True
     assert api.get(f"/actions/artifacts/{artifact.id}/zip").status_code == 410
 
 
 @pytest.mark.usefixtures("repo")
-def test_a_download_needs_a_permission_even_in_public(connect: Connect, run: Run) -> None:
+def test_public_downloads_need_a_permission(connect: Connect, run: Run) -> None:
     path = f"/actions/artifacts/{run.upload('scores', b'zip').id}"
     assert connect(contents="read").get(path).status_code == 200
     assert connect(contents="read").get(f"{path}/zip").status_code == 403
@@ -98,13 +98,13 @@ def test_bytes_can_be_tampered_with(api: httpx.Client, run: Run) -> None:
         api.get(path, follow_redirects=True)
 
 
-def test_a_bomb_is_small_outside_and_large_inside() -> None:
+def test_a_zip_bomb_expands() -> None:
     data = bomb(size=32 << 20)
     assert len(data) < 100_000
     assert zipfile.ZipFile(io.BytesIO(data)).getinfo("run.json").file_size == 32 << 20
 
 
-def test_one_name_once_a_run(run: Run) -> None:
+def test_a_name_is_unique(run: Run) -> None:
     run.upload("scores", b"1")
     with pytest.raises(ValueError, match="already"):
         run.upload("scores", b"2")

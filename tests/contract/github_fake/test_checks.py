@@ -49,20 +49,20 @@ def test_an_output_replaces_the_last_but_annotations_are_added(api: httpx.Client
     ],
     ids=["no conclusion", "characters", "bytes", "51 annotations"],
 )
-def test_what_github_refuses(github: GitHub, api: httpx.Client, start: dict[str, Any], body: dict[str, Any]) -> None:
+def test_github_refusals(github: GitHub, api: httpx.Client, start: dict[str, Any], body: dict[str, Any]) -> None:
     assert api.patch(f"/check-runs/{start['id']}", json=body).status_code == 422
     github.violations.clear()
 
 
-def test_completed_without_a_conclusion_is_refused_at_birth_too(api: httpx.Client, repo: Repository) -> None:
+def test_creation_without_a_conclusion_is_refused_too(api: httpx.Client, repo: Repository) -> None:
     body = {"name": "gate", "head_sha": repo.branch("main"), "status": "completed"}
     assert api.post("/check-runs", json=body).status_code == 422
 
 
 @pytest.mark.usefixtures("repo")
 def test_an_unknown_commit_has_no_checks(api: httpx.Client) -> None:
-    made = api.post("/check-runs", json={"name": "gate", "head_sha": "f" * 40})
-    assert (made.status_code, "No commit found for SHA" in made.text) == (422, True)
+    created = api.post("/check-runs", json={"name": "gate", "head_sha": "f" * 40})
+    assert (created.status_code, "No commit found for SHA" in created.text) == (422, True)
     assert api.get(f"/commits/{'f' * 40}/check-runs").status_code == 422
 
 

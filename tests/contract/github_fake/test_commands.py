@@ -1,4 +1,4 @@
-"""What commands in comments need: reactions, labels, statuses, and jobs that run again."""
+"""APIs for commands in comments: reactions, labels, statuses, and jobs that run again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.contract.github_fake.conftest import Connect
 from tests.fakes.github import GitHub, Pull, Repository, events
 
 
-def test_a_reaction_is_there_once_for_each_user(api: httpx.Client, pull: Pull) -> None:
+def test_a_reaction_is_unique_for_each_user(api: httpx.Client, pull: Pull) -> None:
     comment = pull.comment("/scoregate run", "ana")
     path = f"/issues/comments/{comment.id}/reactions"
     assert [api.post(path, json={"content": kind}).status_code for kind in ("eyes", "eyes", "rocket")] == [
@@ -49,7 +49,7 @@ def test_failed_jobs_run_again_and_others_do_not(connect: Connect, repo: Reposit
     assert [run["id"] for run in runs["workflow_runs"]] == [green.id]
 
 
-def test_the_event_of_a_comment_is_of_the_default_branch(github: GitHub, repo: Repository, pull: Pull) -> None:
+def test_the_event_of_a_comment_has_the_default_branch(github: GitHub, repo: Repository, pull: Pull) -> None:
     event = events.issue_comment(repo, pull.comment("hello", "ana"))
     assert (event.sha, event.actor) == (repo.branch("main"), "ana")
     assert event.payload["issue"]["pull_request"]["url"] == f"{github.url}/repos/acme/shop/pulls/1"

@@ -1,4 +1,4 @@
-"""Comments: made, changed, paged, and refused."""
+"""Comments: created, changed, paged, and refused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.fakes.github import Pull
 COMMENTS = "/issues/1/comments"
 
 
-def test_a_comment_is_made_changed_and_deleted(api: httpx.Client, pull: Pull) -> None:
-    made = api.post(COMMENTS, json={"body": "hello"})
-    assert (made.status_code, made.json()["user"]["login"]) == (201, "github-actions[bot]")
-    assert api.patch(made.json()["url"], json={"body": "again"}).json()["body"] == "again"
+def test_a_comment_can_change(api: httpx.Client, pull: Pull) -> None:
+    created = api.post(COMMENTS, json={"body": "hello"})
+    assert (created.status_code, created.json()["user"]["login"]) == (201, "github-actions[bot]")
+    assert api.patch(created.json()["url"], json={"body": "again"}).json()["body"] == "again"
     assert [comment.body for comment in pull.comments] == ["again"]
-    assert api.delete(made.json()["url"]).status_code == 204
-    assert api.get(made.json()["url"]).status_code == 404
+    assert api.delete(created.json()["url"]).status_code == 204
+    assert api.get(created.json()["url"]).status_code == 404
     assert pull.comments == []
 
 
@@ -60,7 +60,7 @@ def test_a_locked_conversation_takes_no_comment(api: httpx.Client, pull: Pull) -
     assert (answer.status_code, "locked" in answer.text) == (403, True)
 
 
-def test_what_is_gone_is_gone(api: httpx.Client, pull: Pull) -> None:
+def test_deletion_is_seen(api: httpx.Client, pull: Pull) -> None:
     pull.gone = True
     assert api.get(COMMENTS).status_code == 410
     assert api.get("/issues/2/comments").status_code == 404

@@ -16,14 +16,14 @@ def test_history_is_listed_newest_first(api: httpx.Client, repo: Repository) -> 
     assert api.get("/commits", params={"sha": "none"}).status_code == 404
 
 
-def test_a_commit_by_branch_or_sha(api: httpx.Client, repo: Repository) -> None:
+def test_branches_are_commits(api: httpx.Client, repo: Repository) -> None:
     sha = repo.branch("feature")
     assert api.get("/commits/feature").json()["sha"] == api.get(f"/commits/{sha[:10]}").json()["sha"] == sha
     unknown = api.get(f"/commits/{'e' * 40}")
     assert (unknown.status_code, unknown.json()["message"]) == (422, f"No commit found for SHA: {'e' * 40}")
 
 
-def test_two_lines_are_compared_where_they_parted(api: httpx.Client, repo: Repository) -> None:
+def test_branches_are_compared_at_the_merge_base(api: httpx.Client, repo: Repository) -> None:
     parted = repo.branch("main")
     new = [repo.commit("main"), repo.commit("main")]
     shown = api.get("/compare/main...feature").json()
@@ -42,7 +42,7 @@ def test_a_merge_makes_the_newer_commit_the_base(api: httpx.Client, repo: Reposi
     assert (shown["merge_base_commit"]["sha"], shown["behind_by"]) == (tip, 0)
 
 
-def test_lines_without_a_common_commit_do_not_compare(api: httpx.Client, repo: Repository) -> None:
+def test_unrelated_branches_do_not_compare(api: httpx.Client, repo: Repository) -> None:
     repo.commit("orphan", parents=[])
     answer = api.get("/compare/main...orphan")
     assert (answer.status_code, "No common ancestor" in answer.text) == (404, True)
@@ -77,7 +77,7 @@ def test_a_head_follows_its_branch_and_a_base_does_not(api: httpx.Client, repo: 
     assert api.get(f"/compare/{base}...eve:patch").json()["ahead_by"] == 2
 
 
-def test_a_merge_commit_has_what_both_sides_did(api: httpx.Client, repo: Repository, pull: Pull) -> None:
+def test_a_merge_commit_has_both_changes(api: httpx.Client, repo: Repository, pull: Pull) -> None:
     repo.commit("main", files={"README.md": "changed", "new.txt": "of the base"})
     repo.commit("feature", files={"src/shop.py": None, "more.txt": "of the head"})
     sha = api.get(f"/pulls/{pull.number}").json()["merge_commit_sha"]
@@ -85,7 +85,7 @@ def test_a_merge_commit_has_what_both_sides_did(api: httpx.Client, repo: Reposit
     assert api.get(f"/git/ref/pull/{pull.number}/merge").json()["object"]["sha"] == sha == pull.merge_sha
 
 
-def test_the_repository_itself(github: GitHub, api: httpx.Client, repo: Repository) -> None:
+def test_the_repository(github: GitHub, api: httpx.Client, repo: Repository) -> None:
     address = f"{github.url}/repos/acme/shop"
     shown = api.get(address).json()
     assert (shown["id"], shown["default_branch"], shown["private"], shown["fork"]) == (repo.id, "main", False, False)

@@ -1,4 +1,4 @@
-"""Requests, and the fake's own answers, are held to GitHub's description of its API."""
+"""Requests and the fake's answers are checked against GitHub's description of its API."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason=f"GitHub's descript
     ],
 )
 @pytest.mark.usefixtures("pull")
-def test_a_request_that_github_does_not_know_is_refused_and_remembered(
+def test_an_unknown_request_is_refused_and_recorded(
     github: GitHub, api: httpx.Client, method: str, path: str, query: dict[str, str], body: Any, complaint: str
 ) -> None:
     answer = api.request(method, path, params=query, json=body)
@@ -42,7 +42,7 @@ def test_a_request_that_github_does_not_know_is_refused_and_remembered(
 
 
 @pytest.mark.usefixtures("repo")
-def test_what_is_not_json_is_refused(api: httpx.Client) -> None:
+def test_invalid_json_is_refused(api: httpx.Client) -> None:
     assert api.post("/git/blobs", content=b"{").status_code == 400
     assert api.post("/git/blobs", content=b"[]").status_code == 400
     assert api.get("/pulls", headers={"x-github-api-version": "2020-01-01"}).status_code == 400
@@ -59,7 +59,7 @@ def test_the_fake_answers_as_described(github: GitHub, api: httpx.Client, repo: 
 
 
 def visit_everything(github: GitHub, api: httpx.Client, repo: Repository, pull: Pull) -> None:
-    """Every operation at least once, and none of them refused."""
+    """Call every operation at least once; none is refused."""
     sha, run = repo.branch("main"), repo.workflow_run()
     artifact = run.upload("scores", {"run.json": "{}"})
     pull.label("bug", "octocat")

@@ -1,4 +1,4 @@
-"""Events are GitHub's examples, told of what is on the fake."""
+"""Events are GitHub's examples, filled with the data of the fake."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fakes.github import GitHub, Pull, Repository, events
 
 @pytest.fixture(params=["with examples", "without"])
 def _examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both with npm's examples and with our own short payloads."""
+    """Run with npm's examples and with our own short payloads."""
     if request.param == "without":
         monkeypatch.setattr(events, "example", lambda *_: "{}")
     elif not events.EXAMPLES.is_file():
@@ -24,8 +24,8 @@ def test_a_pull_request_runs_on_its_merge_commit(github: GitHub, pull: Pull, tmp
     event = events.pull_request(pull)
     parents = pull.repository.objects.commits[event.sha].parents
     assert parents == (pull.repository.branch("main"), pull.head_sha)
-    told = event.payload["pull_request"]
-    assert (event.payload["number"], told["number"], told["head"]["sha"]) == (1, 1, pull.head_sha)
+    payload = event.payload["pull_request"]
+    assert (event.payload["number"], payload["number"], payload["head"]["sha"]) == (1, 1, pull.head_sha)
     assert event.payload["repository"]["full_name"] == "acme/shop"
     environment = event.environment(tmp_path, pull.repository.workflow_run(event="pull_request", head_branch="feature"))
     assert (environment["GITHUB_REF"], environment["GITHUB_HEAD_REF"]) == ("refs/pull/1/merge", "feature")
@@ -35,12 +35,12 @@ def test_a_pull_request_runs_on_its_merge_commit(github: GitHub, pull: Pull, tmp
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_fork_is_told_apart(github: GitHub, repo: Repository) -> None:
+def test_a_fork_is_marked(github: GitHub, repo: Repository) -> None:
     fork = github.repository("eve/shop", fork_of=repo)
     fork.commit("patch")
     pull = repo.pull_request("patch", head_repository=fork)
-    told = events.pull_request(pull).payload["pull_request"]
-    assert (told["head"]["repo"]["full_name"], told["base"]["repo"]["full_name"]) == ("eve/shop", "acme/shop")
+    payload = events.pull_request(pull).payload["pull_request"]
+    assert (payload["head"]["repo"]["full_name"], payload["base"]["repo"]["full_name"]) == ("eve/shop", "acme/shop")
     run = repo.workflow_run(event="pull_request", head_branch="patch", head_repository=fork)
     second = events.workflow_run(run)
     assert second.payload["workflow_run"]["pull_requests"] == []
@@ -52,7 +52,7 @@ def test_a_fork_is_told_apart(github: GitHub, repo: Repository) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_push_says_what_was_before(repo: Repository) -> None:
+def test_a_push_has_the_parent(repo: Repository) -> None:
     first = events.push(repo)
     assert (first.payload["before"], first.payload["created"]) == ("0" * 40, True)
     old, new = repo.branch("main"), repo.commit("main")
@@ -61,7 +61,7 @@ def test_a_push_says_what_was_before(repo: Repository) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_a_merge_group_has_a_branch_of_its_own(pull: Pull) -> None:
+def test_a_merge_group_has_its_own_branch(pull: Pull) -> None:
     event = events.merge_group(pull)
     group = event.payload["merge_group"]
     assert group["head_sha"] == event.sha == pull.merge_sha
@@ -70,7 +70,7 @@ def test_a_merge_group_has_a_branch_of_its_own(pull: Pull) -> None:
 
 
 @pytest.mark.usefixtures("_examples")
-def test_others_start_on_the_default_branch(pull: Pull) -> None:
+def test_others_use_the_default_branch(pull: Pull) -> None:
     repo = pull.repository
     started = [
         events.schedule(repo),
@@ -80,7 +80,7 @@ def test_others_start_on_the_default_branch(pull: Pull) -> None:
     assert {(event.sha, event.ref) for event in started} == {(repo.branch("main"), "refs/heads/main")}
 
 
-def test_nothing_of_the_examples_own_repository_is_left(pull: Pull) -> None:
+def test_the_repository_of_examples_is_replaced(pull: Pull) -> None:
     def strings(node: Any) -> list[str]:
         if isinstance(node, dict):
             return [text for value in node.values() for text in strings(value)]

@@ -1,4 +1,4 @@
-"""What goes wrong on demand, and what is remembered of it."""
+"""Failures on demand, and the record of requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMENTS = "/issues/1/comments"
 
 
 @pytest.mark.usefixtures("pull")
-def test_a_failure_lasts_as_often_as_told(api: httpx.Client, github: GitHub) -> None:
+def test_a_failure_has_a_count(api: httpx.Client, github: GitHub) -> None:
     github.fail(
         "GET", "*/issues/*/comments", status=502, body={"message": "Bad gateway"}, headers={"x-y": "z"}, times=2
     )
@@ -24,7 +24,7 @@ def test_a_failure_lasts_as_often_as_told(api: httpx.Client, github: GitHub) -> 
     assert {api.get(COMMENTS).status_code for _ in range(5)} == {503}
 
 
-def test_an_answer_is_lost_after_the_deed(api: httpx.Client, github: GitHub, pull: Pull) -> None:
+def test_answers_can_be_lost(api: httpx.Client, github: GitHub, pull: Pull) -> None:
     github.fail("POST", "*/comments", status=500, after=True)
     assert api.post(COMMENTS, json={"body": "one"}).status_code == 500
     github.drop("POST", "*/comments", after=True)
@@ -37,7 +37,7 @@ def test_an_answer_is_lost_after_the_deed(api: httpx.Client, github: GitHub, pul
 
 
 @pytest.mark.usefixtures("pull")
-def test_limits_say_how_long_to_wait(api: httpx.Client, github: GitHub) -> None:
+def test_limits_have_a_retry_delay(api: httpx.Client, github: GitHub) -> None:
     github.rate_limit("GET", "*", status=429, retry_after=3)
     secondary = api.get(COMMENTS)
     assert (secondary.status_code, secondary.headers["retry-after"]) == (429, "3")
@@ -56,7 +56,7 @@ def test_an_answer_can_be_slow(api: httpx.Client, github: GitHub) -> None:
     assert api.get(COMMENTS, timeout=60).status_code == 200
 
 
-def test_somebody_else_moves_the_ref_in_between(api: httpx.Client, github: GitHub, repo: Repository) -> None:
+def test_another_client_moves_the_ref(api: httpx.Client, github: GitHub, repo: Repository) -> None:
     mine = repo.commit(None, parents=[repo.branch("main")])
     moved: list[str] = []
     github.before("PATCH", "*/git/refs/heads/main", lambda _: moved.append(repo.commit("main")))
@@ -67,7 +67,7 @@ def test_somebody_else_moves_the_ref_in_between(api: httpx.Client, github: GitHu
 
 
 @pytest.mark.usefixtures("pull")
-def test_a_hook_may_ask_the_fake_itself(api: httpx.Client, github: GitHub) -> None:
+def test_a_hook_can_call_the_fake(api: httpx.Client, github: GitHub) -> None:
     def comment_first(_: Exchange) -> None:
         httpx.post(f"{api.base_url}issues/1/comments", json={"body": "first"}, headers=dict(api.headers), timeout=60)
 
@@ -76,7 +76,7 @@ def test_a_hook_may_ask_the_fake_itself(api: httpx.Client, github: GitHub) -> No
     assert [comment["body"] for comment in api.get(COMMENTS).json()] == ["first", "second"]
 
 
-def test_the_blob_host_fails_too(api: httpx.Client, github: GitHub, repo: Repository) -> None:
+def test_blob_hosts_can_fail(api: httpx.Client, github: GitHub, repo: Repository) -> None:
     path = f"/actions/artifacts/{repo.workflow_run().upload('scores', b'zip').id}/zip"
     github.storage.fail("GET", "*.zip", status=503)
     github.storage.drop("GET", "*.zip")
@@ -87,7 +87,7 @@ def test_the_blob_host_fails_too(api: httpx.Client, github: GitHub, repo: Reposi
 
 
 @pytest.mark.usefixtures("pull")
-def test_every_request_is_remembered(api: httpx.Client, github: GitHub) -> None:
+def test_requests_are_recorded(api: httpx.Client, github: GitHub) -> None:
     api.post(COMMENTS, json={"body": "hello"}, headers={"X-Trace": "1"})
     api.get(COMMENTS, params={"per_page": 5})
     post, get = github.requests
@@ -101,7 +101,7 @@ def test_every_request_is_remembered(api: httpx.Client, github: GitHub) -> None:
     assert github.asked("GET", "*/comments") == [get]
 
 
-def test_a_fake_that_breaks_says_so(api: httpx.Client, github: GitHub, repo: Repository) -> None:
+def test_a_broken_fake_fails(api: httpx.Client, github: GitHub, repo: Repository) -> None:
     run = repo.workflow_run()
     run.head_sha = "unknown"
     assert api.get(f"/actions/runs/{run.id}").status_code == 500

@@ -13,7 +13,7 @@ from tests.fakes.github import GitHub, Repository
 
 
 def commit(api: httpx.Client, files: dict[str, str | None], *, parent: str | None = None) -> str:
-    """Write a commit by hand, as a data branch is written."""
+    """Write a commit with the API, as for a data branch."""
     lines: list[dict[str, Any]] = [{"path": path, "mode": "100644", "type": "blob"} for path in files]
     for line, content in zip(lines, files.values(), strict=True):
         line["sha"] = content and api.post("/git/blobs", json={"content": content}).json()["sha"]
@@ -21,9 +21,9 @@ def commit(api: httpx.Client, files: dict[str, str | None], *, parent: str | Non
     tree = api.post("/git/trees", json={"tree": lines, **base})
     assert tree.status_code == 201, tree.text
     parents = [parent] if parent else []
-    made = api.post("/git/commits", json={"message": "data", "tree": tree.json()["sha"], "parents": parents})
-    assert made.status_code == 201
-    return str(made.json()["sha"])
+    created = api.post("/git/commits", json={"message": "data", "tree": tree.json()["sha"], "parents": parents})
+    assert created.status_code == 201
+    return str(created.json()["sha"])
 
 
 def test_a_branch_is_written_without_a_clone(api: httpx.Client, repo: Repository) -> None:
@@ -35,7 +35,7 @@ def test_a_branch_is_written_without_a_clone(api: httpx.Client, repo: Repository
     assert api.get("/git/ref/heads/data").json()["object"]["sha"] == second
 
 
-def test_a_tree_is_listed_whole_where_asked(api: httpx.Client, repo: Repository) -> None:
+def test_a_tree_can_be_recursive(api: httpx.Client, repo: Repository) -> None:
     flat = [line["path"] for line in api.get("/git/trees/main").json()["tree"]]
     deep = {line["path"]: line for line in api.get("/git/trees/main", params={"recursive": "1"}).json()["tree"]}
     assert (flat, list(deep)) == (["README.md", "src"], ["README.md", "src", "src/shop.py"])
@@ -46,8 +46,8 @@ def test_a_tree_is_listed_whole_where_asked(api: httpx.Client, repo: Repository)
 
 
 def test_base64_content_is_decoded(api: httpx.Client, repo: Repository) -> None:
-    made = api.post("/git/blobs", json={"content": base64.b64encode(b"\xff\0").decode(), "encoding": "base64"})
-    assert repo.objects.blobs[made.json()["sha"]] == b"\xff\0"
+    created = api.post("/git/blobs", json={"content": base64.b64encode(b"\xff\0").decode(), "encoding": "base64"})
+    assert repo.objects.blobs[created.json()["sha"]] == b"\xff\0"
 
 
 def test_a_ref_only_moves_forwards_unless_forced(api: httpx.Client, repo: Repository) -> None:
@@ -72,7 +72,7 @@ def test_a_ref_only_moves_forwards_unless_forced(api: httpx.Client, repo: Reposi
         ("POST", "/git/commits", {"message": "x", "tree": "e" * 40}, "Tree SHA does not exist"),
     ],
 )
-def test_what_git_refuses(
+def test_git_refusals(
     api: httpx.Client, repo: Repository, method: str, path: str, body: dict[str, Any], message: str
 ) -> None:
     sha = {"sha": repo.branch("main")} if "/refs" in path else {}
@@ -81,7 +81,7 @@ def test_what_git_refuses(
 
 
 @pytest.mark.usefixtures("repo")
-def test_what_is_not_there(api: httpx.Client) -> None:
+def test_missing_objects(api: httpx.Client) -> None:
     for path in ("ref/heads/none", f"commits/{'e' * 40}", f"trees/{'e' * 40}", f"blobs/{'e' * 40}"):
         assert api.get(f"/git/{path}").status_code == 404
 
@@ -92,10 +92,10 @@ def test_an_empty_repository_refuses_git(api: httpx.Client, github: GitHub) -> N
 
 
 def test_a_real_repository_keeps_its_names(api: httpx.Client, github: GitHub, tmp_path: Path) -> None:
-    def git(*words: str) -> str:
+    def git(*arguments: str) -> str:
         identity = ("-c", "user.name=Dev", "-c", "user.email=dev@example.com")
         return subprocess.run(
-            ["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+            ["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
         ).stdout
 
     git("init", "-q", "-b", "main")

@@ -1,4 +1,4 @@
-"""Who may do what, and how the rest are told."""
+"""Permissions of tokens, and the errors without them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ COMMENTS = "/issues/1/comments"
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}])
-def test_without_a_known_token_nothing_is_answered(github: GitHub, headers: dict[str, str]) -> None:
+def test_a_known_token_is_required(github: GitHub, headers: dict[str, str]) -> None:
     assert httpx.get(f"{github.url}/repos/acme/shop", headers=headers, timeout=60).status_code == 401
 
 
 @pytest.mark.usefixtures("pull")
-def test_a_token_that_may_only_read_is_told_so(connect: Connect) -> None:
+def test_a_read_only_token_is_refused(connect: Connect) -> None:
     reader = connect(contents="read", pull_requests="read", checks="read")
     posts = {
         COMMENTS: {"body": "x"},
@@ -37,12 +37,12 @@ def test_others_comments_need_permission_too(connect: Connect, pull: Pull) -> No
 
 
 @pytest.mark.usefixtures("pull")
-def test_a_private_repository_hides_what_one_may_not_see(connect: Connect, repo: Repository) -> None:
+def test_a_private_repository_is_hidden(connect: Connect, repo: Repository) -> None:
     repo.private = True
-    stranger = connect(contents="read")
-    assert stranger.get("/commits").status_code == 200
-    assert stranger.get(COMMENTS).status_code == 404
-    assert stranger.post(COMMENTS, json={"body": "x"}).status_code == 404
+    other_app = connect(contents="read")
+    assert other_app.get("/commits").status_code == 200
+    assert other_app.get(COMMENTS).status_code == 404
+    assert other_app.post(COMMENTS, json={"body": "x"}).status_code == 404
 
 
 @pytest.mark.usefixtures("repo")
@@ -54,7 +54,7 @@ def test_a_token_reaches_only_its_repositories(github: GitHub, connect: Connect)
     assert client.post("/git/blobs", json={"content": "x"}).status_code == 201
 
 
-def test_an_installation_is_nobody_but_has_a_login(github: GitHub, connect: Connect) -> None:
+def test_an_installation_has_only_a_login(github: GitHub, connect: Connect) -> None:
     bot, person = connect(), connect("octocat")
     query = {"query": "{ viewer { login } }"}
     assert bot.get(f"{github.url}/user").status_code == 403
@@ -69,9 +69,9 @@ def test_another_graphql_query_is_a_violation(github: GitHub, connect: Connect) 
     github.violations.clear()
 
 
-def test_check_runs_belong_to_the_app_that_made_them(connect: Connect, repo: Repository) -> None:
+def test_check_runs_belong_to_their_app(connect: Connect, repo: Repository) -> None:
     body = {"name": "gate", "head_sha": repo.branch("main")}
     assert connect("octocat", checks="write").post("/check-runs", json=body).status_code == 403
-    made = connect(checks="write").post("/check-runs", json=body).json()
-    other = connect("renovate[bot]", checks="write").patch(f"/check-runs/{made['id']}", json={"name": "mine"})
+    created = connect(checks="write").post("/check-runs", json=body).json()
+    other = connect("renovate[bot]", checks="write").patch(f"/check-runs/{created['id']}", json={"name": "mine"})
     assert (other.status_code, "Invalid app_id" in other.text) == (403, True)

@@ -1,4 +1,4 @@
-"""Where it listens, and how it ends."""
+"""Where the fake listens, and how it stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_an_enterprise_server_has_a_prefix() -> None:
         server.violations.clear()
 
 
-def test_addresses_say_what_others_reach_it_by() -> None:
+def test_addresses_use_the_given_host() -> None:
     with GitHub.start(listen="0.0.0.0", host="localhost", server_url="https://github.example") as server:
         assert server.url.startswith("http://localhost:")
         assert server.storage.url.startswith("http://localhost:")
@@ -39,14 +39,14 @@ def test_another_process_reaches_it(github: GitHub) -> None:
     assert [exchange.path for exchange in github.requests] == ["/user"]
 
 
-def test_it_starts_and_stops_at_once() -> None:
+def test_it_starts_and_stops_fast() -> None:
     started = time.perf_counter()
     for _ in range(10):
         GitHub.start().close()
     assert time.perf_counter() - started < 10
 
 
-def test_it_does_not_wait_for_what_is_slow() -> None:
+def test_it_stops_despite_slow_answers() -> None:
     with GitHub.start() as server:
         server.slow("GET", "*", 60)
         try:

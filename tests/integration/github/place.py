@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.github import Artifact, GitHub, Repository, Run, events
-from tests.unit.report.runs import Score, Told, Trial, make_run
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.github.client import Api, open_api
@@ -64,7 +64,7 @@ class Place:
     def stored(self, commit: str | None, score: float = 1.0, *, cases: int = 3, **fields: Any) -> Path:
         """The folder of a run of a commit."""
         trials = [Trial(f"c{at}", [Score("is-equals", score)]) for at in range(cases)]
-        run = make_run(Told("demo", trials), commit="0", **fields)
+        run = make_run(ExampleSuite("demo", trials), commit="0", **fields)
         return self.written(replace(run, commit=commit))
 
     def written(self, run: Record) -> Path:

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from tests.fakes.github.model import CheckRun as Shown
 from tests.integration.github.place import Place
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.publish.check_run import CheckRun
@@ -107,7 +107,7 @@ async def test_a_github_that_is_down_at_the_end_does_not_keep_us(place: Place) -
 
 async def test_a_long_report_fits(place: Place) -> None:
     trials = [Trial(f"c{at}", [Score("e", 0.0)], name="日" * 5_000, output="日" * 50_000) for at in range(300)]
-    run = make_run(*(Told(f"{'日' * 200}{at}", trials) for at in range(30)))
+    run = make_run(*(ExampleSuite(f"{'日' * 200}{at}", trials) for at in range(30)))
     async with check(place) as made, made.open():
         await made.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"

@@ -219,11 +219,11 @@ async def test_what_another_run_measured_does_not_replace_its_own_comment(place:
 
 
 async def test_a_long_report_fits_into_a_comment(place: Place, pull: Pull) -> None:
-    from tests.unit.report.runs import Score, Told, Trial, make_run
+    from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
     hard = "日" * 20_000
     trials = [Trial(f"c{at}", [Score(f"e{n}", 0.0) for n in range(5)], name=hard, output=hard) for at in range(100)]
-    run = make_run(*(Told(f"{hard}{at}", trials) for at in range(20)))
+    run = make_run(*(ExampleSuite(f"{hard}{at}", trials) for at in range(20)))
     await publish(place, pull, view_of(run, limits=Limits(min_pass_rate=1.0)))
     (comment,) = pull.comments
     assert len(comment.body.encode()) <= 65_536

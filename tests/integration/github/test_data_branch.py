@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.integration.github.place import Place
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.data_branch import find_branch_baseline
@@ -29,7 +29,7 @@ SETTINGS = Settings(baseline="branch")
 
 
 async def kept(place: Place, commit: str, *, key: str = "evals", finished: float = 1.7e9, **fields: Any) -> Delivery:
-    run = make_run(Told("demo", [Trial("c", [Score("is-equals")])]), finished=finished, **fields)
+    run = make_run(ExampleSuite("demo", [Trial("c", [Score("is-equals")])]), finished=finished, **fields)
     run = replace(run, commit=commit)
     async with place.connection() as connection:
         outlet = PublishTarget(place.written(run).parent, {}, connection=replace(connection, key=key), stored=True)
@@ -179,7 +179,7 @@ async def test_a_branch_that_cannot_be_read_is_a_sentence(place: Place) -> None:
 
 
 async def test_only_the_files_of_the_run_are_kept(place: Place) -> None:
-    place.written(make_run(Told("demo", [Trial("c", [Score("is-equals")])])))
+    place.written(make_run(ExampleSuite("demo", [Trial("c", [Score("is-equals")])])))
     secret = place.folder / "secret"
     secret.write_text("the runner's environment")
     folder = next(place.folder.rglob("run.json")).parent

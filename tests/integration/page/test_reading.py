@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.integration.page.conftest import Opener
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.html import render
 
@@ -256,7 +256,9 @@ def test_a_printed_report_has_the_worst_cases_in_full(report: Path, visit: Opene
 def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, visit: Opener) -> None:
     said = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
             False: "Sorry, I do not know. A colleague will help you, please write to us."}  # fmt: skip
-    trials = {first: Told("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said}
+    trials = {
+        first: ExampleSuite("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said
+    }
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(trials[False]), make_base(trials[True])))), encoding="utf-8")
     page = visit(path)
@@ -269,7 +271,7 @@ def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, vi
 
 
 def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
-    told = Told("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
+    told = ExampleSuite("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
     page = visit(path)

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.integration.page.conftest import Opener
 from tests.integration.page.test_reading import rows
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.html import render
 from scoregate.core.evaluation import Threshold
@@ -38,7 +38,10 @@ def trials(*, worse: bool) -> Iterator[Trial]:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    view = view_of(make_run(Told("demo", list(trials(worse=True)))), make_base(Told("demo", list(trials(worse=False)))))
+    view = view_of(
+        make_run(ExampleSuite("demo", list(trials(worse=True)))),
+        make_base(ExampleSuite("demo", list(trials(worse=False)))),
+    )
     path = tmp_path_factory.mktemp("large") / "report.html"
     path.write_text("".join(render(view)), encoding="utf-8")
     return path
@@ -73,7 +76,7 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) 
 
 def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
-    told = Told("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
+    told = ExampleSuite("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
     page = visit(path)
@@ -84,7 +87,7 @@ def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatc
 
 
 def test_an_output_beyond_the_bound_is_shortened_and_says_by_how_much(tmp_path: Path, visit: Opener) -> None:
-    told = Told("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
+    told = ExampleSuite("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
     page = visit(path)

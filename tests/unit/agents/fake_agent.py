@@ -38,7 +38,7 @@ def read(end: str) -> None:
 
 
 def leave(file: str) -> None:
-    """Leave a process behind that leaves the process group and goes on writing."""
+    """Start a process that leaves the process group and keeps writing."""
     if os.fork() == 0:
         os.setsid()
         for _ in range(600):

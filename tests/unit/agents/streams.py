@@ -1,4 +1,4 @@
-"""What the command lines of agents print for one run: a search that fails, another that succeeds, and an answer."""
+"""Output of agents' command lines for one run: a failing search, a successful one, and an answer."""
 
 from __future__ import annotations
 

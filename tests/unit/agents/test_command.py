@@ -1,4 +1,4 @@
-"""An agent's command line as a task: its workspace, its environment, its limits, and what is left after it."""
+"""An agent's command line as a task: its workspace, environment, limits, and what remains after it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_each_trial_has_a_copy_of_the_workspace_and_the_changed_files_are_listed
     assert not folder.exists()
 
 
-def test_in_a_repository_ignored_files_are_left_out(tmp_path: Path) -> None:
+def test_ignored_files_of_a_repository_are_skipped(tmp_path: Path) -> None:
     source = tmp_path / "repository"
     source.mkdir()
     subprocess.run(["git", "init", "-q", str(source)], check=True)
@@ -85,7 +85,7 @@ def test_in_a_repository_ignored_files_are_left_out(tmp_path: Path) -> None:
     assert sorted(path.name for path in Path(found.workspace).iterdir()) == [".gitignore", "b.txt"]
 
 
-def test_a_part_of_a_repository_has_no_ignored_files_either(tmp_path: Path) -> None:
+def test_a_folder_of_a_repository_skips_ignored_files(tmp_path: Path) -> None:
     (tmp_path / "part" / "built").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / ".gitignore").write_text(".env\nbuilt/\n")
@@ -105,7 +105,7 @@ def test_links_to_the_outside_are_refused(tmp_path: Path) -> None:
         run(make_agent(tmp_path, workspace=source), "hello")
 
 
-def test_an_agent_has_a_home_of_its_own_and_none_of_the_hosts_variables(
+def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
@@ -133,16 +133,16 @@ def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
         ("hello", {"max_steps": 1}, "the agent called more than 1 tools and was killed", 2),
         ("hello", {"max_cost": 0.1}, r"the agent used more than \$0.1", 2),
     ):
-        with pytest.raises(AgentError, match=message) as caught:
+        with pytest.raises(AgentError, match=message) as exc_info:
             run(make_agent(tmp_path, **options), prompt)
-        assert isinstance(caught.value.trajectory, Trajectory)
-        assert (prompt, len(caught.value.trajectory.tool_calls)) == (prompt, calls)
+        assert isinstance(exc_info.value.trajectory, Trajectory)
+        assert (prompt, len(exc_info.value.trajectory.tool_calls)) == (prompt, calls)
     assert len((run(make_agent(tmp_path), "strange")).tool_calls) == 2
     with pytest.raises(AgentError, match="no-such-agent can't be started: No such file"):
         run(command_agent(["no-such-agent", "{prompt}"]), "hello")
 
 
-def test_nothing_that_an_agent_starts_survives_it(tmp_path: Path) -> None:
+def test_processes_of_an_agent_end_with_it(tmp_path: Path) -> None:
     file = tmp_path / "alive"
     run(make_agent(tmp_path), f"fork {file}")
     time.sleep(0.3)
@@ -168,7 +168,7 @@ def test_a_process_without_group_and_environment_is_killed_too(tmp_path: Path) -
         assert (tmp_path / "alive").read_text() == last
 
 
-def test_an_event_behind_other_text_and_a_long_answer_are_errors() -> None:
+def test_an_event_after_text_and_a_long_answer_are_errors() -> None:
     event = '{"type":"assistant"}'
     for script, events, problem in (
         (f"print('warning: {event}')", "claude", "is behind other text in its line: b'warning"),
@@ -211,7 +211,7 @@ open("deep", "w").close()
     assert not os.path.lexists(folder)
 
 
-def test_another_folder_in_the_place_of_the_workspace_is_an_error(tmp_path: Path) -> None:
+def test_a_replaced_workspace_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "solution.txt").write_text("solved")
     (tmp_path / "solution.txt").chmod(0o400)
     for script in (f'ln -s {tmp_path} "$OLDPWD"', ":", f'cp -r {tmp_path} "$OLDPWD"'):
@@ -227,14 +227,14 @@ def test_too_many_files_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         run(command_agent(["sh", "-c", "mkdir a b; touch a/1 a/2 a/3 a/4 a/5 a/6 b/1 b/2 b/3 b/4 b/5"]), "")
 
 
-def test_the_answer_of_an_agent_without_events_is_its_text_and_it_may_read_its_input() -> None:
+def test_an_agent_without_events_answers_with_text_and_can_read_input() -> None:
     found = run(command_agent([sys.executable, "-c", "print(input().upper())"]), "hello")
     assert (found.final_output, found.tool_calls) == ("HELLO", [])
     found = run(command_agent([sys.executable, "-c", "import sys; print(sys.argv[1])", "{prompt}"]), {"a": 1})
     assert found.final_output == '{"a":1}'
 
 
-def test_without_network_no_address_is_reached_or_no_case_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_blocks_all_addresses_or_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import socket, sys; print([name for _, name in socket.if_nameindex()], sys.argv[1])"
     agent = command_agent([sys.executable, "-c", code, "{prompt}"], network=False)
     found = "['lo'] hello"

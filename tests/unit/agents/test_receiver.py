@@ -76,7 +76,7 @@ def test_unread_requests_make_scorers_of_calls_unmeasurable() -> None:
     assert command_passes("true")(found).score == 1  # type: ignore[union-attr]
 
 
-def test_spans_that_did_not_arrive_make_scorers_of_calls_unmeasurable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_spans_make_scorers_of_calls_unmeasurable(monkeypatch: pytest.MonkeyPatch) -> None:
     child = json.loads(dump("search"))
     child["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["parentSpanId"] = "c" * 16
     found = run(SENDER, json.dumps(child))
@@ -86,14 +86,14 @@ def test_spans_that_did_not_arrive_make_scorers_of_calls_unmeasurable(monkeypatc
     assert run(SENDER, json.dumps(child)).incomplete == ""
 
 
-def test_a_span_that_is_sent_again_counts_once() -> None:
+def test_a_repeated_span_counts_once() -> None:
     body = dump("search").decode()
     assert len(run(SENDER, body, body).tool_calls) == 1
     script = f"open('spans.json', 'w').write(sys.argv[1])\n{SENDER}"
     assert len(run(f"import sys\n{script}", body, trace_file="spans.json").tool_calls) == 1
 
 
-def test_an_agent_that_shows_no_calls_has_no_score_for_them() -> None:
+def test_an_agent_without_calls_has_no_score_for_them() -> None:
     found = run("print('done')")
     for scorer in (never_called("delete"), tool_calls([])):
         with pytest.raises(ValueError, match="it prints no events, and sends no spans"):
@@ -161,7 +161,7 @@ def test_hostile_requests_are_refused_and_counted(trial: TrialSpans) -> None:
     assert (trial.buffer.spans, sum(trial.buffer.losses.values())) == ([], 7)
 
 
-def test_a_request_that_does_not_end_is_waited_for_briefly(trial: TrialSpans) -> None:
+def test_an_unfinished_request_times_out(trial: TrialSpans) -> None:
     address = urlsplit(trial.address)
     with socket.create_connection((address.hostname, address.port)) as connection:
         connection.sendall(f"POST {address.path}/v1/traces HTTP/1.1\r\nContent-Length: 100\r\n\r\n".encode())

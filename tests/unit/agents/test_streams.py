@@ -71,7 +71,7 @@ def test_the_error_that_ends_a_run_is_kept() -> None:
         assert (name, read(name, events).error) == (name, error)
 
 
-def test_steps_of_a_sub_agent_of_claude_have_its_name() -> None:
+def test_steps_of_a_claude_sub_agent_have_its_name() -> None:
     start = {"type": "tool_use", "id": "9", "name": "Task", "input": {"subagent_type": "reviewer", "prompt": "Look."}}
     inner = {"type": "tool_use", "id": "10", "name": "Read", "input": {"file": "a"}}
     stream = read(
@@ -86,7 +86,7 @@ def test_steps_of_a_sub_agent_of_claude_have_its_name() -> None:
     ]  # fmt: skip
 
 
-def test_files_and_tools_of_mcp_servers_that_codex_used() -> None:
+def test_codex_files_and_mcp_tools_are_read() -> None:
     change = {"type": "file_change", "changes": [{"path": "a.py", "kind": "add"}], "status": "completed"}
     tool = {"type": "mcp_tool_call", "server": "docs", "tool": "find", "arguments": {"q": 1}, "result": {"n": 2}}
     search = {"type": "web_search", "query": "x"}
@@ -113,7 +113,7 @@ events = st.recursive(
 
 
 @given(st.sampled_from(sorted(PRESETS)), st.integers(0, 20), events)
-def test_an_event_with_other_values_is_skipped_or_an_error_of_the_form(name: str, at: int, value: Any) -> None:
+def test_an_event_with_invalid_values_is_skipped_or_a_format_error(name: str, at: int, value: Any) -> None:
     stream = PRESETS[name].stream()
     known = STREAMS[name][at % len(STREAMS[name])]
     for key in known:

@@ -1,4 +1,4 @@
-"""What we know better than an SDK's own message. The messages themselves are held by `tests/integration/foreign`."""
+"""Advice that explains more than an SDK's own message. `tests/integration/foreign` checks the messages themselves."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from scoregate.ci.listen.bodies import advice_for
         ("You must set the 'OPENAI_API_KEY' environment variable to use …", "secrets.OPENAI_API_KEY"),
     ],
 )
-def test_it_says_what_to_do(message: str, advised: str) -> None:
+def test_a_known_error_has_advice(message: str, advised: str) -> None:
     assert advised in advice_for(message)
 
 
-def test_it_does_not_pretend_to_know() -> None:
+def test_an_unknown_error_has_none() -> None:
     assert advice_for("no openai here") == ""

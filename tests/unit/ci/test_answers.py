@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoregate.ci.publish.answers import LONGEST_BLOCK, add_answer, find_answers
 
 
-def test_the_newest_answers_stay_and_strangers_have_one_place() -> None:
+def test_newest_answers_stay_and_strangers_share_one_place() -> None:
     block = ""
     for number in range(5):
         block = add_answer(block, f"writer {number}", is_writer=True)
@@ -15,7 +15,7 @@ def test_the_newest_answers_stay_and_strangers_have_one_place() -> None:
     assert block.count("```") == 2
 
 
-def test_a_block_is_found_again_and_nothing_else_is() -> None:
+def test_only_an_answer_block_is_found() -> None:
     block = add_answer("", "an answer", is_writer=True)
     assert find_answers(f"a report\n\n{block}\n") == block
     assert find_answers(f"a report\r\n\r\n{block}".replace("\n", "\r\n")).count("an answer") == 1
@@ -24,7 +24,7 @@ def test_a_block_is_found_again_and_nothing_else_is() -> None:
     assert find_answers(block.replace("an answer", "x" * LONGEST_BLOCK)) == ""
 
 
-def test_long_answers_push_out_older_ones() -> None:
+def test_long_answers_replace_older_ones() -> None:
     block = ""
     for number in range(4):
         block = add_answer(block, f"{number} " * 1_200, is_writer=True)

@@ -1,4 +1,4 @@
-"""A run on disk: what is written is read back, and readers see the whole of it or nothing."""
+"""A run on disk: it round-trips, and readers see all of it or nothing."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ FULL = CaseResult(
 )
 
 
-def a_run(count: int = 1, **changes: Any) -> Run:
-    made = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
-    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=made), **changes)
+def make_run(count: int = 1, **changes: Any) -> Run:
+    suites = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
+    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=suites), **changes)
 
 
 def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
-    run = run or a_run(1 + max((case.suite for case in cases), default=0))
+    run = run or make_run(1 + max((case.suite for case in cases), default=0))
     columns = [Columns() for _ in run.suites]
     with RunWriter(folder) as writer:
         for case in cases:
@@ -87,12 +87,12 @@ def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
         return writer.finish(replace(run, suites=tuple(suites)))
 
 
-def some(count: int, suite: int = 0) -> list[CaseResult]:
+def make_cases(count: int, suite: int = 0) -> list[CaseResult]:
     return [CaseResult(suite, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for at in range(count)]
 
 
-def same(one: Run, other: Run) -> bool:
-    """Also in the evaluators, of which a run that is read back has those that nobody declared as well."""
+def are_equal(one: Run, other: Run) -> bool:
+    """Compare two runs with their undeclared evaluators, which a stored run names."""
     bare = (
         replace(run, read=None, read_inputs=None, read_media=None, suites=tuple(map(bare_suite, run.suites)))
         for run in (one, other)
@@ -104,13 +104,13 @@ def bare_suite(suite: SuiteResult) -> SuiteResult:
     return replace(suite, read=None, evaluators=add_undeclared(suite.evaluators, suite.columns))
 
 
-def test_the_fullest_case_leaves_no_field_out() -> None:
+def test_a_full_case_has_every_field() -> None:
     empty = CaseResult(0, "")
     alike = [field.name for field in fields(FULL) if getattr(FULL, field.name) == getattr(empty, field.name)]
     assert alike == ["suite"]
 
 
-def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_a_run_round_trips(tmp_path: Path) -> None:
     suite = SuiteResult(
         "s",
         "s (a.py)",
@@ -138,7 +138,7 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         expected=("s",),
         usage=Usage(3, calls=2, stored=1),
     )
-    run = a_run(
+    run = make_run(
         message="hi\n",
         commit="c" * 40,
         branch="main",
@@ -150,14 +150,14 @@ def test_a_run_is_read_back_as_it_was(tmp_path: Path) -> None:
         policy={"default": {"min_pass_rate": 1.0}},
         filters=("s*",),
     )
-    written = write(tmp_path / "run", [FULL, *some(2)], run)
+    written = write(tmp_path / "run", [FULL, *make_cases(2)], run)
     found = read_run(tmp_path / "run")
-    assert same(found, written)
-    assert list(found.cases) == list(written.cases) == [FULL, *some(2)]
-    assert list(found.suites[0].cases) == [FULL, *some(2)]
+    assert are_equal(found, written)
+    assert list(found.cases) == list(written.cases) == [FULL, *make_cases(2)]
+    assert list(found.suites[0].cases) == [FULL, *make_cases(2)]
 
 
-def test_run_json_leaves_nothing_out() -> None:
+def test_run_json_has_every_field() -> None:
     assert {each.name for each in fields(Run)} - RUN_FIELDS == {
         "suites",
         "extras",
@@ -169,15 +169,15 @@ def test_run_json_leaves_nothing_out() -> None:
     assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read", "variants"}
 
 
-def test_run_json_says_what_the_cases_come_to(tmp_path: Path) -> None:
-    write(tmp_path, some(3))
+def test_run_json_has_totals_of_cases(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(3))
     head = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert head["cases"] == head["suites"][0]["statuses"]["passed"] == 3
     assert head["schema_version"] == 1
 
 
 def test_suites_read_their_own_cases_in_order(tmp_path: Path) -> None:
-    mixed = [case for pair in zip(some(5), some(5, 1), strict=True) for case in pair]
+    mixed = [case for pair in zip(make_cases(5), make_cases(5, 1), strict=True) for case in pair]
     found = read_run(write(tmp_path, mixed) and tmp_path)
     assert [case.suite for case in found.cases] == [0, 1] * 5
     for at in (0, 1):
@@ -233,23 +233,23 @@ CASES = st.builds(
         b'"score":1,"assertions":[{"criterion":1}]',
     ],
 )
-def test_a_score_that_is_none_is_an_error_of_its_evaluator_alone(tmp_path: Path, given: bytes) -> None:
+def test_an_invalid_score_is_an_error_of_its_evaluator(tmp_path: Path, given: bytes) -> None:
     line = b'{"suite":0,"hash":"x","duration_ms":NaN,"evaluations":{"good":{"score":1},"bad":{' + given + b"}}}"
-    columns = damage(tmp_path, line).suites[0].columns
+    columns = write_damaged(tmp_path, line).suites[0].columns
     assert (columns.score("good", 3), columns.errored) == (1.0, {"bad": {3}})
     assert isnan(columns.durations_ms[3])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(st.lists(CASES, max_size=6, unique_by=lambda case: (case.suite, case.key)))
-def test_whatever_suites_say_survives_the_disk(tmp_path: Path, cases: list[CaseResult]) -> None:
-    written = write(tmp_path, cases, a_run(2))
+def test_any_text_of_suites_round_trips(tmp_path: Path, cases: list[CaseResult]) -> None:
+    written = write(tmp_path, cases, make_run(2))
     found = read_run(tmp_path)
     assert list(found.cases) == cases
-    assert same(found, written)
+    assert are_equal(found, written)
 
 
-def test_what_is_no_json_is_written_as_well_as_can_be(tmp_path: Path) -> None:
+def test_values_without_a_json_form_are_still_written(tmp_path: Path) -> None:
     odd = CaseResult(0, "a", output=[float("nan"), b"\xff", {1, 2}, object], input="\ud800 lone", name="\udfff")
     written = write(tmp_path, [odd])
     (case,) = written.cases
@@ -259,13 +259,13 @@ def test_what_is_no_json_is_written_as_well_as_can_be(tmp_path: Path) -> None:
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write(tmp_path / name, [FULL, *some(50)])
+        write(tmp_path / name, [FULL, *make_cases(50)])
     for file in ("run.json", "cases.jsonl.gz"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
-def test_the_old_run_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
-    write(tmp_path, some(1))
+def test_the_old_run_stays_until_the_new_one_ends(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(1))
     with RunWriter(tmp_path) as writer:
         writer.add(CaseResult(0, "new"))
         assert read_run(tmp_path).suites[0].columns.hashes == ["h0"]
@@ -273,16 +273,16 @@ def test_the_old_run_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"run.json", "cases.jsonl.gz"}
 
 
-def test_a_run_that_was_read_stays_readable_when_its_folder_gets_a_newer_one(tmp_path: Path) -> None:
-    write(tmp_path, some(3))
+def test_an_open_run_stays_readable_when_a_newer_one_replaces_it(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(3))
     old = read_run(tmp_path)
-    write(tmp_path, some(1))
+    write(tmp_path, make_cases(1))
     assert [case.hash for case in old.cases] == ["h0", "h1", "h2"]
     assert len(list(read_run(tmp_path).cases)) == 1
 
 
 def test_two_readers_do_not_disturb_each_other(tmp_path: Path) -> None:
-    run = write(tmp_path, some(3000))
+    run = write(tmp_path, make_cases(3000))
     pairs = zip(run.cases, run.suites[0].cases, strict=True)
     assert all(one == other for one, other in pairs)
 
@@ -291,20 +291,20 @@ def test_two_writers_of_one_folder_do_not_disturb_each_other(tmp_path: Path) -> 
     (tmp_path / "mine.txt").write_text("keep", encoding="utf-8")
     with RunWriter(tmp_path) as first:
         first.add(CaseResult(0, "first"))
-        write(tmp_path, some(2))
-        first.finish(a_run())
+        write(tmp_path, make_cases(2))
+        first.finish(make_run())
     assert {path.name for path in tmp_path.iterdir()} == {"run.json", "cases.jsonl.gz", "mine.txt"}
     assert [case.hash for case in read_run(tmp_path).cases] == ["first"]
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordError, match="--out"):
         RunWriter(tmp_path / "file" / "run")
 
 
-def test_a_disk_that_takes_no_more_is_told_and_the_old_run_stays(tmp_path: Path) -> None:
-    write(tmp_path, some(1))
+def test_a_full_disk_is_reported_and_keeps_the_old_run(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(1))
     large = (CaseResult(0, f"h{at}", output=random.Random(at).randbytes(10_000)) for at in range(100))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
@@ -317,9 +317,9 @@ def test_a_disk_that_takes_no_more_is_told_and_the_old_run_stays(tmp_path: Path)
     assert read_run(tmp_path).suites[0].columns.hashes == ["h0"]
 
 
-def damage(folder: Path, *lines: bytes) -> Run:
+def write_damaged(folder: Path, *lines: bytes) -> Run:
     """A run of three good cases, with these lines after them."""
-    write(folder, some(3))
+    write(folder, make_cases(3))
     good = gzip.decompress((folder / "cases.jsonl.gz").read_bytes())
     (folder / "cases.jsonl.gz").write_bytes(gzip.compress(good + b"".join(line + b"\n" for line in lines)))
     return read_run(folder)
@@ -347,8 +347,8 @@ def damage(folder: Path, *lines: bytes) -> Run:
         b'{"suite":0,"hash":"x","usage":{"input_tokens":-1}}',
     ],
 )
-def test_a_line_that_is_no_case_is_a_notice(tmp_path: Path, line: bytes) -> None:
-    run = damage(tmp_path, line, b'{"suite":0,"hash":"last"}')
+def test_an_invalid_case_line_is_a_notice(tmp_path: Path, line: bytes) -> None:
+    run = write_damaged(tmp_path, line, b'{"suite":0,"hash":"last"}')
     assert any("1 lines are not valid cases; the first is line 4" in notice for notice in run.notices)
     assert not run.complete
     assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "last"]
@@ -357,34 +357,36 @@ def test_a_line_that_is_no_case_is_a_notice(tmp_path: Path, line: bytes) -> None
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_no_line_breaks_the_reader(tmp_path: Path, line: bytes) -> None:
-    assert damage(tmp_path, line).suites[0].columns.hashes[:3] == ["h0", "h1", "h2"]
+    assert write_damaged(tmp_path, line).suites[0].columns.hashes[:3] == ["h0", "h1", "h2"]
 
 
-def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.archive.cases.MAX_LINE_BYTES", 1000)
-    run = damage(tmp_path, b'{"suite":0,"hash":"' + b"x" * 5000 + b'"}', b'{"suite":0,"hash":"last"}')
+    run = write_damaged(tmp_path, b'{"suite":0,"hash":"' + b"x" * 5000 + b'"}', b'{"suite":0,"hash":"last"}')
     assert "line 4: longer than" in " ".join(run.notices)
     assert run.suites[0].columns.hashes[-1] == "last"
 
 
-def test_a_case_that_is_there_twice_counts_once(tmp_path: Path) -> None:
-    run = damage(tmp_path, b'{"suite":0,"hash":"h1"}')
+def test_a_duplicate_case_counts_once(tmp_path: Path) -> None:
+    run = write_damaged(tmp_path, b'{"suite":0,"hash":"h1"}')
     assert any("1 cases appear twice" in notice for notice in run.notices)
     assert not run.complete
     assert len(run.suites[0].columns) == len(list(run.cases)) == 3
 
 
-def test_lines_that_others_wrote_are_read_like_ours(tmp_path: Path) -> None:
-    run = damage(tmp_path, b'{ "hash": "x", "suite": 0 }', b'{"suite": 0, "hash": "y"}')
+def test_lines_of_other_writers_are_read(tmp_path: Path) -> None:
+    run = write_damaged(tmp_path, b'{ "hash": "x", "suite": 0 }', b'{"suite": 0, "hash": "y"}')
     assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "x", "y"]
 
 
-def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
-    assert any("has changed since" in notice for notice in damage(tmp_path, b'{"suite":0,"hash":"added"}').notices)
+def test_a_changed_file_is_reported(tmp_path: Path) -> None:
+    assert any(
+        "has changed since" in notice for notice in write_damaged(tmp_path, b'{"suite":0,"hash":"added"}').notices
+    )
 
 
-def test_of_a_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path) -> None:
-    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in some(20_000)])
+def test_a_truncated_file_keeps_its_cases(tmp_path: Path) -> None:
+    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in make_cases(20_000)])
     path = tmp_path / "cases.jsonl.gz"
     data = path.read_bytes()
     for kept in (0.9, 0.5, 0.01, 0):
@@ -395,8 +397,8 @@ def test_of_a_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path) -> None:
         assert len(list(run.cases)) == len(run.suites[0].columns) == pytest.approx(20_000 * kept, rel=0.2, abs=300)
 
 
-def test_of_a_small_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path) -> None:
-    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in some(40)])
+def test_a_truncated_small_file_keeps_its_cases(tmp_path: Path) -> None:
+    write(tmp_path, [replace(case, input=str(hash(case.hash))) for case in make_cases(40)])
     path = tmp_path / "cases.jsonl.gz"
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
     run = read_run(tmp_path)
@@ -404,8 +406,8 @@ def test_of_a_small_file_that_is_cut_off_the_rest_is_kept(tmp_path: Path) -> Non
     assert len(list(run.cases)) == len(run.suites[0].columns)
 
 
-def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:
-    write(tmp_path, some(3))
+def test_an_uncompressed_file_is_reported(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(3))
     (tmp_path / "cases.jsonl.gz").write_bytes(b"hello")
     run = read_run(tmp_path)
     assert not run.complete
@@ -413,7 +415,7 @@ def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"schema_version": 2}, "has schema version 2; this scoregate reads versions up to 1"),
         ({"id": 3}, "is damaged: id"),
@@ -421,28 +423,28 @@ def test_a_file_that_was_never_packed_is_told(tmp_path: Path) -> None:
         ({"started": "soon"}, "is damaged: started"),
     ],
 )
-def test_a_run_json_that_cannot_be_read_is_an_error(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    write(tmp_path, some(1))
+def test_an_unreadable_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    write(tmp_path, make_cases(1))
     head = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     (tmp_path / "run.json").write_text(json.dumps(head | change), encoding="utf-8")
-    with pytest.raises(RecordError, match=said) as caught:
+    with pytest.raises(RecordError, match=message) as exc_info:
         read_run(tmp_path)
-    assert caught.value.advice
+    assert exc_info.value.advice
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"null"])
-def test_a_run_json_that_is_no_record_is_an_error(tmp_path: Path, content: bytes) -> None:
-    write(tmp_path, some(1))
+def test_an_invalid_run_json_is_an_error(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, make_cases(1))
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(RecordError, match=r"run\.json is damaged"):
         read_run(tmp_path)
 
 
-def test_what_is_missing_is_told_with_advice(tmp_path: Path) -> None:
-    for path, said in ((tmp_path, "holds no run.json"), (tmp_path / "no", "does not exist")):
-        with pytest.raises(RecordError, match=said) as caught:
+def test_missing_files_are_reported_with_advice(tmp_path: Path) -> None:
+    for path, message in ((tmp_path, "holds no run.json"), (tmp_path / "no", "does not exist")):
+        with pytest.raises(RecordError, match=message) as exc_info:
             read_run(path)
-        assert "scoregate run" in caught.value.advice
+        assert "scoregate run" in exc_info.value.advice
     write(tmp_path, [])
     (tmp_path / "cases.jsonl.gz").unlink()
     with pytest.raises(RecordError, match="together"):

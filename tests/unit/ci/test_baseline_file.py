@@ -1,4 +1,4 @@
-"""A stored run as the base, in words."""
+"""A stored run as the baseline, and its description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.core.test_earlier_runs import depends, recorded
+from tests.unit.core.test_earlier_runs import make_dependencies, make_run
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe_run, find_file_baseline
@@ -34,7 +34,7 @@ async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     assert found.note == "stored run"
 
 
-async def test_a_shard_is_no_baseline(tmp_path: Path) -> None:
+async def test_a_shard_is_refused(tmp_path: Path) -> None:
     for number in (1, 2):
         with RunWriter(tmp_path / "bases" / str(number) / "run") as writer:
             writer.finish(replace(RUN, id=f"{number}", shard=RunShard("f" * 16, number, 2, "a" * 16)))
@@ -62,7 +62,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     assert found.note == "stored run"
 
 
-async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) -> None:
+async def test_runs_with_uncommitted_changes_have_no_commit(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
@@ -71,7 +71,7 @@ async def test_runs_with_uncommitted_changes_are_of_no_commit(tmp_path: Path) ->
     assert (found.note, found.pool) == ("stored run", ())
 
 
-async def test_a_run_that_cannot_be_read_is_refused_alone_and_spoils_no_other(tmp_path: Path) -> None:
+async def test_an_unreadable_run_is_skipped_and_others_stay(tmp_path: Path) -> None:
     for name in "ab":
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(RUN)
@@ -86,25 +86,25 @@ async def test_a_run_that_cannot_be_read_is_refused_alone_and_spoils_no_other(tm
         await find_file_baseline(tmp_path, Settings(baseline="bases/b"))
 
 
-def half(file: Path) -> None:
+def truncate(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil", "told"),
+    ("name", "spoil", "message"),
     [
         ("run.json", lambda file: file.write_text(""), "is damaged"),
         ("run.json", lambda file: file.write_text('{"name": "demo"}'), "is damaged"),
-        ("run.json", half, "is damaged"),
+        ("run.json", truncate, "is damaged"),
         ("cases.jsonl.gz", Path.unlink, "can't be read"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b""), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(gzip.compress(b"")), "3 of 3 cases are missing"),
         ("cases.jsonl.gz", lambda file: file.write_bytes(b"hello"), "cut off or damaged"),
-        ("cases.jsonl.gz", half, "cut off or damaged"),
+        ("cases.jsonl.gz", truncate, "cut off or damaged"),
     ],
 )
-async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
-    tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
+async def test_an_unreadable_named_run_is_an_error(
+    tmp_path: Path, name: str, spoil: Callable[[Path], object], message: str
 ) -> None:
     columns = Columns()
     with RunWriter(tmp_path / "base") as writer:
@@ -116,18 +116,18 @@ async def test_a_run_that_is_named_and_cannot_be_read_is_an_error(
     assert found is not None
     assert found.run is not None
     spoil(tmp_path / "base" / name)
-    with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{told}"):
+    with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{message}"):
         await find_file_baseline(tmp_path, Settings(baseline="base"))
 
 
-async def test_none_is_a_reason_and_rerun_is_for_later(tmp_path: Path) -> None:
+async def test_none_has_a_reason_and_rerun_is_deferred(tmp_path: Path) -> None:
     found = await find_file_baseline(tmp_path, Settings(baseline="none"))
     assert found is not None
     assert (found.run, found.note) == (None, "")
     assert await find_file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 
-async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+async def test_a_missing_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="does not exist"):
         await find_file_baseline(tmp_path, Settings(baseline="nowhere"))
 
@@ -143,15 +143,15 @@ async def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_run_in_words(run: Run, note: str) -> None:
+def test_a_run_is_described(run: Run, note: str) -> None:
     assert describe_run(run) == note
 
 
-async def test_runs_of_other_commits_count_if_nothing_changed(tmp_path: Path) -> None:
-    newest = replace(recorded([1.0] * 12, "new"), branch="main", finished=9.0)
-    same = replace(recorded([1.0] * 12, "same"), branch="main", finished=8.0)
+async def test_unchanged_runs_of_other_commits_count(tmp_path: Path) -> None:
+    newest = replace(make_run([1.0] * 12, "new"), branch="main", finished=9.0)
+    same = replace(make_run([1.0] * 12, "same"), branch="main", finished=8.0)
     others = (
-        replace(same, id="changed", dependencies=depends(Dependency("file", "prompt.md", "other"))),
+        replace(same, id="changed", dependencies=make_dependencies(Dependency("file", "prompt.md", "other"))),
         replace(same, id="elsewhere", branch="change"),
         replace(same, id="dirty", dirty=True),
     )

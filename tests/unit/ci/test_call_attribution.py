@@ -30,22 +30,22 @@ class OneSession:
 
 
 def usages(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> list[Usage | None]:
-    """The usage of each event, where calls arrive between them."""
-    return list(counted(gateway, *steps).events)
+    """The usage of each event if calls arrive between events."""
+    return list(count_usage(gateway, *steps).events)
 
 
 @dataclass
-class Counted:
-    """The usage of each event; and at the end that of suites, and of the script."""
+class CountedUsage:
+    """The usage of each event, and at the end that of suites and of the script."""
 
     events: list[Usage | None] = field(default_factory=list)
     suites: dict[tuple[str, str], Usage] = field(default_factory=dict)
     script: Usage | None = None
 
 
-def counted(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> Counted:
-    """The usage that is counted where calls arrive between events, up to the end of the launch."""
-    found = Counted()
+def count_usage(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> CountedUsage:
+    """The counted usage of a launch if calls arrive between events."""
+    found = CountedUsage()
 
     def collect(event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
@@ -56,9 +56,9 @@ def counted(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> Co
             assert isinstance(event, Finished)
             found.script = event.script.usage
 
-    made: Any = gateway
+    session: Any = gateway
     launch: Any = SimpleNamespace(name="run")
-    with ModelGateway(made, frozenset(), frozenset(), frozenset()).open_session(launch, collect) as (_, emit):
+    with ModelGateway(session, frozenset(), frozenset(), frozenset()).open_session(launch, collect) as (_, emit):
         for step in steps:
             if isinstance(step, tuple):
                 gateway.session.add_usage(*step)
@@ -79,7 +79,7 @@ def tokens_of(usage: Usage | None) -> int | None:
 
 
 def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
-    found = counted(
+    found = count_usage(
         OneSession(),
         called("a"),
         called("a", "judge", tokens=3),
@@ -93,38 +93,38 @@ def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
     assert found.script is None
 
 
-def test_calls_of_a_single_suite_belong_to_it_whenever_they_are_made() -> None:
+def test_all_calls_of_a_single_suite_belong_to_it() -> None:
     steps = (SuiteStarted(suite="s"), called(), SuiteFinished(suite="s"), called("b", tokens=1), called(tokens=2))
-    assert tokens_of(counted(OneSession(), *steps).suites["s.jsonl", "s"]) == 13
+    assert tokens_of(count_usage(OneSession(), *steps).suites["s.jsonl", "s"]) == 13
 
 
-def test_of_several_suites_a_call_belongs_to_the_one_that_it_names() -> None:
+def test_a_call_belongs_to_the_suite_that_it_names() -> None:
     """The events of the first suite are read late, when the calls of the second have arrived."""
     calls = [called("a", suite="two", tokens=1), called("a", suite="one.jsonl", tokens=2), called(suite="two")]
     steps = [*calls, *(CaseOutput(suite=name, case="a") for name in ("one", "two")), SuiteFinished(suite="one")]
-    found = counted(OneSession(), *steps)
+    found = count_usage(OneSession(), *steps)
     assert list(map(tokens_of, found.events)) == [2, 1, None]
     assert {key: tokens_of(usage) for key, usage in found.suites.items()} == {("two.jsonl", "two"): 10}
     assert found.script is None
 
 
-def test_of_several_suites_a_call_that_names_none_belongs_to_the_script() -> None:
+def test_a_call_without_a_suite_belongs_to_the_script() -> None:
     started = [SuiteStarted(suite="one"), SuiteStarted(suite="two")]
     calls = [called(tokens=1), called("x", tokens=2), called(suite="three", tokens=4)]
-    found = counted(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
+    found = count_usage(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
     assert (found.events, found.suites) == ([None] * 4, {})
     assert found.script is not None
     assert (found.script.input_tokens, found.script.calls) == (7, 3)
-    assert tokens_of(counted(OneSession(), called()).script) == 10  # without any suite, too
+    assert tokens_of(count_usage(OneSession(), called()).script) == 10  # also without any suite
 
 
 def test_an_evaluator_with_several_scores_is_named_without_their_names() -> None:
     scores = [Scored(suite="s", case="a", evaluator=f"judge.v1.{name}", score=1) for name in ("polite", "short")]
-    found = counted(OneSession(), called("a", "judge.v1"), *scores)
+    found = count_usage(OneSession(), called("a", "judge.v1"), *scores)
     assert list(map(tokens_of, found.events)) == [10, None]
 
 
-def test_stored_answers_mark_the_outputs_of_their_own_suite() -> None:
+def test_cached_answers_mark_outputs_of_their_suite() -> None:
     stored = {"answer": "x", "cached": True, "tokens": 0}
     calls = [called(suite="one", **stored), called(suite="two", answer="y")]
     outputs = [CaseOutput(suite=name, case="a") for name in ("one", "two")]
@@ -137,7 +137,7 @@ def test_stored_answers_mark_the_outputs_of_their_own_suite() -> None:
     assert (own, neither) == (None, None)
 
 
-def test_usage_that_a_suite_reports_itself_stays() -> None:
+def test_usage_that_a_suite_reports_stays() -> None:
     own = Usage(100, model="own")
     (output,) = usages(OneSession(), called("a"), CaseOutput(suite="s", case="a", usage=own))
     assert output is not None
@@ -146,7 +146,7 @@ def test_usage_that_a_suite_reports_itself_stays() -> None:
     assert output == own
 
 
-def test_errors_get_the_usage_of_what_failed() -> None:
+def test_errors_have_the_usage_of_failed_calls() -> None:
     error = ErrorInfo("E", "e")
     task, judge = usages(
         OneSession(),

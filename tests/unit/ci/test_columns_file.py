@@ -25,7 +25,7 @@ def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _cases() -> list[CaseResult]:
-    """Cases with everything that columns count, in two suites."""
+    """Cases of two suites with every field that columns count."""
     usage = Usage(10, 5, cost=0.25, model="m", answer="a1", cached=True)
     return [
         CaseResult(0, "plain", digest="d", duration_ms=1.5, evaluations={"a": Evaluation(0.5)}),
@@ -125,7 +125,7 @@ def test_only_large_runs_with_valid_names_have_the_file(tmp_path: Path, monkeypa
     assert not (tmp_path / COLUMNS_FILE).exists()
 
 
-def test_the_file_is_kept_with_its_run(tmp_path: Path) -> None:
+def test_the_file_moves_with_its_run(tmp_path: Path) -> None:
     _write(tmp_path / "run", _cases())
     rotate(tmp_path / "run", 1)
     (earlier,) = (tmp_path / "earlier").iterdir()

@@ -1,4 +1,4 @@
-"""The grammar of commands in comments: whatever the text is, it is a command within limits, or refused."""
+"""The grammar of commands in comments: any text is a command within limits, or refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_text_is_a_bounded_command_or_refused(text: str) -> None:
         assert isinstance(command, HelpCommand | RerunCommand)
 
 
-def test_commands_and_their_arguments() -> None:
+def test_commands_have_arguments() -> None:
     for text, command in {
         "/scoregate": HelpCommand(),
         "/scoregate help": HelpCommand(),
@@ -78,8 +78,8 @@ def test_commands_and_their_arguments() -> None:
         assert parse_command(text, today=TODAY) == command, text
 
 
-def test_what_is_refused_and_why() -> None:
-    for text, why in {
+def test_refusals_have_reasons() -> None:
+    for text, reason in {
         "run now@x": "is no glob",
         "run a,b": "is no glob",
         "run [a]": "is no glob",
@@ -106,7 +106,7 @@ def test_what_is_refused_and_why() -> None:
         "run\n/scoregate run": "one command",
         "run " + "a" * LONGEST_COMMAND: "has 1,015 characters",
     }.items():
-        with pytest.raises(CommandRefused, match=re.escape(why)):
+        with pytest.raises(CommandRefused, match=re.escape(reason)):
             parse_command(f"/scoregate {text}", today=TODAY)
 
 

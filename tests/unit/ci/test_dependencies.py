@@ -33,7 +33,7 @@ from scoregate.core.relative_paths import matches_path
 
 
 class Repository:
-    """A git repository, and Python code that runs in it while it is recorded."""
+    """A git repository in which Python code runs with recording."""
 
     def __init__(self, root: Path) -> None:
         self.root = root / "repository"
@@ -43,9 +43,9 @@ class Repository:
         (self.folder / "sitecustomize.py").write_text(read_python_recorder(), encoding="utf-8")
         self.git("init", "-q")
 
-    def git(self, *words: str) -> None:
+    def git(self, *arguments: str) -> None:
         options = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
-        subprocess.run(["git", *options, *words], cwd=self.root, check=True, capture_output=True)
+        subprocess.run(["git", *options, *arguments], cwd=self.root, check=True, capture_output=True)
 
     def write(self, files: Mapping[str, str]) -> None:
         for name, text in files.items():
@@ -59,7 +59,7 @@ class Repository:
         return tree
 
     def run(self, code: str, *, cwd: str = ".", **variables: str) -> FileUses:
-        """Run a script, and return what it used."""
+        """Run a script, and return the files that it used."""
         script = self.root / cwd / "script.py"
         script.write_text(code, encoding="utf-8")
         self.log.write_bytes(b"")
@@ -82,7 +82,7 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_a_process_records_what_it_uses(repository: Repository) -> None:
+def test_a_process_records_its_files(repository: Repository) -> None:
     uses = repository.run(
         "import importlib, os, sqlite3\n"
         "from pathlib import Path\n"
@@ -106,8 +106,8 @@ def test_a_process_records_what_it_uses(repository: Repository) -> None:
     assert {"app", "one", "two", "settings_of_this_machine"} <= uses.modules
 
 
-def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
-    for code, why in {
+def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
+    for code, reason in {
         "import subprocess, sys; subprocess.run([sys.executable, '-c', ''])": "other processes",
         "import os; os.system('true')": "other processes",
         "import os; os.waitpid(os.fork() or os._exit(0), 0)": "other processes",
@@ -119,7 +119,7 @@ def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
         "open('.git/HEAD').read()": "history",
         "import os; os.closerange(3, 100); open('/dev/null'); import app.one": "didn't end normally",
     }.items():
-        assert why in repository.run(code).unknown, code
+        assert reason in repository.run(code).unknown, code
 
 
 def test_processes_without_an_event_are_in_doubt(repository: Repository) -> None:
@@ -151,13 +151,13 @@ def test_files_relative_to_open_folders_are_recorded(repository: Repository) -> 
     assert not {"a.md", "b.md"} & uses.looked_up.keys()
 
 
-def test_what_is_written_to_and_read_is_in_doubt(repository: Repository) -> None:
+def test_files_written_and_read_are_in_doubt(repository: Repository) -> None:
     assert repository.run("open('data.json', 'a').close()").written == {"data.json": False}
     assert repository.run("open('data.json', 'a').close(); open('data.json')").written == {"data.json": True}
     assert repository.run("open('data.json', 'w').close(); open('data.json')").written == {"data.json": False}
 
 
-def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
+def test_native_code_can_do_more_than_read_data(repository: Repository) -> None:
     code = (
         "import sys, types\nfrom importlib.machinery import ModuleSpec\nname = {name!r}\n"
         "module = sys.modules[name] = types.ModuleType(name)\n"
@@ -173,11 +173,11 @@ def test_native_code_may_do_more_than_read_data(repository: Repository) -> None:
         assert (uses.unknown, uses.native) == (unknown, native), name
 
 
-def test_databases_may_attach_others(repository: Repository) -> None:
+def test_databases_can_attach_others(repository: Repository) -> None:
     assert repository.run("import sqlite3; sqlite3.connect(':memory:')").native == "sqlite3"
 
 
-def test_threads_record_while_another_one_follows_links(repository: Repository) -> None:
+def test_threads_record_while_another_follows_links(repository: Repository) -> None:
     code = (
         "import os, threading\n"
         "follow, started, ended = os.readlink, threading.Event(), threading.Event()\n"
@@ -190,7 +190,7 @@ def test_threads_record_while_another_one_follows_links(repository: Repository) 
     assert "prompts/a.md" in repository.run(code).looked_up
 
 
-def test_packages_that_were_built_in_the_repository_are_in_doubt(repository: Repository) -> None:
+def test_packages_built_in_the_repository_are_in_doubt(repository: Repository) -> None:
     folder = repository.root.parent / "site-packages"
     info = folder / "own-1.dist-info"
     info.mkdir(parents=True)
@@ -223,7 +223,7 @@ def test_a_repository_below_the_prefix_of_python_is_recorded(repository: Reposit
     assert "data.json" in read_uses(repository.log, repository.tree()).looked_up
 
 
-def test_model_servers_and_harmless_programs_are_no_doubt(repository: Repository) -> None:
+def test_model_servers_and_safe_programs_cause_no_doubt(repository: Repository) -> None:
     code = (
         "import socket, subprocess\nsubprocess.run(['uname'])\n"
         "for host, port in (('api.openai.com', 443), ('127.0.0.1', 9)):\n"
@@ -249,9 +249,9 @@ def test_the_process_does_not_see_that_it_is_recorded(repository: Repository) ->
     assert "sitecustomize.py" in uses.looked_up
 
 
-def test_a_log_that_a_suite_wrote_is_not_trusted(repository: Repository) -> None:
+def test_logs_written_by_suites_are_not_trusted(repository: Repository) -> None:
     tree, top = repository.tree(), os.fsencode(repository.root)
-    for text, why in {
+    for text, reason in {
         b"": "no process",
         b"P\0E\0P\0E\0": "started others",
         b"P\0": "end normally",
@@ -265,13 +265,13 @@ def test_a_log_that_a_suite_wrote_is_not_trusted(repository: Repository) -> None
         b"P\0" + b"".join(b"r%b/%d\0" % (top, number) for number in range(10_001)) + b"E\0": "too many",
     }.items():
         repository.log.write_bytes(text)
-        assert why in read_uses(repository.log, tree).unknown, text[:100]
+        assert reason in read_uses(repository.log, tree).unknown, text[:100]
     repository.log.unlink()
     repository.log.symlink_to("/etc/passwd")
     assert "can't be read" in read_uses(repository.log, tree).unknown
 
 
-def test_a_file_that_changed_while_a_script_ran_is_in_doubt(repository: Repository) -> None:
+def test_a_file_that_changes_during_a_script_is_in_doubt(repository: Repository) -> None:
     tree = repository.tree()
     uses = FileUses()
     for kind, path in (("r", "data.json"), ("w", "data.json"), ("s", "cache.json"), ("w", "cache.json"), ("w", "o")):
@@ -299,7 +299,7 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
     script = ScriptDependencies("a.py", "launch", uses, ("app", "helper"), native="polars")
     record = RunDependencies(table, (script,), digest_shared_files(tree, ""), tree.digest_data())
     assert _reason(repository, record) == ""
-    for files, why in (
+    for files, reason in (
         ({"README.md": "x"}, ""),
         ({"other/x.py": "x"}, ""),
         ({"data.json": "[]"}, "files of the kind .json changed, which polars may read unseen"),
@@ -313,14 +313,14 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
         ({".github/workflows/ci.yml": ""}, ".github/workflows/ci.yml is new, which all suites depend on"),
     ):
         repository.write(files)
-        assert _reason(repository, record) == why, files
+        assert _reason(repository, record) == reason, files
         repository.git("checkout", "-q", ".")
         repository.git("clean", "-fdq")
     (repository.root / "data.json").rename(repository.root / "moved.json")
     assert _reason(repository, record)
 
 
-def test_files_that_settings_name_count_for_all_suites(repository: Repository) -> None:
+def test_files_in_settings_count_for_all_suites(repository: Repository) -> None:
     settings = Settings(env_file="values.env", cassettes="calls", cache="on:kept", affected=True)
 
     def read() -> Tree:
@@ -336,7 +336,7 @@ def test_files_that_settings_name_count_for_all_suites(repository: Repository) -
     assert "kept/" in read().entries[""]  # a cache that is tracked holds answers that the change may edit
 
 
-def test_links_lead_to_what_they_show(repository: Repository) -> None:
+def test_links_record_their_targets(repository: Repository) -> None:
     (repository.root / "link.json").symlink_to("data.json")
     (repository.root / "outside").symlink_to("/etc/passwd")
     (repository.root / "broken").symlink_to("nowhere")
@@ -352,7 +352,7 @@ def test_links_lead_to_what_they_show(repository: Repository) -> None:
     assert repository.tree().digest_file("link.json") != first
 
 
-def test_folders_that_links_lead_to_have_their_files(repository: Repository) -> None:
+def test_linked_folders_have_their_files(repository: Repository) -> None:
     (repository.root / "current").symlink_to("prompts")
     repository.git("add", "-A")
 
@@ -399,21 +399,21 @@ def test_files_of_an_ignored_folder_are_listed(repository: Repository) -> None:
     assert repository.tree().digest_tree(["gone/**"]) != UNKNOWN
 
 
-def test_a_file_that_a_link_led_to_is_read(repository: Repository) -> None:
+def test_a_linked_file_is_read(repository: Repository) -> None:
     (repository.root / "current").symlink_to("prompts")
     repository.git("add", "-A")
     read = Dependency("file", "current/a.md", repository.tree().digest_file("current/a.md"))
     assert list(find_unread(RunDependencies((read,)), ["prompts/a.md", "prompts/b.md"])) == ["prompts/b.md"]
 
 
-def test_tracked_files_of_folders_that_are_left_out_are_recorded(repository: Repository) -> None:
+def test_tracked_files_of_excluded_folders_are_recorded(repository: Repository) -> None:
     repository.write({"node_modules/a/data.json": "{}", "node_modules/b/data.json": "{}"})
     repository.git("add", "node_modules/a")
     uses = repository.run("open('node_modules/a/data.json'); open('node_modules/b/data.json')")
     assert [path for path in uses.looked_up if "node_modules" in path] == ["node_modules/a/data.json"]
 
 
-def test_files_that_say_what_is_installed_count_for_all_suites(repository: Repository) -> None:
+def test_lock_files_count_for_all_suites(repository: Repository) -> None:
     repository.write(
         {
             "evals/requirements.txt": "",
@@ -463,7 +463,7 @@ def test_files_of_submodules_are_in_doubt(repository: Repository, tmp_path: Path
     assert tree.digest_file("vendor/other/x.txt").startswith("e69de29")
 
 
-def test_globs_of_inputs() -> None:
+def test_globs_match_inputs() -> None:
     for pattern, path, expected in (
         ("prompts/**", "prompts/a/b.md", True),
         ("prompts/*", "prompts/a/b.md", False),

@@ -1,4 +1,4 @@
-"""What is not used although the settings or files ask for it is named, if no environment is made."""
+"""Unused settings and files are named if no environment is created."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoregate.ci.settings import load_settings
 pytestmark = pytest.mark.anyio
 
 
-async def test_groups_that_nothing_installs_are_named(tmp_path: Path) -> None:
+async def test_groups_not_installed_are_named(tmp_path: Path) -> None:
     venv = tmp_path / ".venv" / "bin"
     venv.mkdir(parents=True)
     (venv / "python").symlink_to(sys.executable)
@@ -38,7 +38,7 @@ async def test_groups_that_nothing_installs_are_named(tmp_path: Path) -> None:
         assert printed == expected
 
 
-async def test_requirements_of_a_part_are_named_if_nothing_is_installed(tmp_path: Path) -> None:
+async def test_requirements_of_a_folder_are_named_if_not_installed(tmp_path: Path) -> None:
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "docs.txt").touch()
     spec = VenvSpec(tmp_path, tmp_path, {"PATH": ""}, Redactor(()), print, automatic=True, host_python_is_fallback=True)

@@ -1,4 +1,4 @@
-"""The lines of an output that say why a command ended."""
+"""The lines of an output that give the reason why a command ended."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ EXPECTED = {
 }
 
 
-def test_errors_are_found_behind_later_lines() -> None:
+def test_errors_before_later_lines_are_found() -> None:
     for output, expected in EXPECTED.items():
         assert find_error_lines(output.split("\n")) == expected
 
@@ -115,7 +115,7 @@ def test_errors_of_package_managers_are_the_same_in_suites_and_installations() -
         assert find_error_lines(output.splitlines()) == "; ".join(line.strip() for line in expected)
 
 
-def test_a_real_traceback_gives_its_causes_in_order() -> None:
+def test_a_traceback_lists_causes_in_order() -> None:
     code = "import atexit\natexit.register(print, 'bye')\ntry:\n    {}['a']\nexcept KeyError:\n    open('/no/file')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     lines = (done.stderr + done.stdout).splitlines()
@@ -125,7 +125,7 @@ def test_a_real_traceback_gives_its_causes_in_order() -> None:
     )
 
 
-def test_the_text_is_bounded_and_hostile_lines_take_no_time() -> None:
+def test_the_text_is_bounded_and_hostile_lines_are_fast() -> None:
     many = [f"Error: {number} {'x' * 500}" for number in range(40)]
     assert len(find_error_lines(many)) < 700
     assert find_error_lines(many).endswith("…")

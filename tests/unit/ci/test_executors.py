@@ -52,7 +52,7 @@ def test_the_share_of_a_dead_worker_returns() -> None:
     assert leases.begin(1) == {"SCOREGATE_MAX_COST": "8.0"}
 
 
-def test_an_archive_has_the_files_but_not_the_reports(tmp_path: Path) -> None:
+def test_an_archive_has_files_but_no_reports(tmp_path: Path) -> None:
     root, target = tmp_path / "project", tmp_path / "there"
     for name in ("evals/eval_ü.py", "data/a b.json", "scoregate-out/run/run.json", ".venv/bin/python"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def test_an_archive_has_the_files_but_not_the_reports(tmp_path: Path) -> None:
     assert os.access(target / "evals/run.sh", os.X_OK)
 
 
-def test_a_damaged_archive_or_one_with_a_path_outside_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_or_escaping_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "file", arcname="../outside")
@@ -84,7 +84,7 @@ def test_a_damaged_archive_or_one_with_a_path_outside_is_refused(tmp_path: Path)
     assert not (tmp_path / "there").exists()
 
 
-def test_events_survive_the_way_and_others_are_refused() -> None:
+def test_events_round_trip_and_invalid_ones_are_refused() -> None:
     events = [SuiteStarted(suite="a"), CaseStarted(suite="a", case="c\ud800", input={"n": 1})]
     received = decode_event(encode_event(EventsReceived("evals/a.py", "1.jsonl", events)))
     assert isinstance(received, EventsReceived)
@@ -103,7 +103,7 @@ def test_events_survive_the_way_and_others_are_refused() -> None:
             decode_event(values)
 
 
-def test_paths_of_the_host_become_paths_of_the_worker(tmp_path: Path) -> None:
+def test_host_paths_become_worker_paths(tmp_path: Path) -> None:
     environment = {
         "SCOREGATE_ROOT": "/host/p",
         "BOTH": "/host/p/src:/usr/lib",

@@ -1,4 +1,4 @@
-"""`accepted.toml` and `quarantine.toml`: every problem has its file and line, and nothing is accepted meanwhile."""
+"""`accepted.toml` and `quarantine.toml`: every problem has its file and line, and disables the file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FLAKY = '[[quarantine]]\ncase = "c"\nowner = "bo"\nreason = "r"\nuntil = 2026-12
 
 
 def problems(accepted: str, quarantine: str = "") -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         parse_files(accepted.encode(), quarantine.encode())
-    return caught.value.message
+    return exc_info.value.message
 
 
 def test_entries_are_read_with_their_lines() -> None:
@@ -89,7 +89,7 @@ def test_files_and_lists_of_problems_are_bounded() -> None:
         parse_files(b"\xff", None)
 
 
-def test_a_file_outside_of_the_project_is_not_read(tmp_path: Path) -> None:
+def test_a_file_outside_the_project_is_not_read(tmp_path: Path) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside.toml"
     (project / ".git").mkdir(parents=True)
     outside.write_text(ENTRY)

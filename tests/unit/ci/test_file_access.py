@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def test_links_are_followed_inside_of_the_repository_only(project: Path, tmp_path: Path) -> None:
+def test_links_are_followed_only_in_the_repository(project: Path, tmp_path: Path) -> None:
     (project.parent / "shared.toml").write_text("shared")
     (tmp_path / "secret").write_text("secret")
     (project / "inside").symlink_to("../shared.toml")
@@ -43,13 +43,13 @@ def test_links_are_followed_inside_of_the_repository_only(project: Path, tmp_pat
             read_project_file(project / name, 10)
 
 
-def test_settings_and_metadata_are_no_devices_and_no_files_of_others(project: Path, tmp_path: Path) -> None:
+def test_devices_and_foreign_files_are_no_settings_or_metadata(project: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("TOKEN")
     for target in ("/dev/ptmx", "/proc/self/environ", str(tmp_path / "secret"), "scoregate.toml"):
         (project / "scoregate.toml").symlink_to(target)
-        with pytest.raises(SettingsError, match=r"scoregate\.toml can't be read: ") as caught:
+        with pytest.raises(SettingsError, match=r"scoregate\.toml can't be read: ") as exc_info:
             load_settings(project, {})
-        assert "TOKEN" not in str(caught.value)
+        assert "TOKEN" not in str(exc_info.value)
         (project / "scoregate.toml").unlink()
         for name in ("pyproject.toml", "setup.cfg", "Pipfile.lock"):
             (project / name).symlink_to(target)
@@ -59,7 +59,7 @@ def test_settings_and_metadata_are_no_devices_and_no_files_of_others(project: Pa
             (project / name).unlink()
 
 
-def test_a_link_to_itself_is_no_file(tmp_path: Path) -> None:
+def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".nvmrc").symlink_to(".nvmrc")
     files = WorkspaceFiles(tmp_path)
     assert not files.has(tmp_path / ".nvmrc")

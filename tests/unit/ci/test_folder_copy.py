@@ -16,7 +16,7 @@ def make_copy(tmp_path: Path, folder: str = "tapes/here") -> FolderCopy:
     return FolderCopy(tmp_path / "work" / folder, tmp_path / "work", tmp_path / "copy", suffix=".gz")
 
 
-def test_files_are_copied_there_and_back(tmp_path: Path) -> None:
+def test_files_are_copied_both_ways(tmp_path: Path) -> None:
     copy = make_copy(tmp_path)
     folder = tmp_path / "work/tapes/here"
     folder.mkdir(parents=True)
@@ -34,7 +34,7 @@ def test_files_are_copied_there_and_back(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["a.gz", "b.txt", "c.gz", "d.gz"]
 
 
-def test_a_missing_folder_is_made_only_for_files(tmp_path: Path) -> None:
+def test_missing_folders_are_created_for_files(tmp_path: Path) -> None:
     copy = make_copy(tmp_path)
     copy.load()
     copy.store()
@@ -57,13 +57,13 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         path.symlink_to(target if place != "tapes" else tmp_path)
         (copy.path / "a.gz").write_bytes(b"x")
         for act in (copy.load, copy.store):
-            with pytest.raises(UsageError, match="can't be") as caught:
+            with pytest.raises(UsageError, match="can't be") as exc_info:
                 act()
-            assert "no link" in str(caught.value.advice)
+            assert "no link" in str(exc_info.value.advice)
     assert [path.name for path in target.iterdir()] == ["secret.gz"]
 
 
-def test_a_link_as_a_file_is_left_out_and_replaced(tmp_path: Path) -> None:
+def test_a_link_is_skipped_and_replaced(tmp_path: Path) -> None:
     copy = make_copy(tmp_path)
     folder = tmp_path / "work/tapes/here"
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a command gets so that its suites' SDKs find us."""
+"""The environment with which the SDKs of a command's suites find us."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from scoregate.ci.foreign_sdk import foreign_environment
 from scoregate.ci.listen.server import ListenerAddress
 
 
-def line(*globs: str) -> ListenerAddress:
+def make_address(*globs: str) -> ListenerAddress:
     return ListenerAddress("http://127.0.0.1:1/token", globs)
 
 
-def filters(*globs: str, **given: str) -> object:
-    made = foreign_environment(line(*globs), given).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
-    return None if made is None else json.loads(made)
+def filters(*globs: str, **environ: str) -> object:
+    environment = foreign_environment(make_address(*globs), environ).get("AUTOBLOCKS_FILTERS_TEST_SUITES")
+    return None if environment is None else json.loads(environment)
 
 
-def test_the_sdks_find_us_and_real_keys_stay_here() -> None:
+def test_sdks_get_our_address_and_no_real_keys() -> None:
     real = {"AUTOBLOCKS_API_KEY": "real", "AUTOBLOCKS_V2_API_KEY": "real", "AUTOBLOCKS_INGESTION_KEY": "real"}
-    made = foreign_environment(line(), {**real, "HOME": "/home/me"})
-    assert "real" not in made.values()
-    assert all(made[name] for name in real)
-    assert made["HOME"] == "/home/me"
-    assert made["AUTOBLOCKS_CLI_SERVER_ADDRESS"] == "http://127.0.0.1:1/token"
-    assert made["AUTOBLOCKS_V2_API_ENDPOINT"].startswith("http://127.0.0.1:1/token/cloud/")
-    assert foreign_environment(line(), {})["AUTOBLOCKS_API_KEY"]
+    environment = foreign_environment(make_address(), {**real, "HOME": "/home/me"})
+    assert "real" not in environment.values()
+    assert all(environment[name] for name in real)
+    assert environment["HOME"] == "/home/me"
+    assert environment["AUTOBLOCKS_CLI_SERVER_ADDRESS"] == "http://127.0.0.1:1/token"
+    assert environment["AUTOBLOCKS_V2_API_ENDPOINT"].startswith("http://127.0.0.1:1/token/cloud/")
+    assert foreign_environment(make_address(), {})["AUTOBLOCKS_API_KEY"]
 
 
-def test_modes_of_the_platform_are_left_behind() -> None:
+def test_modes_of_the_platform_are_removed() -> None:
     assert not {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID"} & set(
-        foreign_environment(line(), {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID": "demo"})
+        foreign_environment(make_address(), {"AUTOBLOCKS_ALIGN_TEST_EXTERNAL_ID": "demo"})
     )
 
 
@@ -52,7 +52,7 @@ def test_modes_of_the_platform_are_left_behind() -> None:
         (("demo", "[a-z]"), []),
     ],
 )
-def test_globs_become_parts_of_names(globs: Sequence[str], parts: Sequence[str]) -> None:
+def test_globs_become_name_filters(globs: Sequence[str], parts: Sequence[str]) -> None:
     assert filters(*globs) == parts
 
 
@@ -64,35 +64,37 @@ def test_no_suite_that_a_glob_matches_is_filtered_out(glob: str, suite: str) -> 
         assert not parts or any(part in suite for part in parts)
 
 
-def test_the_users_own_filter_holds_where_we_have_none() -> None:
+def test_without_ours_the_users_filter_applies() -> None:
     theirs = '["mine"]'
     assert filters(AUTOBLOCKS_FILTERS_TEST_SUITES=theirs) == ["mine"]
     assert filters("ours", AUTOBLOCKS_FILTERS_TEST_SUITES=theirs) == ["ours"]
     assert filters() is None
 
 
-def test_the_cases_that_we_ask_for_are_those_that_they_run() -> None:
+def test_requested_cases_are_passed_on() -> None:
     ours, theirs = "SCOREGATE_OVERRIDES_TESTS_AND_HASHES", "AUTOBLOCKS_OVERRIDES_TESTS_AND_HASHES"
-    assert foreign_environment(line(), {ours: '{"a": ["1"]}', theirs: "{}"})[theirs] == '{"a": ["1"]}'
-    assert foreign_environment(line(), {theirs: "{}"})[theirs] == "{}"
+    assert foreign_environment(make_address(), {ours: '{"a": ["1"]}', theirs: "{}"})[theirs] == '{"a": ["1"]}'
+    assert foreign_environment(make_address(), {theirs: "{}"})[theirs] == "{}"
 
 
-def test_our_folder_comes_first_and_the_users_own_stay() -> None:
-    mine, *others = foreign_environment(line(), {"PYTHONPATH": f"/a{os.pathsep}/b"})["PYTHONPATH"].split(os.pathsep)
+def test_our_folder_comes_before_the_users() -> None:
+    mine, *others = foreign_environment(make_address(), {"PYTHONPATH": f"/a{os.pathsep}/b"})["PYTHONPATH"].split(
+        os.pathsep
+    )
     assert (Path(mine) / "sitecustomize.py").is_file()
     assert others == ["/a", "/b"]
-    assert foreign_environment(line(), {})["PYTHONPATH"] == mine
-    options = foreign_environment(line(), {"NODE_OPTIONS": "--max-old-space-size=512"})["NODE_OPTIONS"]
+    assert foreign_environment(make_address(), {})["PYTHONPATH"] == mine
+    options = foreign_environment(make_address(), {"NODE_OPTIONS": "--max-old-space-size=512"})["NODE_OPTIONS"]
     assert options.startswith("--require ")
     assert options.endswith(" --max-old-space-size=512")
 
 
 @pytest.mark.parametrize("proxy", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
-def test_a_proxy_is_not_asked_for_us(proxy: str) -> None:
-    made = foreign_environment(line(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
+def test_our_address_bypasses_a_proxy(proxy: str) -> None:
+    environment = foreign_environment(make_address(), {proxy: "http://proxy:3128", "NO_PROXY": "internal, localhost"})
     for name in ("no_proxy", "NO_PROXY"):
-        assert made[name] == "internal,localhost,127.0.0.1"
+        assert environment[name] == "internal,localhost,127.0.0.1"
 
 
-def test_without_a_proxy_nothing_is_said_of_one() -> None:
-    assert not {"no_proxy", "NO_PROXY"} & set(foreign_environment(line(), {}))
+def test_without_a_proxy_no_variable_is_set() -> None:
+    assert not {"no_proxy", "NO_PROXY"} & set(foreign_environment(make_address(), {}))

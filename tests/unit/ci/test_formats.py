@@ -1,4 +1,4 @@
-"""The formats of result files: those that settings take are those that are read."""
+"""Settings accept exactly the formats of result files that have readers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from scoregate.ci.importers import IMPORTERS
 from scoregate.ci.settings.command_fields import IMPORT_FORMATS
 
 
-def test_settings_take_every_format_that_is_read_and_no_other() -> None:
+def test_settings_accept_exactly_the_formats_with_readers() -> None:
     assert {*IMPORT_FORMATS, "junit"} == IMPORTERS.keys()
     assert "junit" not in IMPORT_FORMATS
 
 
-def test_every_format_has_its_reader() -> None:
+def test_every_format_has_a_reader() -> None:
     assert all(callable(form.read) for form in IMPORTERS.values())

@@ -21,7 +21,7 @@ def price(_provider: str, model: str, usage: Usage) -> float | None:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCall:
     """A call: its input, its limit (None for none), what it uses of that, and how many steps it takes."""
 
     input_tokens: int
@@ -31,11 +31,11 @@ class Planned:
     fails: bool = False
 
 
-def plans(*, limited: bool) -> st.SearchStrategy[list[Planned]]:
+def plans(*, limited: bool) -> st.SearchStrategy[list[PlannedCall]]:
     @st.composite
-    def plan(draw: st.DrawFn) -> Planned:
+    def plan(draw: st.DrawFn) -> PlannedCall:
         limit = draw(st.integers(0, 500))
-        return Planned(
+        return PlannedCall(
             draw(st.integers(0, 500)), limit if limited else None, draw(st.integers(0, limit)),
             draw(st.integers(0, 5)), draw(st.booleans()),
         )  # fmt: skip
@@ -43,11 +43,11 @@ def plans(*, limited: bool) -> st.SearchStrategy[list[Planned]]:
     return st.lists(plan(), min_size=1, max_size=25)
 
 
-def spend(ledger: Ledger, planned: list[Planned], highest: list[Amount]) -> list[Planned]:
-    """Make all calls at once, and return those that were made."""
-    made: list[Planned] = []
+def spend(ledger: Ledger, planned: list[PlannedCall], highest: list[Amount]) -> list[PlannedCall]:
+    """Make all calls concurrently, and return those that were not refused."""
+    made: list[PlannedCall] = []
 
-    async def call(plan: Planned) -> None:
+    async def call(plan: PlannedCall) -> None:
         try:
             reservation = await ledger.reserve("p", "m", Estimate(plan.input_tokens, plan.limit))
         except BudgetRefusal:
@@ -70,23 +70,23 @@ def spend(ledger: Ledger, planned: list[Planned], highest: list[Amount]) -> list
     return made
 
 
-def sum_tokens(made: list[Planned]) -> int:
-    return sum(plan.input_tokens + plan.output_tokens for plan in made if not plan.fails)
+def sum_tokens(calls: list[PlannedCall]) -> int:
+    return sum(plan.input_tokens + plan.output_tokens for plan in calls if not plan.fails)
 
 
 @given(plans(limited=True), st.integers(0, 3_000))
-def test_tokens_of_reserved_calls_never_exceed_the_budget(planned: list[Planned], budget: int) -> None:
+def test_tokens_of_reserved_calls_never_exceed_the_budget(planned: list[PlannedCall], budget: int) -> None:
     ledger, highest = Ledger(None, budget, price), [Amount()]
-    made = spend(ledger, planned, highest)
+    finished = spend(ledger, planned, highest)
     assert max(amount.tokens for amount in highest) <= budget
-    assert ledger.spent.tokens == sum_tokens(made) <= budget
+    assert ledger.spent.tokens == sum_tokens(finished) <= budget
     assert ledger.reserved.tokens == 0
     if sum(plan.input_tokens + (plan.limit or 0) for plan in planned) <= budget and budget > ledger.spent.tokens:
-        assert len(made) == len(planned)  # nothing is refused that fits
+        assert len(finished) == len(planned)  # nothing is refused that fits
 
 
 @given(plans(limited=True), st.floats(0, 0.02))
-def test_costs_of_reserved_calls_never_exceed_the_budget(planned: list[Planned], budget: float) -> None:
+def test_costs_of_reserved_calls_never_exceed_the_budget(planned: list[PlannedCall], budget: float) -> None:
     ledger, highest = Ledger(budget, None, price), [Amount()]
     spend(ledger, planned, highest)
     assert max(amount.cost for amount in highest) <= budget + 1e-9
@@ -95,19 +95,19 @@ def test_costs_of_reserved_calls_never_exceed_the_budget(planned: list[Planned],
 
 
 @given(plans(limited=False), st.integers(1, 3_000))
-def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[Planned], budget: int) -> None:
+def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[PlannedCall], budget: int) -> None:
     ledger = Ledger(None, budget, price)
     # Four times the longest answer so far is reserved, so this holds for answers that differ by that factor at most.
     outputs = [100 + plan.output_tokens % 300 for plan in planned]
-    calls = [Planned(p.input_tokens, None, output, p.steps) for p, output in zip(planned, outputs, strict=True)]
-    made = spend(ledger, calls, [Amount()])
-    assert made
-    assert ledger.spent.tokens < budget + max(plan.input_tokens + plan.output_tokens for plan in made)
-    assert ledger.spent.tokens == sum_tokens(made)
+    calls = [PlannedCall(p.input_tokens, None, output, p.steps) for p, output in zip(planned, outputs, strict=True)]
+    finished = spend(ledger, calls, [Amount()])
+    assert finished
+    assert ledger.spent.tokens < budget + max(plan.input_tokens + plan.output_tokens for plan in finished)
+    assert ledger.spent.tokens == sum_tokens(finished)
     assert ledger.reserved.tokens == 0
 
 
-def test_a_call_that_waits_starts_when_another_cost_less() -> None:
+def test_a_waiting_call_starts_when_another_cost_less() -> None:
     async def main() -> None:
         ledger = Ledger(100, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))
@@ -126,7 +126,7 @@ def test_a_call_that_waits_starts_when_another_cost_less() -> None:
     anyio.run(main)
 
 
-def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing() -> None:
+def test_a_cancelled_waiting_call_reserves_nothing() -> None:
     async def main() -> None:
         ledger = Ledger(None, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))
@@ -141,9 +141,9 @@ def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing() -> None:
 
 def test_refusals_name_the_budget_and_what_the_call_needs() -> None:
     async def refuse(ledger: Ledger, estimate: Estimate) -> str:
-        with pytest.raises(BudgetRefusal) as caught:
+        with pytest.raises(BudgetRefusal) as exc_info:
             await ledger.reserve("p", "m", estimate)
-        return caught.value.message
+        return exc_info.value.message
 
     async def main() -> None:
         tokens = await refuse(Ledger(None, 1_000, price), Estimate(2_000, 0))
@@ -161,10 +161,10 @@ def test_a_call_without_a_price_is_refused_if_its_cost_is_limited() -> None:
     async def main() -> None:
         limited, tokens_only = Ledger(1.0, None, price), Ledger(None, 1_000, price)
         for output in (None, 10):
-            with pytest.raises(BudgetRefusal) as caught:
+            with pytest.raises(BudgetRefusal) as exc_info:
                 await limited.reserve("p", "unpriced", Estimate(10, output))
-            assert caught.value.code == "price_unknown"
-            assert 'set it in [prices."p/unpriced"]' in caught.value.message
+            assert exc_info.value.code == "price_unknown"
+            assert 'set it in [prices."p/unpriced"]' in exc_info.value.message
         assert (limited.reserved, limited.spent) == (Amount(), Amount())
         assert (await tokens_only.reserve("p", "unpriced", Estimate(10, 10))).tokens == 20
 

@@ -57,7 +57,7 @@ def test_names_are_safe_and_differ(first: str, second: str) -> None:
 
 
 @given(st.binary(max_size=300), st.text(max_size=50), st.integers(200, 599))
-def test_a_call_stays_as_it_is(body: bytes, request: str, status: int) -> None:
+def test_a_call_round_trips(body: bytes, request: str, status: int) -> None:
     text, base64 = encode_body(body)
     chunks = (len(body),) if body else ()
     call = replace(CALL, request=request, status=status, text=text, base64=base64, chunks=chunks)
@@ -87,7 +87,7 @@ def test_invalid_lines_are_refused() -> None:
             pytest.fail(f"{new!r} is valid: {parse_call(line.replace(old, new)).body!r}")
 
 
-def test_every_truncation_and_every_flipped_byte_is_an_error_or_harmless(tmp_path: Path) -> None:
+def test_truncations_and_flipped_bytes_are_errors_or_harmless(tmp_path: Path) -> None:
     write(tmp_path, [replace(CALL, digest=f"d{n}", text=f"answer {n}") for n in range(3)])
     (file,) = (tmp_path / "tape").iterdir()
     data = file.read_bytes()
@@ -167,7 +167,7 @@ def test_the_answer_of_the_same_case_and_number_is_preferred(tmp_path: Path) -> 
 
 
 @given(st.lists(st.sampled_from([b"a", b"\n", b"\r", b"\n\n", b"\r\n\r\n", b"data: x\n\n"]), max_size=30))
-def test_the_parts_of_a_stream_are_its_events(pieces: list[bytes]) -> None:
+def test_a_stream_is_split_into_events(pieces: list[bytes]) -> None:
     body = b"".join(pieces)
     sizes = split_events(body)
     assert sum(sizes) == len(body)
@@ -178,7 +178,7 @@ def test_the_parts_of_a_stream_are_its_events(pieces: list[bytes]) -> None:
         assert body[:at].endswith((b"\n\n", b"\n\r\n"))
 
 
-def test_a_stream_of_very_many_events_has_a_bounded_number_of_parts() -> None:
+def test_the_number_of_parts_of_a_stream_is_bounded() -> None:
     sizes = split_events(b"a\n\n" * 1_000_000)
     assert len(sizes) == 10_001
     assert sum(sizes) == 3_000_000

@@ -40,7 +40,7 @@ def test_other_data_stays() -> None:
     assert KeyMask("short").hide(b"a short text") == b"a short text"
 
 
-def test_headers() -> None:
+def test_headers_are_masked() -> None:
     headers = {"x-a": f"Bearer {KEY}!", "content-type": "text/plain", "x-é": "\udcff"}
     assert MASK.hide_in_headers(headers) == {**headers, "x-a": "Bearer ***!"}
     assert MASK.hide_in_headers({f"x-{KEY.lower()}": "a", "x-b": "b"}) == {"x-b": "b"}
@@ -48,7 +48,7 @@ def test_headers() -> None:
 
 @given(st.lists(st.sampled_from([KEY[:4], KEY[4:], KEY, "sk", "\n", "data: ", "s"]), max_size=12), st.data())
 @example([KEY, KEY], None)
-def test_a_stream_in_any_pieces_is_the_text_without_the_key(texts: list[str], data: st.DataObject | None) -> None:
+def test_a_stream_in_any_chunks_hides_the_key(texts: list[str], data: st.DataObject | None) -> None:
     whole = "".join(texts).encode()
     cuts = data.draw(st.lists(st.integers(0, len(whole)))) if data is not None else range(len(whole))
     edges = [0, *sorted(cuts), len(whole)]
@@ -60,7 +60,7 @@ def test_a_stream_in_any_pieces_is_the_text_without_the_key(texts: list[str], da
     assert mask.is_changed == (KEY.encode() in whole)
 
 
-def test_only_what_may_be_the_start_of_a_key_waits() -> None:
+def test_only_a_possible_start_of_a_key_waits() -> None:
     mask = StreamKeyMask(MASK)
     assert mask.feed(b"data: a\n\n") == b"data: a\n\n"
     assert mask.feed(b"data: sk-r") == b"data: "

@@ -13,9 +13,9 @@ MINE = GatewayProviderSettings(base_url="https://models.example.com/v1", key_env
 
 
 def refuse(*names: str) -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         find_providers({"MY_KEY": "k"}, dict.fromkeys(names, MINE))
-    return f"{caught.value} {caught.value.advice}"
+    return f"{exc_info.value} {exc_info.value.advice}"
 
 
 def test_the_name_of_another_provider_is_refused() -> None:
@@ -35,7 +35,7 @@ def test_the_name_of_another_provider_is_refused() -> None:
     assert "invalid name" in refuse("My models")
 
 
-def test_a_provider_without_its_key_is_known_but_not_asked() -> None:
+def test_a_provider_without_a_key_gets_no_calls() -> None:
     provider = find_providers({}, {"mine": MINE})["mine"]
     assert (provider.key, provider.missing_key) == ("", "MY_KEY")
     assert provider.url_variables == {"MINE_BASE_URL": "/v1"}

@@ -42,7 +42,7 @@ STREAMS = {
 }
 
 
-def test_the_usage_of_answers() -> None:
+def test_answers_have_usage() -> None:
     for data in (
         {"usage": CHAT}, {"usage": RESPONSES}, {"usage": ANTHROPIC}, {"usageMetadata": GEMINI},
         {"response": {"usage": RESPONSES}}, {"message": {"usage": ANTHROPIC}},
@@ -52,11 +52,11 @@ def test_the_usage_of_answers() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"usage": None}, {"usage": 3}, {"usage": []}, {"message": "x"}])
-def test_an_answer_without_usage(data: dict[str, Any]) -> None:
+def test_answers_can_lack_usage(data: dict[str, Any]) -> None:
     assert read_usage(data, "m") is None
 
 
-def test_numbers_that_are_none_count_as_zero() -> None:
+def test_invalid_numbers_count_as_zero() -> None:
     for input_tokens, output_tokens in (("7", -3), (True, 2.5), (None, [])):
         metadata = {"promptTokenCount": input_tokens, "candidatesTokenCount": output_tokens}
         assert read_usage({"usageMetadata": metadata}, "m") == Usage(model="m")
@@ -92,7 +92,7 @@ def test_a_stream_ends_when_its_usage_is_complete(api: str) -> None:
     assert not reader.is_ended
 
 
-def test_a_stream_that_breaks_off_never_fails() -> None:
+def test_a_stream_that_breaks_never_fails() -> None:
     for stream in STREAMS.values():
         for cut in range(len(stream)):
             reader = StreamUsageReader("m")
@@ -136,7 +136,7 @@ def test_a_long_stream_without_lines_takes_linear_time() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 50, 10_000])
-def test_the_event_of_the_usage_is_removed_and_nothing_else(size: int) -> None:
+def test_only_the_event_of_the_usage_is_removed(size: int) -> None:
     first = event({"choices": [{"delta": {"content": '"usage"'}}], "usage": None})
     ping, done = b": ping\n\n", b"data: [DONE]\n\n"
     stream = first + ping + event({"choices": [], "usage": CHAT}) + done + b"rest"

@@ -1,4 +1,4 @@
-"""The history of a run on disk: small, read back as it was, and never a reason not to read the run."""
+"""The history of a run on disk: small, round-trips, and never prevents reading the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.ci.test_archive import a_run, some, write
+from tests.unit.ci.test_archive import make_cases, make_run, write
 
 from scoregate.ci.archive import amend_run, read_run
 from scoregate.ci.archive.run_json import read_history
@@ -29,29 +29,29 @@ HISTORY = History(
 )
 
 
-def test_it_is_read_back_as_it_was(tmp_path: Path) -> None:
-    write(tmp_path, some(2), a_run(history=HISTORY))
+def test_a_history_round_trips(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(2), make_run(history=HISTORY))
     assert read_run(tmp_path).history == HISTORY
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert head["history"]["suites"]["s0"]["scores"] == {"e": [None, [0.25, 4, "a1b2c3d4"]]}
 
 
-def test_a_record_of_before_there_were_any_is_read(tmp_path: Path) -> None:
-    write(tmp_path, some(2))
+def test_a_record_without_history_is_read(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(2))
     assert "history" not in (tmp_path / "run.json").read_text("utf-8")
     assert read_run(tmp_path).history == History()
 
 
 def test_amending_twice_changes_nothing(tmp_path: Path) -> None:
-    run = write(tmp_path, some(2), a_run(history=HISTORY))
-    amend_run(tmp_path, read_run(tmp_path))  # which names the evaluators that nobody declared
+    run = write(tmp_path, make_cases(2), make_run(history=HISTORY))
+    amend_run(tmp_path, read_run(tmp_path))  # which adds undeclared evaluators
     before = (tmp_path / "run.json").read_bytes()
     amend_run(tmp_path, replace(read_run(tmp_path), history=with_history_of(run, HISTORY).history))
     assert (tmp_path / "run.json").read_bytes() == before
 
 
-def test_what_is_known_already_is_not_written_again(tmp_path: Path) -> None:
-    write(tmp_path, some(2))
+def test_a_known_history_is_not_written_again(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(2))
     run, written = read_run(tmp_path), list[Run]()
     past = history_after(replace(run, id="before"))
     assert [past.id for past in past.runs] == ["before"]
@@ -80,8 +80,8 @@ WRONG: dict[str, Any] = {
 }
 
 
-def with_a_run(wrong: dict[str, Any]) -> dict[str, Any]:
-    """A history of one run in which one thing is wrong."""
+def make_record(wrong: dict[str, Any]) -> dict[str, Any]:
+    """A history of one run with one invalid field."""
     suite = {"took": wrong.get("took", [None]), "scores": wrong.get("scores", {})}
     past = {"id": "x", "finished": 1, "took": [None, None, None]}
     return {
@@ -91,11 +91,11 @@ def with_a_run(wrong: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: str) -> None:
+def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) -> None:
     wrong = WRONG[what]
-    write(tmp_path, some(2))
+    write(tmp_path, make_cases(2))
     head = json.loads((tmp_path / "run.json").read_text("utf-8"))
-    head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else with_a_run(wrong)
+    head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else make_record(wrong)
     (tmp_path / "run.json").write_text(json.dumps(head), "utf-8")
     run = read_run(tmp_path)
     assert (run.history, run.complete, len(run.suites[0].columns)) == (History(), True, 2)
@@ -104,12 +104,12 @@ def test_a_history_that_is_none_is_left_out_with_a_notice(tmp_path: Path, what: 
     assert len(notice) < 400
 
 
-def test_one_that_is_whole_passes_the_same_way() -> None:
-    assert read_history(with_a_run({}))[1] == ()
+def test_a_valid_history_passes() -> None:
+    assert read_history(make_record({}))[1] == ()
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
-def test_whatever_it_is_the_run_stays_readable(data: Any) -> None:
+def test_any_history_keeps_the_run_readable(data: Any) -> None:
     history, notices = read_history(data)
     assert isinstance(history, History)
     assert len(notices) <= 1

@@ -59,10 +59,10 @@ def commands(found: InstallPlan) -> list[str]:
 
 
 def problem(root: Path, *groups: str, install: str = "auto") -> str:
-    with pytest.raises(InstallError) as caught:
+    with pytest.raises(InstallError) as exc_info:
         find_install_plan(root, settings(root, install, *groups))
-    assert caught.value.advice
-    return caught.value.message
+    assert exc_info.value.advice
+    return exc_info.value.message
 
 
 def test_files_are_tried_in_the_documented_order(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_workspace_member_uses_the_lock_of_the_root(tmp_path: Path) -> None:
     assert plan(folders["services/bot"]).why == "pyproject.toml", "the repository ends there"
 
 
-def test_a_member_runs_with_the_workspace_on_a_laptop(tmp_path: Path) -> None:
+def test_a_member_runs_with_the_local_workspace(tmp_path: Path) -> None:
     write(
         tmp_path,
         uv_dot_lock="",
@@ -185,9 +185,9 @@ def test_poetry_exports_the_groups_that_it_installs(tmp_path: Path) -> None:
     (tmp_path / "poetry.lock").unlink()
     write(tmp_path, my_shop_dot_py="")
     assert plan(tmp_path).steps[1][-2:] == ("-e", ".")
-    with pytest.raises(InstallError) as caught:
+    with pytest.raises(InstallError) as exc_info:
         find_install_plan(tmp_path, settings(tmp_path, "auto", "test"))
-    assert "poetry lock" in str(caught.value.advice)
+    assert "poetry lock" in str(exc_info.value.advice)
 
 
 def test_pdm_exports_the_groups_that_its_lock_has(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_requirements_of_many_layouts_are_found(tmp_path: Path) -> None:
     )
 
 
-def test_requirements_of_a_part_are_not_those_of_the_project(tmp_path: Path) -> None:
+def test_requirements_of_a_folder_are_not_the_projects(tmp_path: Path) -> None:
     write(tmp_path, requirements__docs_dot_txt="", requirements_dot_in="", pyproject_dot_toml=PROJECT)
     found = plan(tmp_path)
     assert found.why == "pyproject.toml"
@@ -293,14 +293,14 @@ def test_ignored_dependencies_of_the_project_itself_are_listed(tmp_path: Path) -
     assert plan(tmp_path).notes == ()
 
 
-def test_only_requirements_of_a_group_are_installed_if_they_are_wanted(tmp_path: Path) -> None:
+def test_requirements_of_a_group_are_installed_on_request(tmp_path: Path) -> None:
     write(tmp_path, requirements_dash_evals_dot_txt="")
     assert find_install_plan(tmp_path, settings(tmp_path)) is None
     assert plan(tmp_path, "evals").why == "requirements-evals.txt"
     assert "requirements files: evals" in problem(tmp_path, "nope")
 
 
-def test_the_project_itself_is_installed_if_it_is_a_package(tmp_path: Path) -> None:
+def test_a_project_that_is_a_package_is_installed(tmp_path: Path) -> None:
     write(tmp_path, pyproject_dot_toml=PROJECT)
     assert plan(tmp_path).project_step == ()
     write(tmp_path, pyproject_dot_toml=PROJECT + BACKEND, evals__requirements_dot_txt="")
@@ -347,7 +347,7 @@ def test_environments_of_hatch_add_their_packages(tmp_path: Path) -> None:
     assert (found.requirements, found.project_step) == ("d\n", ())
 
 
-def test_a_named_way_needs_its_files(tmp_path: Path) -> None:
+def test_a_named_tool_needs_its_files(tmp_path: Path) -> None:
     write(tmp_path, requirements_dot_txt="", pyproject_dot_toml=PROJECT)
     assert plan(tmp_path, install="project").why == "pyproject.toml"
     for install, part in (

@@ -1,4 +1,4 @@
-"""Whose Python runs the suites."""
+"""The Python that runs the suites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def program(path: Path) -> str:
 
 @pytest.fixture
 def everything(tmp_path: Path) -> dict[str, str]:
-    """A project that has one of each, and the environment in which they are seen."""
+    """A project with an interpreter of each kind, and an environment that finds them."""
     root = tmp_path / "project"
     (root / "uv.lock").parent.mkdir()
     (root / "uv.lock").touch()
@@ -36,7 +36,7 @@ def everything(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_they_are_tried_in_this_order(everything: dict[str, str]) -> None:
+def test_interpreters_have_an_order(everything: dict[str, str]) -> None:
     root = Path(everything["root"])
     named = find_interpreter(root, everything, named="tools/python", origin="--python")
     assert (named.argv, named.why) == ((everything["named"],), "named by --python")
@@ -50,7 +50,7 @@ def test_they_are_tried_in_this_order(everything: dict[str, str]) -> None:
     assert find_interpreter(root, everything).argv == (sys.executable,)
 
 
-def test_uv_counts_only_where_it_is_installed(everything: dict[str, str]) -> None:
+def test_uv_counts_only_if_installed(everything: dict[str, str]) -> None:
     for kind in ("active", "own", "other", "uv"):
         Path(everything[kind]).unlink()
     assert find_interpreter(Path(everything["root"]), everything).argv == (sys.executable,)
@@ -60,7 +60,7 @@ def test_a_name_is_looked_up_on_path(everything: dict[str, str]) -> None:
     assert find_interpreter(Path(everything["root"]), everything, named="uv").argv == (everything["uv"],)
 
 
-def test_a_virtual_environment_is_not_followed_to_the_python_behind_it(tmp_path: Path) -> None:
+def test_the_python_of_a_virtual_environment_is_not_resolved(tmp_path: Path) -> None:
     real = program(tmp_path / "real")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(real)
@@ -68,8 +68,8 @@ def test_a_virtual_environment_is_not_followed_to_the_python_behind_it(tmp_path:
 
 
 @pytest.mark.parametrize("named", ["missing/python", "no-such-python", "folder/"])
-def test_a_named_one_that_is_not_there_is_an_error(tmp_path: Path, named: str) -> None:
+def test_a_missing_named_python_is_an_error(tmp_path: Path, named: str) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as caught:
+    with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as exc_info:
         find_interpreter(tmp_path, {}, named=named, origin="INPUT_PYTHON")
-    assert caught.value.advice
+    assert exc_info.value.advice

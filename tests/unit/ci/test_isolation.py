@@ -1,4 +1,4 @@
-"""What keeps suites apart: accounts, a shared workspace, protected files."""
+"""Isolation of suites: accounts, a shared workspace, protected files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OTHER = Identity(SUITE, RANGE.group, shared=Path("/"))
 
 
 def interpreter() -> str:
-    """A Python that others may run: not one in root's home."""
+    """A Python that other users can run, so not one in root's home."""
     for found in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         with contextlib.suppress(OSError):
             if subprocess.run([found, "-I", "-c", ""], check=False, **process_rights(OTHER)).returncode == 0:
@@ -52,9 +52,9 @@ def workspace(tmp_path: Path) -> Iterator[Path]:
 
 
 def python(code: str, cwd: Path, identity: Identity = OTHER) -> str:
-    """Run as a suite."""
-    words = [interpreter(), "-I", "-c", f"import os, pathlib\n{code}"]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, **process_rights(identity))
+    """Run code as a suite."""
+    argv = [interpreter(), "-I", "-c", f"import os, pathlib\n{code}"]
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, **process_rights(identity))
     return done.stdout + done.stderr
 
 
@@ -62,25 +62,25 @@ def state(root: Path) -> dict[str, tuple[int, int, int]]:
     return {str(path): (s.st_uid, s.st_gid, s.st_mode) for path in root.rglob("*") if (s := path.lstat())}
 
 
-def given(root: Path) -> None:
+def claim(root: Path) -> None:
     for path in (root, *root.rglob("*")):
         os.chown(path, OWNER, OWNER, follow_symlinks=False)
 
 
 @as_root
-def test_a_shared_workspace_is_given_back_as_it_was(workspace: Path) -> None:
+def test_a_shared_workspace_is_restored(workspace: Path) -> None:
     for name, mode in (("a.txt", 0o644), ("secret", 0o600), ("read-only", 0o444), ("tool", 0o755), ("odd", 0o4755)):
         (workspace / name).write_text(name)
         (workspace / name).chmod(mode)
     (workspace / "folder").mkdir(mode=0o700)
     (workspace / "link").symlink_to("/etc/passwd")
-    given(workspace)
+    claim(workspace)
     (workspace / "odd").chmod(0o4755)
     (workspace / "roots").touch(mode=0o600)
     before, passwd = state(workspace), Path("/etc/passwd").stat()
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
-    said = python(
+    output = python(
         "for name in ('a.txt', 'secret', 'tool'): open(name, 'a').write('x')\n"
         "open('folder/new', 'w').write('x'); os.mkdir('made')\n"
         "os.symlink('/etc', 'made/link'); os.mkfifo('made/pipe')\n"
@@ -88,7 +88,7 @@ def test_a_shared_workspace_is_given_back_as_it_was(workspace: Path) -> None:
         "print([os.access(name, os.W_OK) for name in ('read-only', 'roots', 'folder', '.')])",
         workspace,
     )
-    assert said == "[False, False, True, True]\n"
+    assert output == "[False, False, True, True]\n"
     assert (workspace / "odd").stat().st_mode & 0o7000 == 0
     tree.restore()
     after = state(workspace)
@@ -102,8 +102,8 @@ def test_a_shared_workspace_is_given_back_as_it_was(workspace: Path) -> None:
 
 
 @as_root
-def test_the_next_suite_may_change_what_a_suite_has_made_privately(workspace: Path) -> None:
-    given(workspace)
+def test_the_next_suite_can_change_private_files(workspace: Path) -> None:
+    claim(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
     python("os.mkdir('cache', 0o700); os.close(os.open('cache/db', os.O_CREAT | os.O_WRONLY, 0o600))", workspace)
@@ -116,8 +116,8 @@ def test_the_next_suite_may_change_what_a_suite_has_made_privately(workspace: Pa
 
 
 @as_root
-def test_folders_too_deep_to_walk_are_given_back(workspace: Path) -> None:
-    given(workspace)
+def test_very_deep_folders_are_restored(workspace: Path) -> None:
+    claim(workspace)
     tree = SharedTree(workspace, OWNER, OWNER, RANGE)
     tree.share()
     python("for _ in range(1200):\n    os.mkdir('d'); os.chdir('d')\nopen('end', 'w')", workspace)
@@ -128,9 +128,9 @@ def test_folders_too_deep_to_walk_are_given_back(workspace: Path) -> None:
 
 
 @as_root
-def test_what_a_killed_run_left_is_given_back_by_the_next(workspace: Path) -> None:
+def test_the_next_run_restores_files_of_a_killed_one(workspace: Path) -> None:
     (workspace / "a.txt").touch(mode=0o644)
-    given(workspace)
+    claim(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     python("open('mine', 'w')", workspace)
     again = SharedTree(workspace, OWNER, OWNER, RANGE)
@@ -156,10 +156,10 @@ DAEMONS = {
 @as_root
 @pytest.mark.parametrize("code", DAEMONS.values(), ids=DAEMONS)
 def test_no_process_of_an_account_is_left(workspace: Path, code: str) -> None:
-    words = [interpreter(), "-I", "-c", f"import os, signal, subprocess, time\n{code}"]
+    argv = [interpreter(), "-I", "-c", f"import os, signal, subprocess, time\n{code}"]
     workspace.chmod(0o777)
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(words, cwd=workspace, check=False, **quiet, **process_rights(OTHER))  # type: ignore[call-overload]
+    subprocess.run(argv, cwd=workspace, check=False, **quiet, **process_rights(OTHER))  # type: ignore[call-overload]
     bystander = subprocess.Popen(["sleep", "300"], **process_rights(Identity(SUITE + 1, RANGE.group)))
     try:
         assert kill_account(SUITE, RANGE.group) == ()
@@ -194,7 +194,7 @@ def command_files(tmp_path: Path) -> dict[str, str]:
     return environ
 
 
-def test_command_files_are_nobody_elses_while_suites_run(command_files: dict[str, str]) -> None:
+def test_command_files_are_private_while_suites_run(command_files: dict[str, str]) -> None:
     files = CommandFiles(command_files)
     files.protect()
     assert {stat.S_IMODE(Path(path).stat().st_mode) for path in command_files.values()} == {0o600}
@@ -203,7 +203,7 @@ def test_command_files_are_nobody_elses_while_suites_run(command_files: dict[str
     assert {stat.S_IMODE(Path(path).stat().st_mode) for path in command_files.values()} == {0o666}
 
 
-def test_what_is_written_to_command_files_meanwhile_is_discarded(command_files: dict[str, str], tmp_path: Path) -> None:
+def test_command_files_written_meanwhile_are_discarded(command_files: dict[str, str], tmp_path: Path) -> None:
     env, output, summary = (Path(command_files[name]) for name in sorted(command_files))
     (tmp_path / "victim").write_text("untouched")
     files = CommandFiles(command_files)
@@ -222,12 +222,12 @@ def test_what_is_written_to_command_files_meanwhile_is_discarded(command_files: 
 
 
 @as_root
-def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> None:
-    given(workspace)
+def test_the_run_folder_keeps_its_name_and_content(workspace: Path) -> None:
+    claim(workspace)
     SharedTree(workspace, OWNER, OWNER, RANGE).share()
     out = OutFolder(workspace / "out", workspace)
     (out.open_path / "junit.xml").write_text("ours")
-    said = python(
+    output = python(
         "import shutil\n"
         "for do in (lambda: open('out/junit.xml', 'w'), lambda: open('out/x', 'w'), lambda: shutil.rmtree('out'),\n"
         "           lambda: os.rename('out/junit.xml', 'x'), lambda: os.rename('out', 'away')):\n"
@@ -236,7 +236,7 @@ def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> No
         "os.mkdir('out'); open('out/junit.xml', 'w').write('planted'); os.symlink('/etc', 'out/run')",
         workspace,
     )
-    assert said.splitlines() == ["Permission denied"] * 4 + ["done"]
+    assert output.splitlines() == ["Permission denied"] * 4 + ["done"]
     (out.open_path / "later.xml").write_text("ours")
     notice = out.put_back()
     assert notice is not None
@@ -249,7 +249,7 @@ def test_the_folder_of_the_run_keeps_its_name_and_content(workspace: Path) -> No
     assert not (workspace / "away").exists()
 
 
-def test_the_folder_of_the_run_is_on_no_link(tmp_path: Path) -> None:
+def test_the_run_folder_is_behind_no_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to("elsewhere")
     for path in (tmp_path / "link", tmp_path / "link" / "out"):
@@ -259,7 +259,7 @@ def test_the_folder_of_the_run_is_on_no_link(tmp_path: Path) -> None:
 
 
 @as_root
-def test_links_that_a_commit_put_into_the_folder_of_the_run_are_deleted(tmp_path: Path) -> None:
+def test_committed_links_in_the_run_folder_are_deleted(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("untouched")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").symlink_to(tmp_path / "victim")
@@ -271,7 +271,7 @@ def test_links_that_a_commit_put_into_the_folder_of_the_run_are_deleted(tmp_path
 
 @as_root
 def test_each_process_has_an_account_until_the_block_ends(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given(workspace)
+    claim(workspace)
     monkeypatch.setattr(sharing, "find_accounts", lambda: RANGE)
     monkeypatch.setattr(sharing, "_PIDS_MAX", ())
     environ = {"SCOREGATE_CONTAINER": "1", "GITHUB_WORKSPACE": str(workspace)}
@@ -291,7 +291,7 @@ def test_each_process_has_an_account_until_the_block_ends(workspace: Path, monke
 @as_root
 def test_without_accounts_suites_run_as_the_owner(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").touch()
-    given(workspace)
+    claim(workspace)
     before = state(workspace)
     monkeypatch.setattr(sharing, "find_accounts", lambda: None)
     environ = {"SCOREGATE_CONTAINER": "1", "GITHUB_WORKSPACE": str(workspace)}
@@ -309,7 +309,7 @@ def test_without_accounts_suites_run_as_the_owner(workspace: Path, monkeypatch: 
         ("0 1000 1", (200_000, 199_999)),
     ],
 )
-def test_the_range_is_one_that_the_kernel_knows(tmp_path: Path, lines: str, expected: tuple[int, int]) -> None:
+def test_the_range_is_valid_for_the_kernel(tmp_path: Path, lines: str, expected: tuple[int, int]) -> None:
     (tmp_path / "uid_map").write_text(lines)
     assert user_ids._range_of(tmp_path / "uid_map", 200_000) == expected
 
@@ -320,7 +320,7 @@ def test_user_ids_are_not_used_twice() -> None:
         few.new_uid()
 
 
-def test_a_job_without_accounts_says_so(tmp_path: Path) -> None:
+def test_missing_accounts_are_named(tmp_path: Path) -> None:
     job = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(tmp_path)}
     assert missing_isolation({}) is None
     assert missing_isolation({**job, ACCOUNTS: "200000-265535"}) is None
@@ -335,7 +335,7 @@ def test_a_runner_that_refuses_accounts_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["rewrite", "truncate", "delete", "replace"])
-def test_a_log_that_changes_after_it_was_read_fails_its_script(tmp_path: Path, change: str) -> None:
+def test_a_log_changed_after_reading_fails_its_script(tmp_path: Path, change: str) -> None:
     log = tmp_path / "1-0.jsonl"
     line = json.dumps({"type": "suite_started", "suite": "demo", "seq": 0, "time": time.time(), "v": 1}) + "\n"
     log.write_text(line)

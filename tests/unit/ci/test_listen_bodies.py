@@ -1,4 +1,4 @@
-"""Bodies of calls: within bounds one by one, and together."""
+"""Bodies of calls: limits for one, and for all together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 CHUNK = b"x" * (1024 * 1024)
 
 
-async def test_of_large_bodies_one_is_read_at_a_time() -> None:
+async def test_large_bodies_are_read_one_by_one() -> None:
     held = dict.fromkeys(range(10), 0)
     highest: list[int] = []
 
@@ -40,7 +40,7 @@ async def test_of_large_bodies_one_is_read_at_a_time() -> None:
     assert max(highest) == 1
 
 
-async def test_what_is_too_large_is_refused_as_soon_as_it_is() -> None:
+async def test_a_too_large_body_is_refused_early() -> None:
     received = 0
 
     async def receive() -> dict[str, Any]:
@@ -53,7 +53,7 @@ async def test_what_is_too_large_is_refused_as_soon_as_it_is() -> None:
     assert received == MAX_BODY_BYTES + len(CHUNK)
 
 
-async def test_who_leaves_has_said_nothing() -> None:
+async def test_a_disconnect_is_an_error() -> None:
     messages = iter([{"type": "http.request", "body": b"{}", "more_body": True}, {"type": "http.disconnect"}])
 
     async def receive() -> dict[str, Any]:
@@ -80,6 +80,6 @@ def test_json_is_read_leniently(body: bytes, value: object) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[" * 1_000, b"1" * 5_000, b"nan", b"{} {}"])
-def test_what_is_no_json_is_none(body: bytes) -> None:
+def test_invalid_json_is_none(body: bytes) -> None:
     with pytest.raises(ValueError, match="at line 1"):
         parse(body)

@@ -1,4 +1,4 @@
-"""What is kept of a run's cases in memory."""
+"""The index of a run's cases in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_evaluators_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 4091, 4092, 4093, 100_000])
-def test_the_spool_gives_back_what_it_was_given(size: int) -> None:
+def test_the_spool_round_trips(size: int) -> None:
     spool = Spool()
     bodies = [b"first", bytes(range(256)) * (size // 256) + b"x" * (size % 256), b"last"]
     places = [spool.add(body) for body in bodies]

@@ -1,4 +1,4 @@
-"""No text of others is a command, whichever of its grammars the runner tries."""
+"""No text of suites is a command in any grammar of the runner."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ PIECES = st.sampled_from(
 )
 CONTROL = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c"}
 CONTROL |= {*"\u202d\u202e\u2066\u2067\u2068\u2069"}
-nasty = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
+hostile_text = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=40))
 
 
-@given(nasty)
-def test_harmless_text_is_no_command(text: str) -> None:
+@given(hostile_text)
+def test_plain_text_is_no_command(text: str) -> None:
     assert commands(harmless(text)) == []
 
 
-@given(nasty, nasty)
-def test_our_own_command_is_one_and_says_what_was_meant(message: str, file: str) -> None:
+@given(hostile_text, hostile_text)
+def test_our_own_command_keeps_its_text(message: str, file: str) -> None:
     (found,) = commands(command("error", message, file=file, title="t"))
     assert (found.name, found.properties["title"]) == ("error", "t")
     assert found.message.replace("\u200b", "") == message.replace("\u200b", "")
@@ -32,17 +32,17 @@ def test_our_own_command_is_one_and_says_what_was_meant(message: str, file: str)
     assert found.properties.get("file", "").replace("\u200b", "") == shown.replace("\u200b", "")
 
 
-def test_a_file_steers_no_terminal() -> None:
-    told = command("error", "m", file="a\x1b[31m\x07\x00\u202eb\r\n.py", line=3)
-    assert told == "::error file=a[31mb.py,line=3::m"
+def test_a_file_has_no_control_codes() -> None:
+    line = command("error", "m", file="a\x1b[31m\x07\x00\u202eb\r\n.py", line=3)
+    assert line == "::error file=a[31mb.py,line=3::m"
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), nasty, max_size=4))
-def test_outputs_are_read_back_as_they_were_meant(values: dict[str, str]) -> None:
+@given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), hostile_text, max_size=4))
+def test_outputs_round_trip(values: dict[str, str]) -> None:
     assert outputs(outputs_text(values)) == values
 
 
-def test_long_runs_of_white_space_are_quick() -> None:
+def test_long_white_space_is_fast() -> None:
     started = time.monotonic()
     harmless("\n" * 200_000 + " " * 200_000 + "\r\n" * 100_000)
     assert time.monotonic() - started < 10

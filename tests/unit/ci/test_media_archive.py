@@ -42,7 +42,7 @@ def read(run: Run, data: bytes) -> MediaFile | None:
     return run.read_media(sha256(data).hexdigest())
 
 
-def test_what_a_case_refers_to_is_kept_and_nothing_else(tmp_path: Path) -> None:
+def test_only_media_of_cases_are_kept(tmp_path: Path) -> None:
     run = write_run(tmp_path, [Media.from_bytes(RED).reference()], RED, GREEN)
     assert [path.read_bytes() for path in (tmp_path / "media").iterdir()] == [RED]
     for each in (run, read_run(tmp_path)):
@@ -56,7 +56,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert write_run(tmp_path, references, RED).notices[-1].startswith("1 image or recording is not kept:")
 
 
-def test_the_next_run_replaces_them_and_reused_cases_keep_theirs(tmp_path: Path) -> None:
+def test_the_next_run_replaces_media_except_of_reused_cases(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     write_run(folder, Media.from_bytes(RED).reference(), RED, keep=2)
     reused = write_run(folder, [Media.from_bytes(RED).reference(), Media.from_bytes(GREEN).reference()], GREEN, keep=2)
@@ -69,19 +69,19 @@ def test_the_next_run_replaces_them_and_reused_cases_keep_theirs(tmp_path: Path)
     assert read(last, RED) is None
 
 
-def test_cases_of_another_run_bring_their_media(tmp_path: Path) -> None:
+def test_merged_cases_bring_their_media(tmp_path: Path) -> None:
     base = write_run(tmp_path / "base", Media.from_bytes(RED).reference(), RED)
     assert read(write_run(tmp_path / "run", Media.from_bytes(RED).reference(), of=base), RED) is not None
 
 
-def test_a_run_has_a_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media_module, "MOST_ALL_BYTES", len(RED))
     run = write_run(tmp_path, [Media.from_bytes(RED).reference(), Media.from_bytes(GREEN).reference()], RED, GREEN)
     assert "the most are 10,000 with" in run.notices[-1]
     assert len(list((tmp_path / "media").iterdir())) == 1
 
 
-def test_no_file_of_another_content_is_read(tmp_path: Path) -> None:
+def test_no_file_with_other_content_is_read(tmp_path: Path) -> None:
     digest = sha256(RED).hexdigest()
     secret = tmp_path / "secret.png"
     secret.write_bytes(RED)
@@ -151,7 +151,7 @@ def test_an_artifact_brings_its_media(tmp_path: Path) -> None:
     assert read(unpack_run(packed, replace(OWN_BOUNDS, media=len(RED))), BEEP) is None
 
 
-def test_a_hostile_artifact_writes_and_shows_nothing_else(tmp_path: Path) -> None:
+def test_a_hostile_artifact_writes_and_shows_no_file(tmp_path: Path) -> None:
     write_run(tmp_path / "run", "text")
     digest = sha256(RED).hexdigest()
     names = {

@@ -1,4 +1,4 @@
-"""What merging the shards of a run adds up."""
+"""Sums over the merged shards of a run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.run import Script
 
 
-def test_calls_of_any_suite_are_added_up_over_shards() -> None:
-    """Each shard runs a part of a script, whose calls may name no suite."""
+def test_calls_of_any_suite_are_summed_over_shards() -> None:
+    """Each shard runs a part of a script whose calls can lack a suite."""
     usages = (Usage(1, cost=0.25), None, Usage(2, cost=0.5, calls=3))
     runs = [
         SimpleNamespace(suites=(), scripts=(Script("a.sh", exit_code=0, duration_s=1, usage=each),)) for each in usages

@@ -118,7 +118,7 @@ def test_only_members_of_a_workspace_use_its_lock(tmp_path: Path) -> None:
             (tmp_path / name).unlink()
 
 
-def test_hostile_globs_take_no_time(tmp_path: Path) -> None:
+def test_hostile_globs_are_fast(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*"abcdefghijklmnopqrst")
     write(deep, {}, dependencies={"a": "1"})
     globs = ["**/a*/" * 9 + "x", "{a,b}" * 40, "**/*/" * 10, "*" * 400, "a" * 10_000]
@@ -132,7 +132,7 @@ def test_hostile_globs_take_no_time(tmp_path: Path) -> None:
     assert plan.folder == tmp_path
 
 
-def test_there_can_be_nothing_to_install(tmp_path: Path) -> None:
+def test_packages_can_be_absent(tmp_path: Path) -> None:
     files = WorkspaceFiles(tmp_path)
     assert find_package_plan(tmp_path, files) is None
     write(tmp_path, {}, type="module")
@@ -140,7 +140,7 @@ def test_there_can_be_nothing_to_install(tmp_path: Path) -> None:
     assert find_package_plan(tmp_path.parent, files) is None
 
 
-def test_what_is_not_supported_is_an_error(tmp_path: Path) -> None:
+def test_unsupported_files_are_errors(tmp_path: Path) -> None:
     cases = {
         "bun.lock": "scoregate doesn't support bun.lock",
         "pnpm-lock.yaml": "pnpm-lock.yaml has the format version unknown",
@@ -166,25 +166,25 @@ def needs(root: Path, *argv: str, cwd: str = ".") -> bool:
     return find_javascript(root, root, [source], path="", with_packages=True) is not None
 
 
-def test_commands_that_need_node_are_known_by_their_words(tmp_path: Path) -> None:
-    for words in (
+def test_commands_that_need_node_are_recognized(tmp_path: Path) -> None:
+    for argv in (
         ["node", "a.mjs"], ["npx", "promptfoo", "eval"], ["/usr/bin/npm", "test"], ["pnpm", "x"], ["tsx", "a"],
         ["yarn"], ["sh", "-c", "cd web && npx vitest run"], ["env", "A=1", "jest"], ["./evals/run.mjs"],
         ["./evals/run.ts"],
     ):  # fmt: skip
-        assert needs(tmp_path, *words), words
-    for words in (["sh", "evals/smoke.sh"], ["cargo", "run"], ["python", "make_node.py"], ["uv", "run", "node"]):
-        assert not needs(tmp_path, *words), words
+        assert needs(tmp_path, *argv), argv
+    for argv in (["sh", "evals/smoke.sh"], ["cargo", "run"], ["python", "make_node.py"], ["uv", "run", "node"]):
+        assert not needs(tmp_path, *argv), argv
     assert names_node("npm ci && uv sync")
     assert not names_node("uv sync --all-extras")
 
 
 def test_a_package_json_makes_other_commands_need_it(tmp_path: Path) -> None:
     write(tmp_path / "web", {}, devDependencies={"ava": "6"})
-    for words in (["go", "run", "./evals"], ["go", "run", "./cmd/node"], ["cargo", "test"], ["./run"], ["eslint"]):
-        assert not needs(tmp_path, *words, cwd="web"), words
-    for words in (["ava"], ["timeout", "60", "npx", "ava"], ["sh", "run.sh"], ["just", "evals"]):
-        assert needs(tmp_path, *words, cwd="web"), words
+    for argv in (["go", "run", "./evals"], ["go", "run", "./cmd/node"], ["cargo", "test"], ["./run"], ["eslint"]):
+        assert not needs(tmp_path, *argv, cwd="web"), argv
+    for argv in (["ava"], ["timeout", "60", "npx", "ava"], ["sh", "run.sh"], ["just", "evals"]):
+        assert needs(tmp_path, *argv, cwd="web"), argv
     (tmp_path / "api").mkdir()
     assert needs(tmp_path, "make", "evals", cwd="web")
     assert not needs(tmp_path, "make", "evals", cwd="api")
@@ -193,7 +193,7 @@ def test_a_package_json_makes_other_commands_need_it(tmp_path: Path) -> None:
     assert find_javascript(tmp_path / "web", tmp_path, [script], path="", with_packages=True) is None
 
 
-def test_what_is_only_guessed_does_not_fail(tmp_path: Path) -> None:
+def test_a_guessed_need_does_not_fail(tmp_path: Path) -> None:
     write(tmp_path, {"bun.lock": ""}, dependencies={"a": "1"})
 
     def find(*argv: str) -> JavaScript | None:
@@ -215,8 +215,8 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     printed: list[str] = []
     identity = Identity(NOBODY, NOBODY, owns=False)
     installer = Installer(tmp_path, {}, Redactor(()), printed.append, identity, 9, "install = 'auto'")
-    for words, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
-        source = SuiteSource("demo", SourceKind.COMMAND, argv=words)
+    for argv, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
+        source = SuiteSource("demo", SourceKind.COMMAND, argv=argv)
         found = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
         assert found is not None
         with pytest.raises(InstallError, match="root owns the workspace") if is_needed else nullcontext():
@@ -226,7 +226,7 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     ]
 
 
-def test_it_can_be_forced(tmp_path: Path) -> None:
+def test_a_need_can_be_set(tmp_path: Path) -> None:
     with pytest.raises(InstallError, match=r"has no package\.json"):
         find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
     write(tmp_path, {"package-lock.json": "{}"}, engines={"node": "22"})

@@ -1,4 +1,4 @@
-"""What commands of Node.js depend on: the log of their processes and threads."""
+"""Dependencies of Node.js commands: the log of their processes and threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not NODE, reason="needs Node.js")
 
 
 class Repository:
-    """A git repository, and programs of Node.js that run in it while they are recorded."""
+    """A git repository in which Node.js programs run with recording."""
 
     def __init__(self, root: Path) -> None:
         self.root = root / "re pository"
@@ -38,8 +38,8 @@ class Repository:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    def run(self, code: str, *words: str, name: str = "main.mjs", output: str = "", **variables: str) -> FileUses:
-        """Run a program, and return what it used."""
+    def run(self, code: str, *arguments: str, name: str = "main.mjs", output: str = "", **variables: str) -> FileUses:
+        """Run a program, and return the files that it used."""
         self.write({name: code})
         self.log.write_bytes(b"")
         environ = {key: value for key, value in os.environ.items() if not key.startswith("NODE")}
@@ -48,7 +48,7 @@ class Repository:
         tree = anyio.run(read_tree, self.root)
         assert tree is not None
         done = subprocess.run(
-            [NODE, *words, name], cwd=self.root, env=environ, capture_output=True, text=True, check=False
+            [NODE, *arguments, name], cwd=self.root, env=environ, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout.strip()) == (0, output), done.stderr
         return read_uses(self.log, tree)
@@ -98,7 +98,7 @@ def test_links_before_a_path_goes_up_are_recorded(repository: Repository) -> Non
     assert "b.md" not in uses.looked_up
 
 
-def test_what_reads_folders_below_depends_on_all_of_them(repository: Repository) -> None:
+def test_recursive_reads_depend_on_all_folders(repository: Repository) -> None:
     repository.write({"copied/a/b.md": "", "listed/a/b.md": "", "opened/a/b.md": "", "one.md": "", "plain/a.md": ""})
     uses = repository.run(
         "import fs from 'node:fs'; fs.cpSync('copied', 'out', { recursive: true }); fs.cpSync('one.md', 'two.md');"
@@ -137,10 +137,10 @@ def test_threads_and_children_are_recorded(repository: Repository) -> None:
     assert {"thread.mjs", "in_thread.mjs", "child.mjs", "in_child.mjs", "in_shell.cjs"} <= uses.looked_up.keys()
 
 
-def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
+def test_unobservable_access_is_in_doubt(repository: Repository) -> None:
     repository.write({"x.cjs": "", "tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["./a/*", "./b/*"]}}}'})
     spawn, run = "import { spawnSync, execSync } from 'child_process';", "import { Worker } from 'worker_threads';"
-    for code, why in {
+    for code, reason in {
         f"{spawn} spawnSync('cat', ['x.cjs'])": "other processes (cat x.cjs",
         f"{spawn} execSync('node x.cjs; cat x.cjs')": "other processes (sh -c node x.cjs; cat",
         f"{spawn} execSync('echo $(cat x.cjs)')": "other processes",
@@ -158,10 +158,10 @@ def test_what_can_not_be_seen_is_in_doubt(repository: Repository) -> None:
         "import 'node:wasi'": "WASI",
         "import { createRequire } from 'module'; createRequire(import.meta.url)('node:' + 'wasi')": "WASI",
     }.items():
-        assert why in repository.run(code).unknown, code
+        assert reason in repository.run(code).unknown, code
 
 
-def test_model_servers_are_no_doubt(repository: Repository) -> None:
+def test_model_servers_cause_no_doubt(repository: Repository) -> None:
     code = (
         "import net from 'net';\n"
         "for (const host of ['api.openai.com', '127.0.0.1']) net.connect(9, host).on('error', () => {}).destroy();"
@@ -171,19 +171,19 @@ def test_model_servers_are_no_doubt(repository: Repository) -> None:
     assert "127.0.0.1" in repository.run(code, OPENAI_BASE_URL="http://127.0.0.1:9/v1").unknown
 
 
-def test_templates_list_the_folder_of_what_they_import(repository: Repository) -> None:
+def test_template_imports_list_their_folder(repository: Repository) -> None:
     repository.write({"cases/a.mjs": "", "a.mjs": ""})
     uses = repository.run("for (const name of ['a']) await import(`./cases/${name}.mjs`);")
     assert (uses.unknown, list(uses.listed)) == ("", ["cases"])
     assert "cases/a.mjs" in uses.looked_up
 
 
-def test_native_code_may_read_data(repository: Repository) -> None:
+def test_native_code_can_read_data(repository: Repository) -> None:
     uses = repository.run("try { process.dlopen({ exports: {} }, '/usr/lib/addon.node') } catch {}")
     assert (uses.native, uses.unknown) == ("addon.node", "")
 
 
-def test_the_program_behaves_as_without(repository: Repository) -> None:
+def test_the_program_is_unaffected(repository: Repository) -> None:
     repository.write({"first.cjs": "globalThis.first = 1"})
     uses = repository.run(
         "import fs from 'fs'; import { promisify } from 'util'; import { Worker } from 'worker_threads';\n"
@@ -199,7 +199,7 @@ def test_the_program_behaves_as_without(repository: Repository) -> None:
     assert {"first.cjs", "missing"} <= uses.looked_up.keys()
 
 
-def test_a_closed_log_is_opened_again(repository: Repository) -> None:
+def test_a_closed_log_is_reopened(repository: Repository) -> None:
     uses = repository.run(
         "import fs from 'fs'; for (let n = 3; n < 60; n++) { try { if (fs.readlinkSync(`/proc/self/fd/${n}`)"
         ".endsWith('/log')) { fs.closeSync(n); fs.openSync('/dev/null') } } catch {} } fs.existsSync('later.md')"
@@ -212,7 +212,7 @@ def test_a_log_with_many_entries_ends(repository: Repository) -> None:
     assert uses.unknown == "it uses too many files"
 
 
-def test_which_commands_are_node(repository: Repository) -> None:
+def test_node_commands_are_known(repository: Repository) -> None:
     repository.write(
         {"bin/tool": "#!/usr/bin/env node\n", "bin/script": "#!/bin/sh\nnode x.js\n", "bin/node": "#!/bin/sh"}
     )

@@ -1,4 +1,4 @@
-"""Which version of Node.js a project asks for, and what is installed for it."""
+"""The version of Node.js that a project requests and that is installed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_requests_become_requirements() -> None:
         assert tried == expected, text
 
 
-def test_what_is_no_version_is_an_error() -> None:
+def test_an_invalid_version_is_an_error() -> None:
     for text in ("iojs", "lts/lithium", "latest please", "22.x.y", ">=twenty", "22; rm -rf /", "99999", ">22 <20"):
         with pytest.raises(InstallError, match=r"\.nvmrc asks for .* not a version of Node\.js"):
             find_requirements(Request(text, ".nvmrc"))
@@ -81,7 +81,7 @@ def package(**fields: object) -> str:
     return json.dumps(fields)
 
 
-def test_files_are_asked_in_order(tmp_path: Path) -> None:
+def test_files_are_read_in_order(tmp_path: Path) -> None:
     (tmp_path / "web" / "app").mkdir(parents=True)
     assert request_of(tmp_path) == "None"
     (tmp_path / "package.json").write_text(package(engines={"node": ">=20"}))
@@ -99,7 +99,7 @@ def test_files_are_asked_in_order(tmp_path: Path) -> None:
     assert request_of(tmp_path, "web/app") == ".nvmrc asks for v22.13.1"
 
 
-def test_hostile_files_ask_for_nothing(tmp_path: Path) -> None:
+def test_hostile_files_request_nothing(tmp_path: Path) -> None:
     root = tmp_path / "workspace"
     root.mkdir()
     (tmp_path / "secret").write_text("20.0.0-secret")

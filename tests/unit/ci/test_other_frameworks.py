@@ -32,7 +32,7 @@ async def find(root: Path, files: dict[str, str | bytes]) -> tuple[FoundFramewor
 
 
 async def settings(root: Path, files: dict[str, str | bytes]) -> Settings:
-    """What scoregate reads from the lines."""
+    """The settings that scoregate reads from the lines."""
     (root / "scoregate.toml").write_text("\n".join(format_settings(await find(root, files))), encoding="utf-8")
     return load_settings(root, {})
 
@@ -133,7 +133,7 @@ async def test_evals_without_a_command_are_named(tmp_path: Path) -> None:
     assert list(format_settings(found)) == []
 
 
-async def test_suites_in_other_places_are_a_matter_of_paths(tmp_path: Path) -> None:
+async def test_suites_in_other_places_need_paths(tmp_path: Path) -> None:
     call = "from scoregate.testing.run import run_test_suite\nrun_test_suite(id='a', test_cases=[], fn=print)\n"
     names = ("src/bot/checks/hours.py", "src/bot/checks/days.py", "test_suites/hours/__init__.py", "smoke.py")
     read = await settings(tmp_path, {**dict.fromkeys(names, call), "lib.py": "import scoregate\n"})
@@ -160,7 +160,7 @@ async def test_many_files_are_run_by_their_folders(tmp_path: Path) -> None:
     assert command.run[:3] == ("inspect", "eval", "evals")
 
 
-async def test_hostile_names_and_contents_do_no_harm(tmp_path: Path) -> None:
+async def test_hostile_names_and_contents_are_safe(tmp_path: Path) -> None:
     odd = "evals/test_$(touch x) \"quoted\"; 'y'.py"
     files: dict[str, str | bytes] = {
         odd: TEST,

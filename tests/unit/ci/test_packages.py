@@ -9,7 +9,7 @@ from scoregate.ci.discover.packages import find_relative_level, locate_import_fo
 from scoregate.ci.plan import Module
 
 
-def test_the_level_counts_imports_that_are_executed_and_may_not_fail() -> None:
+def test_only_executed_imports_that_must_succeed_count() -> None:
     for source, level in {
         "import a\nfrom b import c": 0,
         "from . import a\nfrom ..b import c": 2,

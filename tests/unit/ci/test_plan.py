@@ -19,7 +19,7 @@ def plan(*sources: SuiteSource, settings: Settings | None = None) -> Plan:
     return make_plan(DiscoveredSuites(tuple(sources)), settings or Settings(), interpreter=PYTHON, root=ROOT)
 
 
-def test_each_kind_has_its_words() -> None:
+def test_each_kind_has_a_command() -> None:
     script, test, command = plan(
         SuiteSource("evals/a.py", SourceKind.PYTHON),
         SuiteSource("tests/test_a.py", SourceKind.PYTEST),
@@ -31,7 +31,7 @@ def test_each_kind_has_its_words() -> None:
     assert (script.cwd, command.cwd) == (ROOT, ROOT / "web")
 
 
-def test_a_file_that_looks_like_an_option_is_none() -> None:
+def test_a_file_like_an_option_is_a_file() -> None:
     assert plan(SuiteSource("-c_eval.py", SourceKind.PYTHON)).launches[0].argv[-1] == "./-c_eval.py"
 
 
@@ -52,21 +52,21 @@ def test_the_settings_reach_the_process() -> None:
     assert slow.environment["SCOREGATE_REPEATS"] == "1"
 
 
-def test_what_cannot_run_is_kept_apart() -> None:
+def test_unrunnable_sources_are_separate() -> None:
     broken = SuiteSource("b.py", SourceKind.PYTHON, error="b.py:1: bad")
-    made = plan(SuiteSource("a.py", SourceKind.PYTHON), broken)
-    assert [launch.name for launch in made.launches] == ["a.py"]
-    assert made.broken == (broken,)
+    result = plan(SuiteSource("a.py", SourceKind.PYTHON), broken)
+    assert [launch.name for launch in result.launches] == ["a.py"]
+    assert result.broken == (broken,)
 
 
-def test_what_two_sources_found_is_added() -> None:
+def test_results_of_two_sources_are_added() -> None:
     one = DiscoveredSuites((SuiteSource("a.py", SourceKind.PYTHON),), (SkippedSource("b.py", "no"),), ("x",))
     both = one + DiscoveredSuites(notices=("y",))
     assert (len(both.sources), len(both.skipped), both.notices) == (1, 1, ("x", "y"))
 
 
 @given(st.lists(st.sampled_from(["a", "a #2", "a #2 #2", "b"]), max_size=12))
-def test_no_two_launches_have_one_name(paths: list[str]) -> None:
+def test_launches_have_unique_names(paths: list[str]) -> None:
     names = [
         launch.name for launch in plan(*(SuiteSource(path, SourceKind.COMMAND, argv=("x",)) for path in paths)).launches
     ]
@@ -74,7 +74,7 @@ def test_no_two_launches_have_one_name(paths: list[str]) -> None:
     assert all(name.startswith(path) for name, path in zip(names, paths, strict=True))
 
 
-def test_what_is_run_again_is_asked_anew() -> None:
+def test_repeats_turn_the_cache_off() -> None:
     part = restrict_plan(
         plan(SuiteSource("a.py", SourceKind.PYTHON, suite_ids=("s",))), {"a.py": {"s": ["x"]}}, repeats=2
     )

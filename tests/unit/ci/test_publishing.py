@@ -1,4 +1,4 @@
-"""What one reporter cannot do costs no other."""
+"""A failing reporter does not stop the others."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
 
-VIEW = view_of(make_run(Told("demo", [Trial("c", [Score("e", 1.0)])])))
+VIEW = view_of(make_run(ExampleSuite("demo", [Trial("c", [Score("e", 1.0)])])))
 
 
-def good(_view: ReportView) -> Iterator[str]:
+def working_report(_view: ReportView) -> Iterator[str]:
     yield "whole"
 
 
-def broken(_view: ReportView) -> Iterator[str]:
+def failing_report(_view: ReportView) -> Iterator[str]:
     yield "half"
     raise KeyError("is-equals")
 
 
-def refused(_view: ReportView) -> Iterator[str]:
+def refused_report(_view: ReportView) -> Iterator[str]:
     yield "half"
     raise OSError(28, "No space left on device")
 
 
-def test_a_report_that_cannot_be_made_costs_no_other(tmp_path: Path) -> None:
+def test_a_failing_report_stops_no_other(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("of an earlier run")
-    files = {"a": good, "b": broken, "c": refused, "d": good}
+    files = {"a": working_report, "b": failing_report, "c": refused_report, "d": working_report}
     delivery = anyio.run(publish_files, VIEW, PublishTarget(tmp_path, files))
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "whole", "d": "whole"}
     first, second = delivery.warnings
@@ -42,7 +42,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), UsageError("no"), OSError(28, "full", "f"), TypeError("odd")])
-def test_a_publisher_that_fails_costs_no_other(tmp_path: Path, error: Exception) -> None:
+def test_a_failing_publisher_stops_no_other(tmp_path: Path, error: Exception) -> None:
     async def fails(_view: ReportView, _outlet: PublishTarget) -> Delivery:
         raise error
 
@@ -57,4 +57,4 @@ def test_a_publisher_that_fails_costs_no_other(tmp_path: Path, error: Exception)
 def test_an_earlier_report_that_cannot_be_deleted_stops_the_others(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     with pytest.raises(UsageError, match="cannot delete"):
-        anyio.run(publish_files, VIEW, PublishTarget(tmp_path, {"a": good}))
+        anyio.run(publish_files, VIEW, PublishTarget(tmp_path, {"a": working_report}))

@@ -1,4 +1,4 @@
-"""Which tests of a file the plug-in of pytest records, as the syntax tree shows it."""
+"""Tests of a file that the pytest plug-in records, read from the syntax tree."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from scoregate.models.shared_limiter import PermitLink, SharedLimiter, find_limi
 
 @contextmanager
 def open_part(limits: RateLimits) -> Iterator[tuple[CallRelay, CallLeases]]:
-    """A part on a worker whose messages reach the host at once."""
+    """A part on a worker whose messages reach the host immediately."""
     leases = CallLeases(limits, lambda connection, number: relay.deliver([(connection, number)]))
 
     def send(lines: list[tuple[int, bytes]]) -> None:
@@ -42,7 +42,7 @@ def message(do: str, number: int, **more: Any) -> bytes:
     return json.dumps({"do": do, "id": number, "address": "a", "model": "m", **more}).encode()
 
 
-def test_what_one_process_learns_holds_for_another_on_another_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_shared_with_processes_on_other_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = RateLimits()
     with open_part(limits) as (one, _), open_part(limits) as (two, _):
         monkeypatch.setenv("SCOREGATE_LIMITS", one.path)
@@ -58,7 +58,7 @@ def test_what_one_process_learns_holds_for_another_on_another_worker(monkeypatch
         ask(find_limiter("a", "other"), timeout=0.3)
 
 
-def test_permits_of_a_process_that_ends_return() -> None:
+def test_permits_of_an_ended_process_return() -> None:
     limits = RateLimits()
     with open_part(limits) as (relay, _):
         limiter = limits.find("a", "m")
@@ -101,7 +101,7 @@ def test_permits_of_a_dead_worker_return_and_no_call_starts_without_the_host(mon
         find_limiter("a", "m")
 
 
-def test_messages_that_are_not_valid_are_refused() -> None:
+def test_invalid_messages_are_refused() -> None:
     granted: list[tuple[int, int]] = []
     leases = CallLeases(RateLimits(), lambda connection, number: granted.append((connection, number)))
     bad: dict[str, bytes] = {

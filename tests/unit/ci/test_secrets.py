@@ -1,4 +1,4 @@
-"""Which values are secret, and in which forms they are found."""
+"""Which values are secret, and in which encodings they are found."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES.split())
-def test_a_name_tells_that_its_value_is_secret(name: str) -> None:
+def test_the_name_of_a_variable_marks_a_secret(name: str) -> None:
     assert secret_values({name: "correct horse"}) == {"correct horse"}
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES.split())
-def test_a_name_that_only_holds_the_letters_does_not(name: str) -> None:
+def test_a_name_with_only_the_letters_does_not(name: str) -> None:
     assert secret_values({name: "correct horse"}) == set()
 
 
-def test_a_file_is_no_secret(tmp_path: Path) -> None:
+def test_paths_of_files_are_shown(tmp_path: Path) -> None:
     assert secret_values({"GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path), "AUTH": "/no/such/file"}) == {
         "/no/such/file"
     }
 
 
 @pytest.mark.parametrize("token", SHAPES.values(), ids=SHAPES)
-def test_a_token_is_secret_wherever_it_is(token: str) -> None:
+def test_a_token_is_secret_in_any_variable(token: str) -> None:
     assert token in secret_values({"SETTINGS": f'{{"it": "{token}"}}'})
     for text in (token, f"x={token}\n", json.dumps({"a": f"line\n{token}"}), f"<b>{token}</b>"):
         assert token not in Redactor().text(text)
@@ -82,7 +82,7 @@ def test_a_token_is_secret_wherever_it_is(token: str) -> None:
         "mailto:someone@example.com",
     ],
 )
-def test_what_only_looks_like_a_token_stays(text: str) -> None:
+def test_texts_like_tokens_stay(text: str) -> None:
     assert Redactor().text(text) == text
 
 
@@ -140,7 +140,7 @@ SECRETS = st.text(st.characters(codec="utf-8", exclude_characters="\0*"), min_si
 @example("P@ss w0rd/'\"\\é日\n+x%$&<>~😀 end", "x", "y")
 @example("''''''''", "'", "'")
 @example("\\\\\\\\\\\\\\\\", "\\", "")
-def test_no_way_of_writing_hides_a_secret(secret: str, before: str, after: str) -> None:
+def test_a_secret_in_any_encoding_is_found(secret: str, before: str, after: str) -> None:
     redact = Redactor({secret})
     for way, write in WRITTEN.items():
         written = write(secret)
@@ -151,7 +151,7 @@ def test_no_way_of_writing_hides_a_secret(secret: str, before: str, after: str) 
 
 @settings(max_examples=300, deadline=None)
 @given(SECRETS, st.binary(max_size=9), st.binary(max_size=9), st.sampled_from(["standard", "url", "wrapped"]))
-def test_base64_hides_no_secret_wherever_it_begins(secret: str, before: bytes, after: bytes, kind: str) -> None:
+def test_base64_at_any_offset_hides_no_secret(secret: str, before: bytes, after: bytes, kind: str) -> None:
     encode = {"standard": base64.b64encode, "url": base64.urlsafe_b64encode, "wrapped": base64.encodebytes}[kind]
     data = before + secret.encode() + after
     clean = Redactor({secret}).text(encode(data).decode())
@@ -170,7 +170,7 @@ QUOTED = ['it\'s "quoted"', "two\nlines of it\tand tabs", "é $HOME `x` \\ end",
 @pytest.mark.parametrize(
     "secret", ['it\'s "quoted"', "two\nlines of it\tand tabs", "é $HOME `x` \\ end", "a b;c&d|e(f)"]
 )
-def test_what_bash_writes_of_a_secret_is_found(secret: str, form: str, locale: str) -> None:
+def test_a_secret_quoted_by_bash_is_found(secret: str, form: str, locale: str) -> None:
     done = subprocess.run(["bash", "-c", form, "_", secret], env={"LC_ALL": locale}, capture_output=True, check=True)
     written = (done.stdout + done.stderr).decode()
     clean = Redactor({secret}).text(written)
@@ -179,7 +179,7 @@ def test_what_bash_writes_of_a_secret_is_found(secret: str, form: str, locale: s
 
 
 @pytest.mark.parametrize("secret", ["plain-secret", 'quote"back\\slash', "émigré ß 日本", "first line\nsecond line"])
-def test_a_document_is_clean_whatever_escapes_it_was_written_with(secret: str) -> None:
+def test_a_document_with_any_escapes_is_redacted(secret: str) -> None:
     escaped = "".join(f"\\u{ord(char):04x}" for char in secret)
     document = f'{{"output": "{escaped}", "n": [1, 2.5, null, true], "{escaped}": {{}}}}'.encode()
     redact = Redactor({secret})
@@ -188,7 +188,7 @@ def test_a_document_is_clean_whatever_escapes_it_was_written_with(secret: str) -
     assert secret.encode() not in redact(f"no JSON: {secret}".encode())
 
 
-def test_a_secret_of_digits_leaves_a_document_whole() -> None:
+def test_a_secret_of_digits_keeps_a_document_valid() -> None:
     assert json.loads(Redactor({"12345678"})(b'{"n": 12345678, "at": 0.5, "text": "12345678"}')) == {
         "n": "***",
         "at": 0.5,
@@ -196,7 +196,7 @@ def test_a_secret_of_digits_leaves_a_document_whole() -> None:
     }
 
 
-def test_each_line_of_a_secret_is_secret_by_itself() -> None:
+def test_each_line_of_a_secret_is_secret() -> None:
     key = "-----BEGIN KEY-----\nline-one-of-the-key\n  indented line two\nshort\n-----END KEY-----"
     redact = Redactor({key})
     for line in ("line-one-of-the-key", "indented line two", "-----END KEY-----"):
@@ -213,18 +213,18 @@ def test_a_secret_of_any_length_is_found() -> None:
         assert not [at for at in range(0, len(text) - 40, 40) if text[at : at + 40] in clean]
 
 
-def test_more_secrets_than_one_search_takes_are_found() -> None:
+def test_more_secrets_than_one_search_fits_are_found() -> None:
     secrets = {f"secret-{number:06}-{'x' * 40}" for number in range(3_000)}
     redact = Redactor(secrets)
     assert redact.text(f"it is {max(secrets)} and no other") == "it is *** and no other"
 
 
-def test_without_a_search_for_all_each_is_looked_for() -> None:
+def test_without_a_joint_search_each_is_found() -> None:
     search = _search(["(?:a{999}){999}"])
     assert search("anything")
 
 
-def test_a_secret_that_is_no_text_is_found() -> None:
+def test_a_secret_of_other_bytes_is_found() -> None:
     secret = b"\xff\xfe\xfd\xfcabc\xff\xfe\xfd"
     redact = Redactor({secret.decode("utf-8", "surrogateescape")})
     assert redact(b"it is " + secret) == b"it is ***"
@@ -235,7 +235,7 @@ def test_a_secret_within_a_longer_one_does_not_uncover_the_rest() -> None:
     assert Redactor({"abcdefgh", "abcdefgh-and-more"}).text("abcdefgh-and-more") == "***"
 
 
-def test_secrets_that_overlap_are_hidden_whole() -> None:
+def test_overlapping_secrets_are_hidden() -> None:
     assert Redactor({"abcdefgh", "efghijkl"}).text("<abcdefghijkl>") == "<***>"
 
 
@@ -260,7 +260,7 @@ def test_a_secret_is_found_where_a_long_text_is_cut(shift: int, secret: str) -> 
     "line",
     ["::add-mask::token-1%25", "  ::add-mask::token-1%25", "text ##[add-mask]token-1%25", "::ADD-MASK::token-1%25"],
 )
-def test_what_a_script_masks_is_secret_from_then_on(line: str) -> None:
+def test_a_value_masked_by_a_script_is_secret(line: str) -> None:
     redact = Redactor()
     redact.learn_from(line)
     assert redact.text("so token-1% is it") == "so *** is it"

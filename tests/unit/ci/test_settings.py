@@ -1,4 +1,4 @@
-"""Settings: which layer wins, where each value came from, and what is said of wrong ones."""
+"""Settings: precedence of layers, origin of values, and messages about errors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def write(root: Path, text: str, name: str = "scoregate.toml") -> Path:
 
 
 def problems(root: Path, environ: dict[str, str] | None = None, **flags: object) -> str:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as exc_info:
         load_settings(root, environ or {}, flags=flags)
-    assert caught.value.exit_code == 2
-    return str(caught.value)
+    assert exc_info.value.exit_code == 2
+    return str(exc_info.value)
 
 
-def test_the_defaults_hold_where_nobody_set_anything(tmp_path: Path) -> None:
+def test_defaults_apply_without_settings(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, {})
     assert (settings.paths, settings.baseline, settings.out) == ((), "auto", "scoregate-out")
     assert (settings.min_pass_rate, settings.max_error_rate) == (1.0, 0.05)
@@ -52,13 +52,13 @@ def test_each_layer_wins_over_the_one_below_and_is_named(tmp_path: Path) -> None
     assert (settings.min_pass_rate, settings.origin("min_pass_rate")) == (0.4, "--min-pass-rate")
 
 
-def test_pyproject_is_read_like_the_own_file(tmp_path: Path) -> None:
+def test_pyproject_is_read_like_our_file(tmp_path: Path) -> None:
     write(tmp_path, '[project]\nname = "x"\n[tool.scoregate]\npaths = "evals"', "pyproject.toml")
     settings = load_settings(tmp_path, {})
     assert (settings.paths, settings.origin("paths")) == (("evals",), "pyproject.toml")
 
 
-def test_a_pyproject_of_others_sets_nothing(tmp_path: Path) -> None:
+def test_another_pyproject_sets_nothing(tmp_path: Path) -> None:
     write(tmp_path, "[tool.ruff]\nline-length = 100\n", "pyproject.toml")
     write(tmp_path, "repeats = 2")
     assert load_settings(tmp_path, {}).repeats == 2
@@ -75,7 +75,7 @@ def test_an_empty_variable_sets_nothing(tmp_path: Path) -> None:
     assert load_settings(tmp_path, {"INPUT_REPEATS": "", "SCOREGATE_REPEATS": "  "}).repeats == 4
 
 
-def test_lists_and_tables_come_from_variables_in_the_forms_people_write(tmp_path: Path) -> None:
+def test_variables_accept_common_forms_of_lists_and_tables(tmp_path: Path) -> None:
     environ = {
         "INPUT_PATHS": "evals\nmore evals, third\n",
         "SCOREGATE_SUITE": '["a,b", "[xy]*"]',
@@ -100,7 +100,7 @@ def test_tables_are_merged_key_by_key(tmp_path: Path) -> None:
     assert (origins["min_score.b"], origins["min_score.c"]) == ("SCOREGATE_MIN_SCORE", "--min-score")
 
 
-def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
+def test_the_policy_has_the_origin_of_every_limit(tmp_path: Path) -> None:
     table = '[tool.scoregate.suites."support-*"]\nmin_pass_rate = 0.5\nmin_score = { tone = 0.7 }'
     write(tmp_path, table, "pyproject.toml")
     policy = load_settings(tmp_path, {}, flags={"max_error_rate": 0.1}).policy()
@@ -112,13 +112,13 @@ def test_the_policy_knows_where_every_limit_was_set(tmp_path: Path) -> None:
     assert narrow.origin["min_score.tone"] == 'pyproject.toml [tool.scoregate.suites."support-*".min_score]'
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
     write(
         tmp_path,
         'max-cases = 3\nhidden = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7',
     )
-    told = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
-    assert told.splitlines()[1:] == [
+    message = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
+    assert message.splitlines()[1:] == [
         "  scoregate.toml:1: there is no setting 'max-cases'; did you mean 'max_cases'?",
         "  scoregate.toml:2: there is no setting 'hidden'; `scoregate settings` lists all settings",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
@@ -132,7 +132,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("timeout = 0", "must be more than 0"),
         ("timeout = inf", "must be a finite number"),
@@ -159,18 +159,18 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         ("message = 2024-01-01", "must be text"),
     ],
 )
-def test_a_wrong_value_is_told_with_what_is_allowed(tmp_path: Path, text: str, said: str) -> None:
-    told = problems(write(tmp_path, text))
-    assert said in told
-    assert "scoregate.toml" in told
+def test_an_invalid_value_lists_allowed_values(tmp_path: Path, text: str, expected: str) -> None:
+    message = problems(write(tmp_path, text))
+    assert expected in message
+    assert "scoregate.toml" in message
 
 
-def test_a_table_written_as_text_in_a_variable_is_told_how(tmp_path: Path) -> None:
+def test_an_invalid_table_in_a_variable_shows_the_form(tmp_path: Path) -> None:
     assert "write it as JSON" in problems(tmp_path, {"SCOREGATE_EVALUATORS": "high"})
     assert "SCOREGATE_SUITES" in problems(tmp_path, {"SCOREGATE_SUITES": "{"})
 
 
-def test_a_limit_given_as_a_number_holds_for_every_evaluator(tmp_path: Path) -> None:
+def test_a_plain_limit_applies_to_every_evaluator(tmp_path: Path) -> None:
     write(tmp_path, "max_drop = 0.05\nfail_on_regression = true\n[suites.s]\nmin_score = { tone = 0.7 }")
     policy = load_settings(tmp_path, {"SCOREGATE_MIN_SCORE": "0.6"}).policy()
     assert policy.default.max_drop == {"*": 0.05}
@@ -189,18 +189,18 @@ def test_criteria_are_settings(tmp_path: Path) -> None:
     assert criteria.evaluator_criteria("other").min_effect == 0.01
 
 
-def test_two_files_are_one_too_many(tmp_path: Path) -> None:
+def test_two_files_are_an_error(tmp_path: Path) -> None:
     write(tmp_path, "[tool.scoregate]", "pyproject.toml")
     assert "Keep one of them" in problems(write(tmp_path, "repeats = 2"))
 
 
 @pytest.mark.parametrize("content", [b"repeats = ", b"\xff\xfe", b"[tool]\nscoregate = 1"])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "pyproject.toml").write_bytes(content)
     assert "pyproject.toml" in problems(tmp_path)
 
 
-def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "scoregate.toml").write_bytes(b"\xef\xbb\xbfrepeats = 2")
     assert load_settings(tmp_path, {}).repeats == 2
 
@@ -214,7 +214,7 @@ def test_misspelt_variables_are_errors_and_internal_ones_are_not(tmp_path: Path)
     load_settings(tmp_path, {name: value for name, value in environ.items() if name != "SCOREGATE_MAXCASES"})
 
 
-def test_paths_given_in_a_subfolder_are_made_relative_to_the_root(tmp_path: Path) -> None:
+def test_paths_in_a_subfolder_become_relative_to_the_root(tmp_path: Path) -> None:
     write(tmp_path, "out = 'from-file'")
     flags = {"paths": ["evals", "../more"], "baseline": "base/run", "python": ".venv/bin/python"}
     settings = load_settings(tmp_path, {}, flags=flags, cwd=tmp_path / "sub")
@@ -224,13 +224,13 @@ def test_paths_given_in_a_subfolder_are_made_relative_to_the_root(tmp_path: Path
 
 
 @pytest.mark.parametrize("word", ["none", "rerun", "rerun:a/b"])
-def test_words_are_no_paths(tmp_path: Path, word: str) -> None:
+def test_keywords_are_no_paths(tmp_path: Path, word: str) -> None:
     flags = {"baseline": word, "python": "python3"}
     settings = load_settings(tmp_path, {}, flags=flags, cwd=tmp_path / "sub")
     assert (settings.baseline, settings.python) == (word, "python3")
 
 
-def test_a_baseline_is_a_word_or_a_path() -> None:
+def test_a_baseline_is_a_keyword_or_a_path() -> None:
     assert Settings().baseline_kind is BaselineKind.AUTO
     assert Settings(baseline="out/run").baseline_kind is BaselineKind.FILE
     assert (Settings(baseline="rerun").baseline_kind, Settings(baseline="rerun").rerun_ref) == (
@@ -240,7 +240,7 @@ def test_a_baseline_is_a_word_or_a_path() -> None:
     assert Settings(baseline="rerun:v1:x").rerun_ref == "v1:x"
 
 
-def test_a_suite_process_is_told_what_to_run() -> None:
+def test_a_suite_process_gets_filters() -> None:
     settings = Settings(suite=["a*"], max_cases=3, repeats=2, message="hello", suites={"a*": {"repeats": 5}})
     assert settings.environment(("other",)) == {
         "SCOREGATE_FILTERS_TEST_SUITES": '["a*"]',
@@ -258,14 +258,14 @@ def test_settings_cannot_be_changed() -> None:
 
 
 @given(st.floats(0, 1), st.integers(1, 10**6))
-def test_numbers_survive_every_layer(rate: float, count: int) -> None:
+def test_every_layer_keeps_numbers(rate: float, count: int) -> None:
     environ = {"SCOREGATE_MIN_PASS_RATE": repr(rate), "INPUT_MAX-CASES": str(count)}
     settings = load_settings(Path("/nowhere"), environ, flags={"repeats": count, "max_error_rate": rate})
     assert (settings.min_pass_rate, settings.max_error_rate) == (rate, rate)
     assert (settings.max_cases, settings.repeats) == (count, count)
 
 
-def test_what_suites_are_told_of_models(tmp_path: Path) -> None:
+def test_suites_get_model_settings(tmp_path: Path) -> None:
     settings = Settings(
         model="vllm/ours",
         model_headers={"X-Team": "a"},
@@ -273,26 +273,26 @@ def test_what_suites_are_told_of_models(tmp_path: Path) -> None:
         prices={"ours*": {"input": 1, "cached": 0.5}},
         max_cost=2.5,
     )
-    told = settings.environment(None, root=tmp_path)
-    assert (told["SCOREGATE_MODEL"], told["SCOREGATE_MAX_COST"]) == ("vllm/ours", "2.5")
-    assert told["SCOREGATE_CACHE"] == f"readonly:{tmp_path / 'kept'}"
-    assert json.loads(told["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
-    assert json.loads(told["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
+    message = settings.environment(None, root=tmp_path)
+    assert (message["SCOREGATE_MODEL"], message["SCOREGATE_MAX_COST"]) == ("vllm/ours", "2.5")
+    assert message["SCOREGATE_CACHE"] == f"readonly:{tmp_path / 'kept'}"
+    assert json.loads(message["SCOREGATE_PRICES"]) == {"ours*": {"input": 1.0, "output": 0.0, "cached": 0.5}}
+    assert json.loads(message["SCOREGATE_MODEL_HEADERS"]) == {"X-Team": "a"}
     assert Settings().environment(None, root=tmp_path) == {"SCOREGATE_CACHE": f"on:{tmp_path / '.scoregate-cache'}"}
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), [("none", "off"), ("Off", "off"), ("read-only", "readonly"), ("refesh:kept", "refresh")]
+    ("word", "suggestion"), [("none", "off"), ("Off", "off"), ("read-only", "readonly"), ("refesh:kept", "refresh")]
 )
-def test_a_misspelt_mode_of_the_cache_is_no_folder(tmp_path: Path, word: str, meant: str) -> None:
-    told = problems(write(tmp_path, f"cache = '{word}'"))
-    assert f"did you mean {meant}? A folder of this name is written ./{word.partition(':')[0]}" in told
+def test_a_misspelt_cache_mode_is_no_folder(tmp_path: Path, word: str, suggestion: str) -> None:
+    message = problems(write(tmp_path, f"cache = '{word}'"))
+    assert f"did you mean {suggestion}? A folder of this name is written ./{word.partition(':')[0]}" in message
     write(tmp_path, f"cache = './{word}'")
     assert load_settings(tmp_path, {}).cache == f"./{word}"
 
 
 @pytest.mark.anyio
-async def test_results_that_other_settings_of_evaluators_recorded_are_not_reused(tmp_path: Path) -> None:
+async def test_results_of_other_evaluator_settings_are_not_reused(tmp_path: Path) -> None:
     words, every = {"words": {"ignore": False}}, {"*": {"ignore": True}}
     chosen = [Settings(policy_from="base", evaluators=each) for each in (every | words, words | every, every)]
     for own in chosen:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.unit.report.runs import Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.publish.delivery import PublishTarget
 from scoregate.ci.publish.files import publish_files
@@ -23,7 +23,7 @@ CASES = [CaseResult(0, f"case {number}") for number in range(9_999)]
 
 @dataclass
 class Source:
-    """Cases that can be read several times, and how many were read."""
+    """Cases that can be read several times, with a count of reads."""
 
     parsed: int = 0
     breaks_at: int | None = None
@@ -36,7 +36,7 @@ class Source:
             yield case
 
 
-def test_readers_that_are_close_together_parse_each_case_once() -> None:
+def test_close_readers_parse_each_case_once() -> None:
     source = Source()
     shared = SharedCases(source.read)
     first, second = CasesReader(shared), CasesReader(shared)
@@ -47,7 +47,7 @@ def test_readers_that_are_close_together_parse_each_case_once() -> None:
 
 
 @pytest.mark.parametrize("lead", [1, 1_999, 2_000, 2_001, 5_000, 9_999])
-def test_a_reader_that_is_far_behind_reads_everything_too(lead: int) -> None:
+def test_a_slow_reader_reads_everything(lead: int) -> None:
     source = Source()
     shared = SharedCases(source.read)
     ahead, behind = CasesReader(shared).read(), CasesReader(shared).read()
@@ -57,7 +57,7 @@ def test_a_reader_that_is_far_behind_reads_everything_too(lead: int) -> None:
     assert list(CasesReader(shared).read()) == CASES
 
 
-def test_cases_that_can_not_be_read_are_no_end_of_them() -> None:
+def test_unreadable_cases_do_not_end_reading() -> None:
     shared = SharedCases(Source(breaks_at=600).read)
     first, second = CasesReader(shared).read(), CasesReader(shared).read()
     for reader in (first, second):
@@ -67,7 +67,7 @@ def test_cases_that_can_not_be_read_are_no_end_of_them() -> None:
 
 def test_all_reports_of_a_run_read_its_cases_once(tmp_path: Path) -> None:
     trials = [Trial(f"case {number}", [Score("e", 1.0)]) for number in range(6_000)]
-    view, parsed = view_of(make_run(Told("demo", trials))), 0
+    view, parsed = view_of(make_run(ExampleSuite("demo", trials))), 0
 
     def count_cases() -> Iterator[CaseResult]:
         nonlocal parsed
@@ -83,14 +83,14 @@ def test_all_reports_of_a_run_read_its_cases_once(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == "".join(render(view)), name
 
 
-def test_a_report_that_stops_reading_does_not_hold_up_the_others(tmp_path: Path) -> None:
+def test_a_report_that_stops_does_not_block_others(tmp_path: Path) -> None:
     def read_some(view: ReportView) -> Iterator[str]:
         yield next(view.cases()).hash
 
     def read_all(view: ReportView) -> Iterator[str]:
         yield from (f"{case.hash}\n" for case in view.cases())
 
-    view = replace(view_of(make_run(Told("demo", [Trial("c")]))), cases=Source().read)
+    view = replace(view_of(make_run(ExampleSuite("demo", [Trial("c")]))), cases=Source().read)
     anyio.run(publish_files, view, PublishTarget(tmp_path, {"some": read_some, "all": read_all}))
     assert (tmp_path / "some").read_text() == "case 0"
     assert (tmp_path / "all").read_text().splitlines() == [case.hash for case in CASES]

@@ -1,4 +1,4 @@
-"""Whether a source holds suites, and how it is run: read, never imported."""
+"""Whether a source file has suites, and how it is run: parsed, never imported."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read(source: str, *, imports: str = IMPORTS) -> ScriptInfo:
         ),
     ],
 )
-def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None:
+def test_a_call_is_found_with_any_import(imports: str, call: str) -> None:
     reading = read(call, imports=f"{imports}\n")
     assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("x",), False)
 
@@ -72,19 +72,19 @@ def test_a_call_is_found_however_it_is_imported(imports: str, call: str) -> None
         ("from autoblocks.testing.run import RunManager", "RunManager(test_id='x').start()"),
     ],
 )
-def test_a_suite_of_autoblocks_own_sdk_is_found_and_known_as_such(imports: str, call: str) -> None:
+def test_a_suite_of_the_autoblocks_sdk_is_recognized(imports: str, call: str) -> None:
     reading = read(call, imports=f"{imports}\n")
     assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("x",), True)
     assert "Autoblocks" in reading.why
 
 
-def test_a_file_that_holds_suites_of_both_is_foreign() -> None:
+def test_a_file_with_suites_of_both_is_foreign() -> None:
     both = "from autoblocks.testing.run import run_test_suite as theirs\ntheirs(id='b')\nrun_test_suite(id='a')\n"
     reading = read(both)
     assert (reading.kind, reading.suite_ids, reading.foreign) == (SourceKind.PYTHON, ("b", "a"), True)
 
 
-def test_the_second_version_of_that_sdk_is_left_out_and_told() -> None:
+def test_version_2_of_that_sdk_is_skipped_and_named() -> None:
     reading = read("run_test_suite(id='x')", imports="from autoblocks.testing.v2.run import run_test_suite\n")
     assert (reading.kind, reading.notable) == (None, True)
     assert "version 2" in reading.why
@@ -103,13 +103,13 @@ def test_the_second_version_of_that_sdk_is_left_out_and_told() -> None:
         "",
     ],
 )
-def test_what_starts_no_suite_is_none(source: str) -> None:
+def test_other_code_is_no_suite(source: str) -> None:
     reading = read(source, imports="")
     assert (reading.kind, reading.error) == (None, False)
     assert reading.why == "starts no suite of scoregate"
 
 
-def test_a_call_of_what_is_not_known_leaves_it_in_doubt() -> None:
+def test_a_call_of_an_unknown_function_is_in_doubt() -> None:
     unknown = (
         "from .scoregate.testing.run import run_test_suite\nrun_test_suite(id='x')",
         "from . import run_test_suite\nrun_test_suite(id='x')",
@@ -149,7 +149,7 @@ def test_a_call_of_what_is_not_known_leaves_it_in_doubt() -> None:
         "def main(): go()\ndef go(): main(); run_test_suite(id='x')\nmain()",
     ],
 )
-def test_functions_that_module_level_reaches_count(source: str) -> None:
+def test_functions_called_at_module_level_count(source: str) -> None:
     reading = read(source)
     assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, ("x",))
 
@@ -171,17 +171,17 @@ def test_calls_inside_tests_are_run_by_pytest(source: str) -> None:
     assert (reading.kind, reading.suite_ids) == (SourceKind.PYTEST, ("x",))
 
 
-def test_a_file_that_does_both_is_a_script() -> None:
+def test_a_file_with_both_is_a_script() -> None:
     assert read("def test_it():\n    run_test_suite(id='x')\nrun_test_suite(id='y')").kind is SourceKind.PYTHON
 
 
-def test_a_call_that_nothing_reaches_is_told() -> None:
+def test_an_unreachable_call_is_reported() -> None:
     reading = read("def main():\n    run_test_suite(id='x')")
     assert reading.kind is None
     assert reading.why == "starts a suite at line 3, but in a function that the file never calls"
 
 
-def test_the_line_is_that_of_the_first_call_and_ids_keep_their_order() -> None:
+def test_the_first_call_has_the_line_and_ids_keep_their_order() -> None:
     reading = read("\nfor _ in range(2):\n    run_test_suite(id='b')\nrun_test_suite('a')\nrun_test_suite('b')")
     assert (reading.line, reading.suite_ids) == (4, ("b", "a"))
 
@@ -189,11 +189,11 @@ def test_the_line_is_that_of_the_first_call_and_ids_keep_their_order() -> None:
 @pytest.mark.parametrize(
     "call", ["run_test_suite(id=name)", "run_test_suite(**options)", "run_test_suite(id=f'{x}')", "run_test_suite(7)"]
 )
-def test_one_unknown_id_makes_them_unknown(call: str) -> None:
+def test_an_unknown_id_makes_all_unknown(call: str) -> None:
     assert read(f"run_test_suite(id='x')\n{call}").suite_ids is None
 
 
-def test_a_call_through_another_function_has_no_known_id() -> None:
+def test_a_call_by_another_function_has_no_known_id() -> None:
     reading = read("import threading\nthreading.Thread(target=print)\nmap(run_test_suite, ['a', 'b'])")
     assert (reading.kind, reading.suite_ids) == (SourceKind.PYTHON, None)
 
@@ -209,7 +209,7 @@ def test_a_call_through_another_function_has_no_known_id() -> None:
         (b"x = " + b"+".join([b"1"] * 20_000), 1),
     ],
 )
-def test_what_cannot_be_read_is_an_error_with_its_line(source: bytes, line: int) -> None:
+def test_an_unreadable_file_is_an_error_with_a_line(source: bytes, line: int) -> None:
     reading = read_script(source)
     assert (reading.kind, reading.error) == (None, True)
     assert reading.why.startswith("Python 3.")
@@ -225,18 +225,18 @@ def test_what_cannot_be_read_is_an_error_with_its_line(source: bytes, line: int)
         (IMPORTS + "run_test_suite(id='x')").replace("\n", "\r\n").encode(),
     ],
 )
-def test_encodings_and_bad_escapes_do_no_harm(source: bytes) -> None:
+def test_encodings_and_bad_escapes_are_read(source: bytes) -> None:
     assert read_script(source).suite_ids == ("x",)
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_told(source: bytes) -> None:
+def test_any_bytes_are_read_or_an_error(source: bytes) -> None:
     reading = read_script(source)
     assert reading.error or reading.kind is None or b"scoregate" in source
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True))
-def test_a_chain_of_calls_is_followed_to_its_end(chain: list[str]) -> None:
+def test_a_long_chain_of_calls_is_followed(chain: list[str]) -> None:
     names = [f"step_{name}" for name in chain]
     bodies = [f"{after}()" for after in names[1:]] + ["run_test_suite(id='x')"]
     source = "".join(f"def {name}():\n    {body}\n" for name, body in zip(names, bodies, strict=True))
@@ -275,7 +275,7 @@ def test_a_run_with_a_client_from_a_fixture_is_run_by_pytest() -> None:
         "from scoregate import Client\nrun('nightly')",
     ],
 )
-def test_what_only_looks_like_a_run_of_a_client_is_none(source: str) -> None:
+def test_similar_calls_are_no_runs_of_a_client(source: str) -> None:
     assert read(source, imports="").kind is None
 
 
@@ -302,7 +302,7 @@ def test_runs_of_tests_and_test_sets_are_found(source: str) -> None:
         "from scoregate.entities_of_ours import TestSet\ntest_set.execute(endpoint)",
     ],
 )
-def test_what_only_looks_like_a_run_of_tests_is_none(source: str) -> None:
+def test_similar_calls_are_no_runs_of_tests(source: str) -> None:
     assert read(source, imports="").kind is None
 
 

@@ -129,7 +129,7 @@ def test_python_files_are_read_and_not_run(tmp_path: Path) -> None:
             read_tool_list(tmp_path, f"tools.py:{name}")
 
 
-def test_files_without_tools_are_refused_with_a_reason(tmp_path: Path) -> None:
+def test_files_without_tools_have_a_reason(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("/etc/hostname")
     aliases = "a: &a [1]\ntools: [*a]\n"
     for name, text, message in (

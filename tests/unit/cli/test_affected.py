@@ -47,14 +47,14 @@ def test_a_file_affects_the_sources_that_read_it() -> None:
         assert affected(*names) == expected, names
 
 
-def test_a_new_file_may_affect_all() -> None:
+def test_a_new_file_can_affect_all() -> None:
     assert affected("json.py", new=True) is None
     assert affected("prompts/new.md", new=True) is None
     assert affected("picture.png", new=True) == set()
     assert affected("helper.py", new=True) == {"evals/a.py"}  # it was deleted and is there again
 
 
-def test_every_change_affects_what_is_unknown() -> None:
+def test_every_change_affects_unknown_sources() -> None:
     assert affected("README.md", sources=[*SOURCES, COMMAND]) == {"shell"}
     assert affected("helper.py", sources=[*SOURCES, COMMAND]) == {"evals/a.py", "shell"}
     assert affected("log.json", sources=[*SOURCES, COMMAND]) == set()

@@ -30,7 +30,7 @@ RecordCalls = Callable[..., RunRecorder]
 
 
 class CountingGateway:
-    """What the counter of calls reads of a gateway."""
+    """The parts of a gateway that the call counter reads."""
 
     def __init__(self) -> None:
         self.sessions = Sessions()
@@ -59,7 +59,7 @@ def gateway() -> CountingGateway:
 
 @pytest.fixture
 def record_calls(tmp_path: Path, gateway: CountingGateway) -> Iterator[RecordCalls]:
-    """Starts recordings whose calls are counted from then on."""
+    """Starts recordings whose calls are counted from the start."""
     with ExitStack() as stack:
 
         def start(name: str = "run") -> RunRecorder:
@@ -69,7 +69,7 @@ def record_calls(tmp_path: Path, gateway: CountingGateway) -> Iterator[RecordCal
         yield start
 
 
-def test_a_log_has_a_line_when_the_calls_changed(
+def test_a_log_has_a_line_after_calls_change(
     record_calls: RecordCalls, gateway: CountingGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress_module, "_EVERY_S", 0.0)
@@ -97,9 +97,7 @@ def draw(progress: RunProgress, width: int) -> list[str]:
     return captured.get().splitlines()
 
 
-def test_the_live_table_has_a_line_that_is_updated_without_events(
-    record_calls: RecordCalls, gateway: CountingGateway
-) -> None:
+def test_the_line_of_the_live_table_updates_without_events(record_calls: RecordCalls, gateway: CountingGateway) -> None:
     progress = RunProgress()
     table = ProgressTable(lambda _: None, False, progress)
     recording, session = record_calls(), gateway.sessions.open("run")
@@ -129,7 +127,7 @@ def test_each_recording_counts_its_own_calls(record_calls: RecordCalls, gateway:
     assert (second.calls.sum_calls().calls, first.calls.sum_calls().calls) == (1, 2)
 
 
-def test_many_models_are_counted_in_little_time(record_calls: RecordCalls, gateway: CountingGateway) -> None:
+def test_many_models_are_counted_fast(record_calls: RecordCalls, gateway: CountingGateway) -> None:
     recording = record_calls()
     for suite in range(4):
         session = gateway.sessions.open(f"suite {suite}")

@@ -55,7 +55,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_saving_a_file_in_any_way_is_a_change(root: Path) -> None:
+def test_every_way_to_save_is_a_change(root: Path) -> None:
     path = root / "evals/a.py"
 
     def replace_file() -> None:

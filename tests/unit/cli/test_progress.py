@@ -1,4 +1,4 @@
-"""What is seen of running suites, however often and however soon they end."""
+"""Progress of running suites."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 7
 
 
 def shown(folder: Path, *launches: Sequence[LaunchEvent]) -> str:
-    """What a log shows of launches of one script, each in a recording of its own."""
+    """The log of launches of one script, each with its own recording."""
     out = io.StringIO()
     with show_progress(Output(OutputOptions(), Console(file=out, width=200))) as watch:
         for number, launch in enumerate(launches):
@@ -44,15 +44,15 @@ def shown(folder: Path, *launches: Sequence[LaunchEvent]) -> str:
 
 
 @pytest.mark.parametrize("log", ["http-1", "events.jsonl"])
-def test_a_script_that_is_launched_again_is_shown_again(tmp_path: Path, log: str) -> None:
+def test_a_relaunched_script_is_shown_again(tmp_path: Path, log: str) -> None:
     assert shown(tmp_path, suite(log), suite(log), suite(log)).count("theirs: 1 case, ") == 3
 
 
 @pytest.mark.parametrize("log", ["http-1", "events.jsonl"])
-def test_the_time_of_a_suite_is_its_own_and_not_that_of_our_look(tmp_path: Path, log: str) -> None:
+def test_the_time_of_a_suite_is_that_of_its_events(tmp_path: Path, log: str) -> None:
     assert shown(tmp_path, suite(log)).splitlines()[-1].endswith("good 1.000, 1 m 15 s")
 
 
-def test_no_time_is_told_where_none_is_known(tmp_path: Path) -> None:
+def test_an_unknown_time_is_not_shown(tmp_path: Path) -> None:
     assert shown(tmp_path, suite(duration_s=None)).splitlines()[-1].endswith("good 1.000")
     assert shown(tmp_path, suite(end=False)).splitlines()[-1].endswith("good 1.000; it did not finish")

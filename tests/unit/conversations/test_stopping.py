@@ -1,4 +1,4 @@
-"""Conversations end for the reason that counts most, and not before it is time."""
+"""Conversations end for the most important reason, and not too early."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def turns(count: int, tools: int = 0) -> list[Turn]:
     ]
 
 
-def test_the_user_sees_what_was_said_and_no_details_of_the_answers() -> None:
+def test_the_user_sees_messages_without_answer_details() -> None:
     plan, limits = ConversationPlan("Learn the hours"), Limits()
     plain = [Turn("When?", "At nine.", tool_calls=[{"name": "hours"}])]
     detailed = [replace(plain[0], context=("Open 9-5",), metadata={"source": "faq"})]
@@ -77,9 +77,9 @@ CASES: dict[str, tuple[Progress, dict[str, int], EndReason | None]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_counts_most_ends_it(case: str) -> None:
-    standing, plan, ended = CASES[case]
-    assert find_ending(standing, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
+def test_the_first_reason_ends_it(case: str) -> None:
+    state, plan, ended = CASES[case]
+    assert find_ending(state, make_bounds(ConversationPlan("goal", **plan), Limits())) is ended
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,7 @@ def test_what_counts_most_ends_it(case: str) -> None:
         (5, False, {"max_turns": 5, "min_turns": 9}, True),
     ],
 )
-def test_the_goal_is_judged_only_where_that_can_matter(
-    count: int, done: bool, plan: dict[str, int], judged: bool
-) -> None:
+def test_the_goal_is_judged_only_if_it_matters(count: int, done: bool, plan: dict[str, int], judged: bool) -> None:
     assert (
         needs_goal_check(Progress(turns(count), done=done), make_bounds(ConversationPlan("goal", **plan), Limits()))
         is judged
@@ -114,7 +112,7 @@ def test_the_last_fifth_is_late() -> None:
     assert late == [1, 2, 3, 4, 4, 8, 12, 28, 40]
 
 
-def said(pairs: Sequence[tuple[str, str]], tools: Sequence[dict[str, Any]] = ()) -> list[Turn]:
+def make_turns(pairs: Sequence[tuple[str, str]], tools: Sequence[dict[str, Any]] = ()) -> list[Turn]:
     *first, last = [Turn(*pair) for pair in pairs]
     return [*first, Turn(last.user, last.assistant, tool_calls=tools)]
 
@@ -127,23 +125,23 @@ def calls(names: str) -> list[dict[str, Any]]:
     ("conversation", "loops"),
     [
         ([], False),
-        (said([("a", "x")] * 2), False),
-        (said([("a", "x")] * 3), True),
-        (said([("A  cat", "x"), ("a cat ", "X"), ("a cat", "x\n")]), True),
-        (said([("a", "x"), ("a", "x"), ("b", "x")]), False),
-        (said([("a", "x"), ("b", "y")] * 2), True),
-        (said([("a", "x"), ("b", "y"), ("a", "x"), ("b", "z")]), False),
-        (said([(f"another way to ask, {at}", "I cannot help with that.") for at in range(10)]), False),
-        (said([("a", f"{at}") for at in range(4)]), False),
-        (said([("a", f"{at}") for at in range(5)]), True),
-        (said([("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("a", "5"), ("a", "6")]), True),
-        (said([("a", "x")], calls("ssss")), False),
-        (said([("a", "x")], calls("sssss")), True),
-        (said([("a", "x")], calls("srsrsr")), False),
-        (said([("a", "x")], calls("ssrsss")), True),
+        (make_turns([("a", "x")] * 2), False),
+        (make_turns([("a", "x")] * 3), True),
+        (make_turns([("A  cat", "x"), ("a cat ", "X"), ("a cat", "x\n")]), True),
+        (make_turns([("a", "x"), ("a", "x"), ("b", "x")]), False),
+        (make_turns([("a", "x"), ("b", "y")] * 2), True),
+        (make_turns([("a", "x"), ("b", "y"), ("a", "x"), ("b", "z")]), False),
+        (make_turns([(f"another way to ask, {at}", "I cannot help with that.") for at in range(10)]), False),
+        (make_turns([("a", f"{at}") for at in range(4)]), False),
+        (make_turns([("a", f"{at}") for at in range(5)]), True),
+        (make_turns([("a", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("a", "5"), ("a", "6")]), True),
+        (make_turns([("a", "x")], calls("ssss")), False),
+        (make_turns([("a", "x")], calls("sssss")), True),
+        (make_turns([("a", "x")], calls("srsrsr")), False),
+        (make_turns([("a", "x")], calls("ssrsss")), True),
     ],
 )
-def test_what_leads_nowhere_is_told_from_what_is_only_alike(conversation: list[Turn], loops: bool) -> None:
+def test_loops_are_distinguished_from_similar_turns(conversation: list[Turn], loops: bool) -> None:
     assert is_looping(conversation) is loops
 
 
@@ -156,6 +154,6 @@ def test_a_plan_needs_a_goal_and_turns(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"max_turns": 0}, {"max_tool_calls": 0}, {"timeout_s": 0}, {"timeout_s": float("nan")}]
 )
-def test_limits_allow_something(wrong: dict[str, Any]) -> None:
+def test_limits_allow_one_turn(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"at least 1|above 0"):
         Limits(**wrong)

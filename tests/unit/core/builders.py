@@ -1,4 +1,4 @@
-"""Runs for the tests of the ground, folded from the events that suites would have told."""
+"""Runs for the tests of the core, reduced from the events of example suites."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Scores = Mapping[str, "float | ErrorInfo | None"]
 
 
 @dataclass(frozen=True)
-class Told:
-    """A suite as it tells itself: for each case the scores by evaluator, an error, or None for no evaluation.
+class ExampleSuite:
+    """A suite that emits events: for each case the scores by evaluator, an error, or None for no evaluation.
 
     A case given as an error is one whose function under test raised. `digests` are of cases' definitions.
     """
@@ -48,7 +48,7 @@ class Told:
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def events(self) -> Iterator[Event]:
-        """Everything that it says."""
+        """All events of the suite."""
         yield SuiteStarted(suite=self.id, evaluators=tuple(self.evaluators), cases=len(self.cases), params=self.params)
         for error in self.errors:
             yield Errored(suite=self.id, stage="suite", error=error)
@@ -74,7 +74,7 @@ class Told:
 
 
 def scored(*scores: float | ErrorInfo | None, evaluator: str = "e") -> dict[str, Scores | ErrorInfo]:
-    """Cases c0, c1 … with these scores."""
+    """Cases c0, c1, … with these scores."""
     return {f"c{at}": {evaluator: score} for at, score in enumerate(scores)}
 
 
@@ -82,8 +82,8 @@ def info(name: str = "e", *, higher_is_better: bool = True, **fingerprint: Any) 
     return EvaluatorInfo(name, Fingerprint(**fingerprint) if fingerprint else None, higher_is_better)
 
 
-def run_of(*suites: Told, scripts: Sequence[Script] | None = None, filters: tuple[str, ...] = ()) -> Run:
-    """The run that the suites left behind."""
+def run_of(*suites: ExampleSuite, scripts: Sequence[Script] | None = None, filters: tuple[str, ...] = ()) -> Run:
+    """The run of these suites."""
     fold = RunReducer()
     for at, suite in enumerate(suites):
         for event in suite.events():
@@ -94,11 +94,11 @@ def run_of(*suites: Told, scripts: Sequence[Script] | None = None, filters: tupl
     return Run("run", 0.0, 1.0, "0", suites=fold.results(), scripts=found, complete=True, filters=filters)
 
 
-def compared(new: Told, old: Told | None) -> Comparison:
+def compared(new: ExampleSuite, old: ExampleSuite | None) -> Comparison:
     return compare(run_of(new), None if old is None else run_of(old))
 
 
-def row_of(new: Told, old: Told | None, evaluator: str = "e") -> Row:
+def row_of(new: ExampleSuite, old: ExampleSuite | None, evaluator: str = "e") -> Row:
     """The one row of an evaluator."""
     (row,) = [row for row in compared(new, old).rows if row.evaluator == evaluator]
     return row

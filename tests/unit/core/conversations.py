@@ -35,5 +35,5 @@ conversations = st.builds(
 
 
 def said(*pairs: tuple[str, str], **fields: Any) -> Conversation:
-    """A conversation of what the user said and what came back."""
+    """A conversation of pairs: the user's message and the answer."""
     return Conversation(tuple(Turn(*pair) for pair in pairs), **fields)

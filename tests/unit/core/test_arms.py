@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
-from tests.unit.core.builders import HALF, Told, info, run_of
+from tests.unit.core.builders import HALF, ExampleSuite, info, run_of
 
 from scoregate.ci.report.arms import build_arms
 from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
@@ -22,7 +22,7 @@ NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)
 
 
 def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwanted: int = 0) -> Run:
-    """A run with both arms; `unwanted` of five other cases load the skill, too."""
+    """A run with both arms; `unwanted` of five other cases also load the skill."""
     cases = {
         f"c{at}": {EXPECTATIONS: score, TRIGGERED: float(at < triggered), NOT_TRIGGERED: None}
         for at, score in enumerate(with_it)
@@ -31,8 +31,8 @@ def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwa
     evaluators = tuple(map(info, NAMES))
     other = {f"c{at}": {EXPECTATIONS: score} for at, score in enumerate(without)}
     return run_of(
-        Told(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
-        Told(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),
+        ExampleSuite(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
+        ExampleSuite(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),
     )
 
 
@@ -44,7 +44,7 @@ def sentence(comparison: Comparison) -> str:
 GOOD, BAD = [1.0] * 40, [1.0] * 20 + [0.0] * 20
 
 
-def test_the_effect_is_paired_by_case_and_the_change_is_that_of_the_row() -> None:
+def test_effects_are_paired_by_case_and_have_the_rows_change() -> None:
     base, run = arms(GOOD, BAD, triggered=40), arms([1.0] * 39 + [0.0], BAD, triggered=38, unwanted=1)
     comparison = compare(run, base)
     (arm,) = comparison.arms
@@ -59,7 +59,7 @@ def test_the_effect_is_paired_by_case_and_the_change_is_that_of_the_row() -> Non
     assert "triggers in 38 of 40 cases where it should, and in 1 of 5 cases where it should not" in text
 
 
-def test_the_arm_without_a_skill_is_in_no_row_and_in_no_gate_but_errors() -> None:
+def test_the_arm_without_a_skill_is_only_in_the_gate_of_errors() -> None:
     base, run = arms(GOOD, GOOD, triggered=40), arms(GOOD, BAD, triggered=40)
     for comparison in (compare(run, base), compare(run, None), compare(replace(run, suites=run.suites[:1]), base)):
         assert {row.suite for row in comparison.rows} == {"pdf"}
@@ -71,7 +71,7 @@ def test_the_arm_without_a_skill_is_in_no_row_and_in_no_gate_but_errors() -> Non
     assert [is_without(suite) for suite in run.suites] == [False, True]
 
 
-def test_a_harmful_and_an_unmeasured_effect_say_so() -> None:
+def test_harmful_and_unmeasured_effects_are_named() -> None:
     assert sentence(compare(arms(BAD, GOOD), None)).startswith("harms −50.0 pp [")
     assert ", within noise" in sentence(compare(arms(GOOD, [1.0] * 39 + [0.0]), None))
     assert "too few cases to be certain" in sentence(compare(arms([1.0] * 3, [0.0] * 3), None))
@@ -86,8 +86,8 @@ def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
         for each, tokens in zip(run.suites, (2_000, 100), strict=True)
     )
     assert sentence(compare(replace(run, suites=(with_it, without)), None)).endswith("; +1,900 tokens per case")
-    judged = {EXPECTATIONS: replace(info(EXPECTATIONS), fingerprint=Fingerprint(model="gpt-5"))}
-    with_it = replace(with_it, evaluators={**with_it.evaluators, **judged})
+    model_info = {EXPECTATIONS: replace(info(EXPECTATIONS), fingerprint=Fingerprint(model="gpt-5"))}
+    with_it = replace(with_it, evaluators={**with_it.evaluators, **model_info})
     text = sentence(compare(replace(run, suites=(with_it, without)), None))
     assert text.endswith("+1,900 tokens per case, those of the judge included")
     twice = replace(with_it.columns, hashes=["c0"] * len(with_it.columns.hashes))
@@ -95,7 +95,7 @@ def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
     assert "triggers in 40 of 40 trials where it should, and in 0 of 5 trials where it should not" in text
 
 
-def test_carried_results_are_named() -> None:
+def test_reused_results_are_named() -> None:
     run = arms(GOOD, BAD)
     carried = CarriedFrom("1", "main@abc", 1.0)
     without = replace(run, suites=(run.suites[0], replace(run.suites[1], carried=carried)))

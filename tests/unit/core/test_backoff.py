@@ -31,5 +31,5 @@ def test_any_number_of_attempts_has_a_delay() -> None:
         ({"retry-after": "Fri, 15 Jan 99999 08:00:30 GMT"}, None),
     ],
 )
-def test_a_server_asks_for_a_delay(headers: dict[str, str], expected: float | None) -> None:
+def test_a_server_sets_the_delay(headers: dict[str, str], expected: float | None) -> None:
     assert retry_after_s(headers, NOW) == expected

@@ -1,4 +1,4 @@
-"""A judge that does not agree with people often enough is shown, and fails nothing."""
+"""A judge that agrees with people too seldom is shown, and fails nothing."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")
 
 
-def agreeing(alike: int, apart: int = 0) -> Agreement:
+def make_agreement(alike: int, apart: int = 0) -> Agreement:
     found = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
     assert found is not None
     return found
 
 
-def known(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
-    return {("polite", digest_fingerprint(fingerprint)): agreeing(alike, apart)}
+def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
+    return {("polite", digest_fingerprint(fingerprint)): make_agreement(alike, apart)}
 
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
@@ -54,13 +54,13 @@ def verdict(limits: Limits, calibrations: Calibrations, *, fewest: int = 50, old
     return evaluate_gates(compare(run_of(0.5), old or run_of(1.0)), policy, calibrations=calibrations)
 
 
-def test_a_judge_is_what_asks_a_model() -> None:
+def test_judges_call_models() -> None:
     assert is_judge(EvaluatorInfo("polite", JUDGE))
     assert not is_judge(EvaluatorInfo("polite", FUNCTION))
     assert not is_judge(EvaluatorInfo("polite"))
 
 
-def test_a_judge_is_another_when_its_scores_may_be() -> None:
+def test_a_judge_differs_if_its_scores_can() -> None:
     same = digest_fingerprint(JUDGE)
     assert digest_fingerprint(replace(JUDGE, version="v2")) == same
     for part in ("source", "prompt", "parameters", "model"):
@@ -71,18 +71,18 @@ def test_a_judge_is_another_when_its_scores_may_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("calibrations", "why"),
+    ("calibrations", "reason"),
     [
         ({}, "judge not calibrated (0 of 50 reviews)"),
-        (known(12), "judge not calibrated (12 of 50 reviews)"),
-        (known(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
-        (known(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
-        (known(49, 1), ""),
+        (make_calibrations(12), "judge not calibrated (12 of 50 reviews)"),
+        (make_calibrations(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
+        (make_calibrations(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
+        (make_calibrations(49, 1), ""),
     ],
 )
-def test_why_a_judge_is_not_calibrated(calibrations: Calibrations, why: str) -> None:
+def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, reason: str) -> None:
     info = EvaluatorInfo("polite", JUDGE)
-    assert explain_uncalibrated(info, calibrations, least=0.8, fewest=50) == why
+    assert explain_uncalibrated(info, calibrations, least=0.8, fewest=50) == reason
     assert explain_uncalibrated(EvaluatorInfo("polite", FUNCTION), calibrations, least=0.8, fewest=50) == ""
 
 
@@ -91,15 +91,15 @@ def test_why_a_judge_is_not_calibrated(calibrations: Calibrations, why: str) -> 
     [Limits(min_score={"*": 0.9}), Limits(max_drop={"polite": 0.1}), Limits(fail_on_regression=True)],
     ids=["min_score", "max_drop", "fail_on_regression"],
 )
-def test_a_row_fails_only_by_a_judge_that_agrees_with_people(limits: Limits) -> None:
+def test_only_a_calibrated_judge_fails_a_row(limits: Limits) -> None:
     demanding = replace(limits, min_judge_agreement=0.8)
     assert verdict(limits, {}).conclusion is Conclusion.FAILED
-    shown = verdict(demanding, known(12))
+    shown = verdict(demanding, make_calibrations(12))
     assert shown.conclusion is Conclusion.PASSED
     assert shown.uncalibrated == {("bot", "polite"): "judge not calibrated (12 of 50 reviews)"}
     (warning,) = shown.warnings
     assert (warning.rule, warning.value, warning.bound) == ("judge agreement", shown.uncalibrated["bot", "polite"], 0.8)
-    trusted = verdict(demanding, known(50))
+    trusted = verdict(demanding, make_calibrations(50))
     assert (trusted.conclusion, trusted.warnings, trusted.uncalibrated) == (Conclusion.FAILED, (), {})
     assert (
         "agrees with people in 50 of 50 reviews"
@@ -107,13 +107,13 @@ def test_a_row_fails_only_by_a_judge_that_agrees_with_people(limits: Limits) -> 
     )
 
 
-def test_a_function_fails_a_run_without_people() -> None:
+def test_functions_need_no_calibration() -> None:
     limits = Limits(min_score={"*": 0.9}, min_judge_agreement=0.8)
     found = evaluate_gates(compare(run_of(0.5, FUNCTION), None), Policy(limits))
     assert (found.conclusion, found.uncalibrated) == (Conclusion.FAILED, {})
 
 
-def test_a_judge_may_be_required_to_be_calibrated_or_left_untold() -> None:
+def test_calibration_can_be_required_or_ignored() -> None:
     required = Limits(min_judge_agreement=0.8, severity={"judge_agreement": Severity.FAIL})
     assert verdict(required, {}).conclusion is Conclusion.FAILED
     untold = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
@@ -121,13 +121,13 @@ def test_a_judge_may_be_required_to_be_calibrated_or_left_untold() -> None:
     assert untold.uncalibrated
 
 
-def test_a_changed_judge_that_a_limit_watches_is_still_told() -> None:
+def test_a_changed_judge_with_a_limit_is_still_reported() -> None:
     limits = Limits(max_drop={"*": 0.1}, min_judge_agreement=0.8, severity={"comparable": Severity.FAIL})
     found = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
     assert [each.rule for each in found.failed] == ["comparable"]
 
 
-def test_what_changes_about_calibration_is_told() -> None:
+def test_calibration_changes_are_reported() -> None:
     old, new = Policy(Limits(min_judge_agreement=0.8)), Policy(Limits(), min_overrides=50)
     assert list(policy_differences(old, new)) == [
         "min_judge_agreement for all suites: 0.8 → not set",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.unit.core.builders import ERROR, Told, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.core.comparison import compare
 from scoregate.core.event_values import ErrorInfo
@@ -21,7 +21,7 @@ def tagged(*cases: str, tag: str = "critical") -> Mapping[str, tuple[str, ...]]:
     return dict.fromkeys(cases, (tag,))
 
 
-def judge(new: Told, old: Told, policy: Policy, **run: str) -> Verdict:
+def judge(new: ExampleSuite, old: ExampleSuite, policy: Policy, **run: str) -> Verdict:
     base: Run = run_of(old)
     return evaluate_gates(compare(replace(run_of(new), **run), base), policy)  # type: ignore[arg-type]
 
@@ -30,12 +30,12 @@ def problems(verdict: Verdict) -> list[tuple[str, str]]:
     return [(each.rule, each.value) for each in verdict.failed]
 
 
-def test_a_critical_case_that_is_no_longer_measured_is_not_green() -> None:
-    base = Told(scored(*[1.0] * 20), tags=tagged("c0", "c1"))
+def test_an_unmeasured_critical_case_is_not_green() -> None:
+    base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1"))
     assert judge(base, base, CRITICAL).exit_code == 0
     for broken in (ERROR, None):
         cases: dict[str, float | ErrorInfo | None] = {"e": broken}
-        run = Told({**scored(*[1.0] * 20), "c1": {**cases, "other": None}}, tags=tagged("c0", "c1"))
+        run = ExampleSuite({**scored(*[1.0] * 20), "c1": {**cases, "other": None}}, tags=tagged("c0", "c1"))
         found = judge(run, base, CRITICAL)
         assert found.exit_code == 3
         ((rule, value),) = problems(found)
@@ -43,28 +43,28 @@ def test_a_critical_case_that_is_no_longer_measured_is_not_green() -> None:
         assert value.startswith("c1 passed in the baseline, and met an error")
 
 
-def test_critical_cases_may_be_replaced_and_not_removed() -> None:
-    base = Told(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
+def test_critical_cases_can_be_replaced_but_not_removed() -> None:
+    base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
     cases = {f"c{at}": {"e": 1.0} for at in range(2, 20)}
-    fewer = Told(cases, tags=tagged("c2"))
+    fewer = ExampleSuite(cases, tags=tagged("c2"))
     found = judge(fewer, base, CRITICAL)
     assert (found.exit_code, problems(found)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
-    one = judge(Told({"c1": {"e": 1.0}, **cases}, tags=tagged("c1", "c2")), base, CRITICAL)
+    one = judge(ExampleSuite({"c1": {"e": 1.0}, **cases}, tags=tagged("c1", "c2")), base, CRITICAL)
     assert problems(one)[0][1] == "1 critical case of the baseline is gone: c0"
-    replaced = Told({**cases, "new-0": {"e": 1.0}, "new-1": {"e": 1.0}}, tags=tagged("c2", "new-0", "new-1"))
+    replaced = ExampleSuite({**cases, "new-0": {"e": 1.0}, "new-1": {"e": 1.0}}, tags=tagged("c2", "new-0", "new-1"))
     assert judge(replaced, base, CRITICAL).exit_code == 0
     assert judge(fewer, base, CRITICAL, selection="-k c2").exit_code == 0
 
 
-def test_a_change_cant_make_a_case_that_it_breaks_less_important() -> None:
-    base = Told(scored(*[1.0] * 20), tags=tagged("c0"))
-    untagged = Told(scored(0.0, *[1.0] * 19), tags=tagged("c1"))
+def test_a_change_cannot_lower_a_case_that_it_breaks() -> None:
+    base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0"))
+    untagged = ExampleSuite(scored(0.0, *[1.0] * 19), tags=tagged("c1"))
     found = judge(untagged, base, CRITICAL)
     assert (found.exit_code, problems(found)[0][0]) == (1, "critical case")
 
 
 def test_a_misspelled_tag_does_not_switch_the_limit_off() -> None:
-    run = Told(scored(*[1.0] * 20), tags=tagged("c0", tag="critcal"))
+    run = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", tag="critcal"))
     found = judge(run, run, CRITICAL)
     assert problems(found) == [
         ("limits apply", "fail_on_critical: no case has the tag 'critical'; the tags are critcal")
@@ -73,53 +73,55 @@ def test_a_misspelled_tag_does_not_switch_the_limit_off() -> None:
 
 
 def test_significantly_more_errors_than_in_the_baseline_are_not_green() -> None:
-    base = Told(scored(*[1.0] * 300))
+    base = ExampleSuite(scored(*[1.0] * 300))
     for errors, code in ((5, 0), (6, 3), (9, 3)):
-        run = Told(scored(*[ERROR] * errors, *[1.0] * (300 - errors)))
+        run = ExampleSuite(scored(*[ERROR] * errors, *[1.0] * (300 - errors)))
         found = judge(run, base, REGRESSION)
         assert found.exit_code == code, errors
         if code:
             value = f"{errors} of 300 cases newly meet an error, 0 don't any more"
             assert problems(found) == [("new errors", value)]
         assert judge(run, base, Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05))).exit_code == 0
-    flaky_base = Told(scored(*[1.0] * 100, *[ERROR] * 7, *[1.0] * 193))
-    assert judge(Told(scored(*[ERROR] * 7, *[1.0] * 293)), flaky_base, REGRESSION).exit_code == 0
+    flaky_base = ExampleSuite(scored(*[1.0] * 100, *[ERROR] * 7, *[1.0] * 193))
+    assert judge(ExampleSuite(scored(*[ERROR] * 7, *[1.0] * 293)), flaky_base, REGRESSION).exit_code == 0
 
 
 def test_few_more_errors_than_in_the_baseline_are_below_the_smallest_effect() -> None:
-    base, run = Told(scored(*[1.0] * 1000)), Told(scored(*[ERROR] * 9, *[1.0] * 991))
+    base, run = ExampleSuite(scored(*[1.0] * 1000)), ExampleSuite(scored(*[ERROR] * 9, *[1.0] * 991))
     assert judge(run, base, REGRESSION).exit_code == 0
     sharper = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True), criteria=Criteria(min_effect=0.005))
     assert judge(run, base, sharper).exit_code == 3
 
 
 def test_a_drop_in_too_few_pairs_is_neither_red_nor_green() -> None:
-    base = Told(scored(*[1.0] * 9))
+    base = ExampleSuite(scored(*[1.0] * 9))
     for limits in (Limits(fail_on_regression=True), Limits(max_drop={"*": 0.05})):
-        found = judge(Told(scored(*[0.0] * 9)), base, Policy(replace(limits, min_pass_rate=0.0)))
+        found = judge(ExampleSuite(scored(*[0.0] * 9)), base, Policy(replace(limits, min_pass_rate=0.0)))
         assert found.exit_code == 3
         ((_, value),) = problems(found)
         assert value.endswith("p = 0.002: 9 pairs are too few to decide, at least 10 are needed")
         assert "within noise" not in value
         (passed,) = [
             each.value
-            for each in judge(Told(scored(0.0, *[1.0] * 8)), base, Policy(replace(limits, min_pass_rate=0.0))).findings
+            for each in judge(
+                ExampleSuite(scored(0.0, *[1.0] * 8)), base, Policy(replace(limits, min_pass_rate=0.0))
+            ).findings
             if each.rule in ("drop", "regression")
         ]
         assert passed.endswith("9 pairs are too few to decide, at least 10 are needed")
 
 
 def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
-    suites = [Told(scored(*[1.0] * 6), id=f"s{at}") for at in range(5)]
-    broken = [Told(scored(*[0.0] * 6), id="s0"), *suites[1:]]
+    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{at}") for at in range(5)]
+    broken = [ExampleSuite(scored(*[0.0] * 6), id="s0"), *suites[1:]]
     policy = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True))
     one = evaluate_gates(compare(run_of(broken[0]), run_of(suites[0])), policy)
     five = evaluate_gates(compare(run_of(*broken), run_of(*suites)), policy)
     assert (one.exit_code, five.exit_code) == (3, 0)  # p = 0.0156 is significant in one row, not in five
 
 
-def test_few_drops_are_judged_by_their_exact_probability() -> None:
+def test_few_drops_have_an_exact_probability() -> None:
     # Without a change, five of five scores fall in 1 of 32 runs: more than half of alpha. Six of six in 1 of 64.
     for n, code in ((5, 0), (6, 3)):
-        found = judge(Told(scored(*[0.5] * n)), Told(scored(*[1.0] * n)), REGRESSION)
+        found = judge(ExampleSuite(scored(*[0.5] * n)), ExampleSuite(scored(*[1.0] * n)), REGRESSION)
         assert found.exit_code == code, n

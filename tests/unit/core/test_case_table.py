@@ -1,4 +1,4 @@
-"""Pairs of slices from the table of scores are those of the cases themselves."""
+"""Pairs of slices from the table of scores equal those of the cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def make_side(source: random.Random, cases: list[str], missing: float) -> Side:
     return Side(lambda: iter(means.items()), means, {}, errored)
 
 
-def test_a_table_pairs_the_cases_of_a_slice_as_their_sides_do() -> None:
+def test_a_table_pairs_the_cases_of_a_slice() -> None:
     source = random.Random(1)
     found = []
     for missing, base_missing in ((0.0, 0.0), (0.0, 0.3), (0.02, 0.3)) * 40:

@@ -1,4 +1,4 @@
-"""A run against its base: what belongs together, what is new, gone, or not to be compared."""
+"""A run compared with its baseline: pairs, new and removed rows, and rows that can't be compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, Told, compared, info, row_of, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, row_of, run_of, scored
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import RowLabel
@@ -16,8 +16,8 @@ from scoregate.core.event_values import EvaluatorInfo
 LOW, HIGH = [0.0] * 40, [1.0] * 40
 
 
-def told(scores: list[Any], **fields: Any) -> Told:
-    return Told(scored(*scores), **fields)
+def make_suite(scores: list[Any], **fields: Any) -> ExampleSuite:
+    return ExampleSuite(scored(*scores), **fields)
 
 
 @pytest.mark.parametrize(
@@ -30,38 +30,38 @@ def told(scores: list[Any], **fields: Any) -> Told:
         ([1.0, 0.0] * 20, [0.0, 1.0] * 20, RowLabel.NOISE),
     ],
 )
-def test_scores_that_moved_are_called_so(new: list[float], old: list[float], label: RowLabel) -> None:
-    row = row_of(told(new), told(old))
+def test_changed_scores_have_a_label(new: list[float], old: list[float], label: RowLabel) -> None:
+    row = row_of(make_suite(new), make_suite(old))
     assert (row.label, row.n) == (label, len(new))
     assert row.mean == sum(new) / len(new)
     assert row.base == sum(old) / len(old)
     assert row.delta == pytest.approx(row.mean - row.base)
 
 
-def test_where_less_is_better_the_labels_turn_round() -> None:
+def test_lower_is_better_swaps_labels() -> None:
     down = (info(higher_is_better=False),)
-    row = row_of(told(LOW, evaluators=down), told(HIGH, evaluators=down))
+    row = row_of(make_suite(LOW, evaluators=down), make_suite(HIGH, evaluators=down))
     assert (row.label, row.better, row.worse, row.gain) == (RowLabel.BETTER, 40, 0, 1.0)
     assert row.delta == -1.0
 
 
-def test_swapping_run_and_base_turns_the_sign_and_nothing_else() -> None:
+def test_swapping_run_and_base_changes_only_the_sign() -> None:
     chosen = random.Random(5)
     one, other = ([chosen.random() for _ in range(30)] for _ in range(2))
-    there, back = row_of(told(one), told(other)), row_of(told(other), told(one))
-    assert there.delta == pytest.approx(-(back.delta or 0))
-    assert there.p == pytest.approx(back.p)
-    assert (there.better, there.worse) == (back.worse, back.better)
+    forward, backward = row_of(make_suite(one), make_suite(other)), row_of(make_suite(other), make_suite(one))
+    assert forward.delta == pytest.approx(-(backward.delta or 0))
+    assert forward.p == pytest.approx(backward.p)
+    assert (forward.better, forward.worse) == (backward.worse, backward.better)
 
 
 def test_without_a_base_every_row_is_new() -> None:
-    comparison = compare(run_of(told(HIGH)), None, "no run of main was found")
+    comparison = compare(run_of(make_suite(HIGH)), None, "no run of main was found")
     assert [(row.label, row.mean, row.reason) for row in comparison.rows] == [(RowLabel.NEW, 1.0, "no baseline yet")]
     assert comparison.base_note == "no run of main was found"
 
 
-def test_without_a_base_a_row_without_a_score_gives_the_reason() -> None:
-    silent, battle = told(HIGH[:2]), EvaluatorInfo("b", battles=True)
+def test_without_a_base_an_unscored_row_has_a_reason() -> None:
+    silent, battle = make_suite(HIGH[:2]), EvaluatorInfo("b", battles=True)
     rows = compare(run_of(replace(silent, evaluators=(*silent.evaluators, EvaluatorInfo("n"), battle))), None).rows
     assert {row.evaluator: (row.label, row.reason) for row in rows if row.evaluator != "e"} == {
         "n": (RowLabel.UNMEASURABLE, "no case has a score"),
@@ -69,8 +69,8 @@ def test_without_a_base_a_row_without_a_score_gives_the_reason() -> None:
     }
 
 
-def test_a_suite_that_the_base_lacks_is_new() -> None:
-    comparison = compare(run_of(told(HIGH, id="fresh"), told(HIGH)), run_of(told(HIGH)))
+def test_a_suite_missing_in_the_base_is_new() -> None:
+    comparison = compare(run_of(make_suite(HIGH, id="fresh"), make_suite(HIGH)), run_of(make_suite(HIGH)))
     assert [(row.suite, row.label) for row in comparison.rows] == [
         ("fresh", RowLabel.NEW),
         ("demo", RowLabel.UNCHANGED),
@@ -78,15 +78,15 @@ def test_a_suite_that_the_base_lacks_is_new() -> None:
     assert comparison.gone == ()
 
 
-def test_a_suite_that_is_gone_is_told() -> None:
-    comparison = compare(run_of(told(HIGH)), run_of(told(HIGH), told(LOW, id="old")))
+def test_a_removed_suite_is_reported() -> None:
+    comparison = compare(run_of(make_suite(HIGH)), run_of(make_suite(HIGH), make_suite(LOW, id="old")))
     assert comparison.gone == ("old",)
     assert [(row.label, row.base) for row in comparison.rows_of("old")] == [(RowLabel.REMOVED, 0.0)]
 
 
-def test_an_evaluator_that_is_new_or_gone_has_a_row() -> None:
-    new = Told({"c0": {"a": 1.0, "b": 0.5}}, evaluators=[info("a"), info("b")])
-    old = Told({"c0": {"a": 1.0, "c": 0.25}}, evaluators=[info("a"), info("c")])
+def test_a_new_or_removed_evaluator_has_a_row() -> None:
+    new = ExampleSuite({"c0": {"a": 1.0, "b": 0.5}}, evaluators=[info("a"), info("b")])
+    old = ExampleSuite({"c0": {"a": 1.0, "c": 0.25}}, evaluators=[info("a"), info("c")])
     rows = {row.evaluator: (row.label, row.mean, row.base) for row in compared(new, old).rows}
     assert rows["b"] == (RowLabel.NEW, 0.5, None)
     assert rows["c"] == (RowLabel.REMOVED, None, 0.25)
@@ -108,14 +108,14 @@ BASE = {"source": "s1", "prompt": "p1", "parameters": "a1", "model": "gpt-x"}
     ],
 )
 def test_another_evaluator_under_the_same_id_is_not_compared(change: dict[str, str], reason: str) -> None:
-    new, old = told(HIGH, evaluators=[info(**{**BASE, **change})]), told(LOW, evaluators=[info(**BASE)])
+    new, old = make_suite(HIGH, evaluators=[info(**{**BASE, **change})]), make_suite(LOW, evaluators=[info(**BASE)])
     row = row_of(new, old)
     assert (row.label, row.reason, row.mean, row.base) == (RowLabel.NOT_COMPARABLE, reason, 1.0, 0.0)
     assert (row.delta, row.p) == (None, None)
 
 
 def test_another_direction_is_not_compared() -> None:
-    row = row_of(told(HIGH, evaluators=[info(higher_is_better=False)]), told(LOW, evaluators=[info()]))
+    row = row_of(make_suite(HIGH, evaluators=[info(higher_is_better=False)]), make_suite(LOW, evaluators=[info()]))
     assert (row.label, "direction" in row.reason) == (RowLabel.NOT_COMPARABLE, True)
 
 
@@ -127,56 +127,56 @@ def test_another_direction_is_not_compared() -> None:
         (info(source="s1"), info(parameters="a1"), True),
     ],
 )
-def test_what_is_not_known_to_differ_is_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
-    row = row_of(told(HIGH, evaluators=[new]), told(LOW, evaluators=[old]))
+def test_unknown_fingerprints_are_compared(new: EvaluatorInfo, old: EvaluatorInfo, checked: bool) -> None:
+    row = row_of(make_suite(HIGH, evaluators=[new]), make_suite(LOW, evaluators=[old]))
     assert (row.label, row.checked) == (RowLabel.BETTER, checked)
 
 
 def test_pairs_with_an_error_are_dropped_and_counted() -> None:
     new, old = [*HIGH, ERROR, 1.0, None], [*LOW, 1.0, ERROR, 1.0]
-    row = row_of(told(new), told(old))
+    row = row_of(make_suite(new), make_suite(old))
     assert (row.n, row.dropped) == (40, 2)
     assert row.mean == 1.0
 
 
-def test_an_error_of_fn_drops_the_pair_too() -> None:
-    new = Told({**scored(*HIGH), "c40": ERROR})
-    row = row_of(new, told([*LOW, 1.0]))
+def test_a_task_error_drops_the_pair() -> None:
+    new = ExampleSuite({**scored(*HIGH), "c40": ERROR})
+    row = row_of(new, make_suite([*LOW, 1.0]))
     assert (row.n, row.dropped) == (40, 1)
 
 
 def test_with_too_many_errors_a_row_is_unmeasurable() -> None:
-    row = row_of(told([*HIGH, *[ERROR] * 5]), told([*LOW, *[1.0] * 5]))
+    row = row_of(make_suite([*HIGH, *[ERROR] * 5]), make_suite([*LOW, *[1.0] * 5]))
     assert (row.label, row.n, row.dropped) == (RowLabel.UNMEASURABLE, 40, 5)
 
 
 def test_without_any_score_a_row_is_unmeasurable() -> None:
-    row = row_of(told([ERROR] * 12), told(HIGH))
+    row = row_of(make_suite([ERROR] * 12), make_suite(HIGH))
     assert (row.label, row.base) == (RowLabel.UNMEASURABLE, 1.0)
 
 
-def test_cases_without_a_counterpart_are_counted_and_left_out() -> None:
-    new = Told({**scored(*HIGH), "extra": {"e": 0.0}, "more": {"e": 0.0}})
-    old = Told({**scored(*LOW), "former": {"e": 1.0}})
+def test_cases_without_a_pair_are_counted_and_excluded() -> None:
+    new = ExampleSuite({**scored(*HIGH), "extra": {"e": 0.0}, "more": {"e": 0.0}})
+    old = ExampleSuite({**scored(*LOW), "former": {"e": 1.0}})
     row = row_of(new, old)
     assert (row.n, row.added, row.removed, row.delta) == (40, 2, 1, 1.0)
 
 
-def test_cases_that_changed_under_their_hash_are_counted() -> None:
-    new = told(HIGH, digests={"c0": "x", "c1": "y", "c2": "", "c3": "z"})
-    old = told(LOW, digests={"c0": "x", "c1": "n", "c2": "m"})
+def test_cases_changed_under_one_hash_are_counted() -> None:
+    new = make_suite(HIGH, digests={"c0": "x", "c1": "y", "c2": "", "c3": "z"})
+    old = make_suite(LOW, digests={"c0": "x", "c1": "n", "c2": "m"})
     assert row_of(new, old).changed == 1
 
 
-def test_with_no_case_in_common_nothing_is_called() -> None:
-    row = row_of(told(HIGH), Told({f"other{at}": {"e": 1.0} for at in range(40)}))
+def test_without_common_cases_no_label_is_given() -> None:
+    row = row_of(make_suite(HIGH), ExampleSuite({f"other{at}": {"e": 1.0} for at in range(40)}))
     assert row.label not in (RowLabel.BETTER, RowLabel.WORSE, RowLabel.UNCHANGED)
     assert (row.n, row.added, row.removed) == (0, 40, 40)
 
 
-def test_cases_that_flipped_are_found() -> None:
-    new = Told({"a": {"e": 0.0}, "b": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": ERROR}, "n": {"e": 0.0}})
-    old = Told({"b": {"e": 0.0}, "a": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": 1.0}})
+def test_flipped_cases_are_found() -> None:
+    new = ExampleSuite({"a": {"e": 0.0}, "b": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": ERROR}, "n": {"e": 0.0}})
+    old = ExampleSuite({"b": {"e": 0.0}, "a": {"e": 1.0}, "c": {"e": 1.0}, "d": {"e": 1.0}})
     comparison = compared(new, old)
     hashes = comparison.run.suites[0].columns.hashes
     assert [hashes[flip.row] for flip in comparison.newly_failing] == ["a"]
@@ -187,7 +187,9 @@ def test_cases_that_flipped_are_found() -> None:
 
 def test_suites_that_share_an_id_pair_by_their_file() -> None:
     one, two = {"script": "evals/one.py"}, {"script": "evals/two.py"}
-    comparison = compare(run_of(told(HIGH, **one), told(LOW, **two)), run_of(told(LOW, **two), told(HIGH, **one)))
+    comparison = compare(
+        run_of(make_suite(HIGH, **one), make_suite(LOW, **two)), run_of(make_suite(LOW, **two), make_suite(HIGH, **one))
+    )
     assert [(row.suite, row.label) for row in comparison.rows] == [
         ("demo (evals/one.py)", RowLabel.UNCHANGED),
         ("demo (evals/two.py)", RowLabel.UNCHANGED),
@@ -195,22 +197,25 @@ def test_suites_that_share_an_id_pair_by_their_file() -> None:
 
 
 def test_a_suite_that_moved_to_another_file_keeps_its_base() -> None:
-    comparison = compare(run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="old.py")))
+    comparison = compare(run_of(make_suite(HIGH, script="new.py")), run_of(make_suite(HIGH, script="old.py")))
     assert [row.label for row in comparison.rows] == [RowLabel.UNCHANGED]
     assert comparison.gone == ()
 
 
-def test_suites_that_cannot_be_told_apart_are_not_paired() -> None:
+def test_indistinguishable_suites_are_not_paired() -> None:
     comparison = compare(
-        run_of(told(HIGH, script="new.py")), run_of(told(HIGH, script="a.py"), told(HIGH, script="b.py"))
+        run_of(make_suite(HIGH, script="new.py")),
+        run_of(make_suite(HIGH, script="a.py"), make_suite(HIGH, script="b.py")),
     )
     assert comparison.rows[0].label is RowLabel.NEW
     assert len(comparison.gone) == 2
 
 
-def test_suites_of_one_command_pair_by_their_number_whatever_its_flags() -> None:
+def test_suites_of_a_command_pair_by_number_despite_flags() -> None:
     new, old = {"script": "bash suite.sh --fast"}, {"script": "bash suite.sh"}
-    comparison = compare(run_of(told(HIGH, **new), told(LOW, **new)), run_of(told(HIGH, **old), told(LOW, **old)))
+    comparison = compare(
+        run_of(make_suite(HIGH, **new), make_suite(LOW, **new)), run_of(make_suite(HIGH, **old), make_suite(LOW, **old))
+    )
     assert [(row.suite, row.label) for row in comparison.rows] == [
         ("demo", RowLabel.UNCHANGED),
         ("demo #2", RowLabel.UNCHANGED),
@@ -220,7 +225,10 @@ def test_suites_of_one_command_pair_by_their_number_whatever_its_flags() -> None
 
 def test_combinations_of_a_grid_search_pair_by_their_parameters() -> None:
     cold, hot = {"params": {"t": 0}}, {"params": {"t": 1}}
-    comparison = compare(run_of(told(HIGH, **hot), told(LOW, **cold)), run_of(told(LOW, **cold), told(HIGH, **hot)))
+    comparison = compare(
+        run_of(make_suite(HIGH, **hot), make_suite(LOW, **cold)),
+        run_of(make_suite(LOW, **cold), make_suite(HIGH, **hot)),
+    )
     assert [(row.suite, row.label) for row in comparison.rows] == [
         ("demo [t=1]", RowLabel.UNCHANGED),
         ("demo [t=0]", RowLabel.UNCHANGED),

@@ -9,7 +9,7 @@ from statistics import stdev
 
 import pytest
 from scipy import stats
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.comparison import compare
 from scoregate.core.comparison_rows import Row, RowLabel
@@ -31,40 +31,40 @@ PROMPT = Dependency("file", "prompt.md", "a1")
 FLAT = [1.0, 0.0] * 50
 
 
-def depends(*uses: Dependency, name: str = "evals/demo.py", **fields: object) -> RunDependencies:
+def make_dependencies(*uses: Dependency, name: str = "evals/demo.py", **fields: object) -> RunDependencies:
     script = ScriptDependencies(name, "launch", tuple(range(len(uses))), **fields)  # type: ignore[arg-type]
     return RunDependencies(uses, (script,), {"uv.lock": "1"}, {".csv": "2"})
 
 
-def recorded(scores: Sequence[float], commit: str = "base", *uses: Dependency, finished: float = 1.0) -> Run:
-    """A run that recorded what its one suite depends on."""
+def make_run(scores: Sequence[float], commit: str = "base", *uses: Dependency, finished: float = 1.0) -> Run:
+    """A run with the recorded dependencies of its one suite."""
     return replace(
-        run_of(Told(scored(*scores))),
+        run_of(ExampleSuite(scored(*scores))),
         id=f"run {commit}",
         commit=commit,
         finished=finished,
         conditions=Conditions("code", "settings"),
-        dependencies=depends(*(uses or (PROMPT,))),
+        dependencies=make_dependencies(*(uses or (PROMPT,))),
     )
 
 
-def row(new: Run, base: Run, *earlier: Run) -> Row:
+def compare_row(new: Run, base: Run, *earlier: Run) -> Row:
     (found,) = compare(new, base, earlier=earlier).rows
     return found
 
 
 def test_the_same_uses_have_the_same_digest() -> None:
-    base = recorded(FLAT)
+    base = make_run(FLAT)
     state = digest_states(base)
     assert list(state) == ["evals/demo.py"]
     other = Dependency("file", "z.md", "b")
-    assert digest_states(recorded(FLAT, "x", PROMPT, other)) == digest_states(recorded(FLAT, "y", other, PROMPT))
-    assert digest_states(recorded(FLAT, "x", PROMPT, other)) != state
-    native = depends(PROMPT, native="polars")
+    assert digest_states(make_run(FLAT, "x", PROMPT, other)) == digest_states(make_run(FLAT, "y", other, PROMPT))
+    assert digest_states(make_run(FLAT, "x", PROMPT, other)) != state
+    native = make_dependencies(PROMPT, native="polars")
     changed = (
-        replace(base, dependencies=depends(Dependency("file", "prompt.md", "a2"))),
+        replace(base, dependencies=make_dependencies(Dependency("file", "prompt.md", "a2"))),
         replace(base, dependencies=replace(base.dependencies, shared={"uv.lock": "2"})),
-        replace(base, dependencies=depends(PROMPT, modules=("app",))),
+        replace(base, dependencies=make_dependencies(PROMPT, modules=("app",))),
         replace(base, dependencies=native),
         replace(base, conditions=Conditions("code", "other")),
         replace(base, version="1"),
@@ -75,28 +75,28 @@ def test_the_same_uses_have_the_same_digest() -> None:
     assert digest_states(replace(base, conditions=Conditions("other code", "settings"))) == state
 
 
-def test_what_is_unknown_has_no_digest() -> None:
+def test_unknown_uses_have_no_digest() -> None:
     unknown = (
-        depends(Dependency("file", "prompt.md", "?")),
-        depends(PROMPT, unknown="it starts processes"),
-        replace(depends(PROMPT), shared={"uv.lock": "?"}),
-        replace(depends(PROMPT, native="polars"), data={".csv": "?"}),
+        make_dependencies(Dependency("file", "prompt.md", "?")),
+        make_dependencies(PROMPT, unknown="it starts processes"),
+        replace(make_dependencies(PROMPT), shared={"uv.lock": "?"}),
+        replace(make_dependencies(PROMPT, native="polars"), data={".csv": "?"}),
         RunDependencies(),
     )
     for each in unknown:
-        assert digest_states(replace(recorded(FLAT), dependencies=each)) == {}
-    assert digest_states(replace(recorded(FLAT), conditions=None)) == {}
+        assert digest_states(replace(make_run(FLAT), dependencies=each)) == {}
+    assert digest_states(replace(make_run(FLAT), conditions=None)) == {}
 
 
 def test_only_unchanged_suites_of_whole_runs_count() -> None:
-    base, earlier = recorded(FLAT), recorded(FLAT, "old")
+    base, earlier = make_run(FLAT), make_run(FLAT, "old")
     chosen = select_unchanged(earlier, base)
     assert chosen is not None
     assert chosen.suites[0].columns.scores["e"] == earlier.suites[0].columns.scores["e"]
     assert len(chosen.suites[0].columns.durations_ms) == 0
     (suite,) = earlier.suites
     spoiled = (
-        recorded(FLAT, "old", Dependency("file", "prompt.md", "a2")),
+        make_run(FLAT, "old", Dependency("file", "prompt.md", "a2")),
         replace(earlier, suites=(replace(suite, complete=False),)),
         replace(earlier, suites=(replace(suite, carried=CarriedFrom("x", "main@x")),)),
         replace(earlier, id=base.id),
@@ -108,30 +108,30 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
 
 
 def test_earlier_runs_count_as_repeats_of_the_base() -> None:
-    base = recorded([1.0] * 100)
-    new = recorded([1.0] * 92 + [0.0] * 8, "new")
-    past = [found for at in range(4) if (found := select_unchanged(recorded([1.0] * 100, f"c{at}"), base))]
-    alone, pooled = row(new, base), row(new, base, *past)
+    base = make_run([1.0] * 100)
+    new = make_run([1.0] * 92 + [0.0] * 8, "new")
+    past = [found for at in range(4) if (found := select_unchanged(make_run([1.0] * 100, f"c{at}"), base))]
+    alone, pooled = compare_row(new, base), compare_row(new, base, *past)
     assert (alone.base_runs, pooled.base_runs) == (1, 5)
     assert alone.delta == pooled.delta == pytest.approx(-0.08)
-    lucky = recorded([1.0] * 100)
+    lucky = make_run([1.0] * 100)
     usual = [
         found
         for at in range(4)
-        if (found := select_unchanged(recorded([1.0] * (88 + at) + [0.0] * (12 - at), f"c{at}"), lucky))
+        if (found := select_unchanged(make_run([1.0] * (88 + at) + [0.0] * (12 - at), f"c{at}"), lucky))
     ]
-    assert row(new, lucky).label is RowLabel.WORSE
-    assert row(new, lucky, *usual).label is RowLabel.NOISE
+    assert compare_row(new, lucky).label is RowLabel.WORSE
+    assert compare_row(new, lucky, *usual).label is RowLabel.NOISE
 
 
-def test_without_the_past_nothing_differs() -> None:
-    new, base = recorded([1.0] * 92 + [0.0] * 8, "new"), with_history(recorded([1.0] * 100), [0.5, 0.9] * 5)
+def test_without_history_nothing_differs() -> None:
+    new, base = make_run([1.0] * 92 + [0.0] * 8, "new"), with_history(make_run([1.0] * 100), [0.5, 0.9] * 5)
     assert compare(new, base).rows == compare(new, replace(base, history=History())).rows
 
 
-def test_cases_in_quarantine_are_left_out() -> None:
-    base = recorded(FLAT)
-    earlier = select_unchanged(recorded(FLAT, "old"), base)
+def test_cases_in_quarantine_are_excluded() -> None:
+    base = make_run(FLAT)
+    earlier = select_unchanged(make_run(FLAT, "old"), base)
     assert earlier is not None
     (suite,) = leave_out_cases(earlier, {("demo", "c0"), ("other", "c1")}).suites
     assert suite.columns.hashes == [f"c{at}" for at in range(1, 100)]
@@ -140,7 +140,7 @@ def test_cases_in_quarantine_are_left_out() -> None:
 
 
 def with_history(base: Run, means: Sequence[float], state: str = "", made_by: str = "") -> Run:
-    """A base after runs with these means, in its own state by default."""
+    """A base after runs with these means, by default in the same state."""
     own = state or digest_states(base)["evals/demo.py"]
     runs = tuple(PastRun(f"run {at}", float(at), SuiteMetrics(), commit=f"c{at}") for at in range(len(means)))
     suite = SuiteHistory(
@@ -152,7 +152,7 @@ def with_history(base: Run, means: Sequence[float], state: str = "", made_by: st
 
 
 def test_means_of_runs_in_the_same_state() -> None:
-    base = recorded(FLAT)
+    base = make_run(FLAT)
     states, (suite,) = digest_states(base), base.suites
     assert collect_run_means(with_history(base, [0.1, 0.2]), suite, states) == {"e": [0.1, 0.2, 0.5]}
     assert collect_run_means(with_history(base, [0.1] * 20), suite, states) == {"e": [*[0.1] * 19, 0.5]}
@@ -161,25 +161,25 @@ def test_means_of_runs_in_the_same_state() -> None:
     assert collect_run_means(with_history(base, [0.1]), suite, {}) == {}
 
 
-def test_a_history_knows_the_states() -> None:
-    base = recorded(FLAT, "one")
+def test_a_history_has_states() -> None:
+    base = make_run(FLAT, "one")
     state = digest_states(base)["evals/demo.py"]
     first = history_after(base)
     assert first.suites["demo"].states == (state,)
-    second = replace(recorded(FLAT, "two", Dependency("file", "b", ""), finished=2.0), history=first)
-    third = replace(run_of(Told(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
+    second = replace(make_run(FLAT, "two", Dependency("file", "b", ""), finished=2.0), history=first)
+    third = replace(run_of(ExampleSuite(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
     states = history_after(third).suites["demo"].states
     assert (states[0], states[2]) == (state, None)
     assert states[1] not in (None, state)
     assert merge_histories(history_after(third), first).suites["demo"].states == states
-    assert history_after(run_of(Told(scored(*FLAT)))).suites["demo"].states == ()
+    assert history_after(run_of(ExampleSuite(scored(*FLAT)))).suites["demo"].states == ()
 
 
-def test_runs_that_move_widen_the_comparison() -> None:
-    new = recorded([1.0] * 30 + [0.0] * 70, "new")
+def test_movement_of_runs_widens_the_interval() -> None:
+    new = make_run([1.0] * 30 + [0.0] * 70, "new")
     means = [0.4, 0.6, 0.45, 0.55, 0.5, 0.35, 0.65, 0.5, 0.48]
-    base = with_history(recorded([1.0] * 50 + [0.0] * 50), means)
-    plain, wide = compare(new, base).rows[0], row(new, base)
+    base = with_history(make_run([1.0] * 50 + [0.0] * 50), means)
+    plain, wide = compare(new, base).rows[0], compare_row(new, base)
     assert (plain.label, wide.label) == (RowLabel.WORSE, RowLabel.NOISE)
     assert plain.movement is None
     assert wide.movement is not None
@@ -191,9 +191,9 @@ def test_runs_that_move_widen_the_comparison() -> None:
     assert wide.p == pytest.approx(2 * stats.t.sf(0.2 / error, 9))
     assert wide.low == pytest.approx(-0.2 - stats.t.isf(0.025, 9) * error)
     assert wide.detectable == pytest.approx((stats.t.isf(0.025, 9) + stats.t.isf(0.2, 9)) * error)
-    four = with_history(recorded([1.0] * 50 + [0.0] * 50), [0.3, 0.7, 0.4])
-    assert row(new, four).movement is None
-    assert row(new, four).p == plain.p
+    four = with_history(make_run([1.0] * 50 + [0.0] * 50), [0.3, 0.7, 0.4])
+    assert compare_row(new, four).movement is None
+    assert compare_row(new, four).p == plain.p
 
 
 def test_cases_that_vary_explain_means_that_vary() -> None:
@@ -216,14 +216,16 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
 def test_shards_of_a_script_have_one_digest() -> None:
     other = Dependency("file", "other.md", "b2")
     name = "evals/demo.py"
-    both = merge_shard_dependencies([(depends(PROMPT), [name]), (depends(other), [name])])
+    both = merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (make_dependencies(other), [name])])
     assert [[both.table[use] for use in each.uses] for each in both.find_scripts(name)] == [[PROMPT], [other]]
-    swapped = merge_shard_dependencies([(depends(other), [name]), (depends(PROMPT), [name])])
-    states = [digest_states(replace(recorded(FLAT), dependencies=each)) for each in (both, swapped, depends(PROMPT))]
+    swapped = merge_shard_dependencies([(make_dependencies(other), [name]), (make_dependencies(PROMPT), [name])])
+    states = [
+        digest_states(replace(make_run(FLAT), dependencies=each)) for each in (both, swapped, make_dependencies(PROMPT))
+    ]
     assert states[0] == states[1] != states[2]
-    lacking = merge_shard_dependencies([(depends(PROMPT), [name]), (RunDependencies(), [name])])
+    lacking = merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (RunDependencies(), [name])])
     assert [each.unknown for each in lacking.find_scripts(name)] == ["", "a shard did not record it"]
-    assert digest_states(replace(recorded(FLAT), dependencies=lacking)) == {}
-    elsewhere = replace(depends(other), shared={"uv.lock": "2"})
-    assert not merge_shard_dependencies([(depends(PROMPT), [name]), (elsewhere, [name])]).is_recorded
+    assert digest_states(replace(make_run(FLAT), dependencies=lacking)) == {}
+    elsewhere = replace(make_dependencies(other), shared={"uv.lock": "2"})
+    assert not merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (elsewhere, [name])]).is_recorded
     assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded

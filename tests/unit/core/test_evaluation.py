@@ -17,20 +17,20 @@ bound = st.none() | unit | st.floats(allow_nan=False, allow_infinity=False) | st
 bounds = st.fixed_dictionaries({"lt": bound, "lte": bound, "gt": bound, "gte": bound})
 
 
-def oracle(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
-    """As the documents say it: every bound that is given must hold."""
-    said = [
+def reference(score: float, lt: Any, lte: Any, gt: Any, gte: Any) -> bool | None:
+    """The documented rule: every given bound must hold."""
+    results = [
         *([score < lt] if lt is not None else []),
         *([score <= lte] if lte is not None else []),
         *([score > gt] if gt is not None else []),
         *([score >= gte] if gte is not None else []),
     ]
-    return all(said) if said else None
+    return all(results) if results else None
 
 
 @given(unit, bounds)
-def test_a_threshold_holds_when_every_bound_does(score: float, given_bounds: dict[str, Any]) -> None:
-    expected = oracle(score, **given_bounds)
+def test_a_threshold_needs_every_bound(score: float, given_bounds: dict[str, Any]) -> None:
+    expected = reference(score, **given_bounds)
     assert Threshold(**given_bounds).holds(score) is expected
     assert Evaluation(score, Threshold(**given_bounds)).passed is expected
 
@@ -67,7 +67,7 @@ def test_a_bound_is_a_finite_number(name: str, value: Any) -> None:
         (Threshold(), ""),
     ],
 )
-def test_a_threshold_reads_as_a_sentence(threshold: Threshold, text: str) -> None:
+def test_a_threshold_prints_a_sentence(threshold: Threshold, text: str) -> None:
     assert str(threshold) == text
 
 
@@ -77,7 +77,7 @@ def test_bounds_of_any_kind_of_number_are_alike() -> None:
 
 
 @pytest.mark.parametrize("value", [True, "1", None, 1j, [1], object()])
-def test_what_is_no_number_is_named(value: Any) -> None:
+def test_invalid_numbers_are_named(value: Any) -> None:
     with pytest.raises(TypeError, match="the limit must be a number, not"):
         require_number(value, "the limit")
 

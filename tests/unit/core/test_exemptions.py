@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.pipeline import GateResult, judge_run
@@ -36,59 +36,61 @@ FLAKY = QuarantinedCases("bo", "the clock", "2026-12-31", case="flaky*", place="
 INFO = (EvaluatorInfo("accuracy"), EvaluatorInfo("tone"))
 
 
-def suite(low: range, *more: Trial, threshold: bool = False) -> Told:
-    """Forty cases, of which those in `low` have a bad accuracy."""
+def suite(low: range, *more: Trial, threshold: bool = False) -> ExampleSuite:
+    """Forty cases; those in `low` have a low accuracy."""
     limits = {} if threshold else {"threshold": None}
     trials = [
         Trial(f"c{at}", [Score("accuracy", float(at not in low), **limits), Score("tone", 1.0, **limits)])  # type: ignore[arg-type]
         for at in range(40)
     ]
-    return Told("demo", [*trials, *more], INFO)
+    return ExampleSuite("demo", [*trials, *more], INFO)
 
 
-def judged(now: Told, before: Told | None, *, settings: Settings | None = None, **exempt: object) -> GateResult:
+def gate_result(
+    now: ExampleSuite, before: ExampleSuite | None, *, settings: Settings | None = None, **exempt: object
+) -> GateResult:
     base = Baseline(None if before is None else make_base(before), "")
-    made = Exemptions(today=TODAY, **exempt)  # type: ignore[arg-type]
-    return judge_run(make_run(now), base, settings or Settings(fail_on_regression=True), exemptions=made)
+    exemptions = Exemptions(today=TODAY, **exempt)  # type: ignore[arg-type]
+    return judge_run(make_run(now), base, settings or Settings(fail_on_regression=True), exemptions=exemptions)
 
 
 def view_of(result: GateResult) -> ReportView:
     return build_view(result.comparison, result.verdict, CONTEXT)
 
 
-def states(result: GateResult) -> list[ExemptionState]:
+def list_states(result: GateResult) -> list[ExemptionState]:
     return [each.state for each in view_of(result).exemptions]
 
 
 def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
     small, large = suite(range(10)), suite(range(20))
-    assert judged(small, suite(range(0))).exit_code == 1
-    accepted = judged(small, suite(range(0)), accepted=(DROP,))
+    assert gate_result(small, suite(range(0))).exit_code == 1
+    accepted = gate_result(small, suite(range(0)), accepted=(DROP,))
     assert accepted.exit_code == 0
-    assert states(accepted) == [ExemptionState.ACCEPTED]
+    assert list_states(accepted) == [ExemptionState.ACCEPTED]
     (finding,) = (each for each in accepted.verdict.findings if each.evaluator == "accuracy")
     assert finding.conclusion is Conclusion.PASSED
     assert finding.value.startswith("−0.250 [")
     assert "until 2026-12-31 by ana: the new parser" in finding.value
     assert "corrected" not in finding.value
     assert view_of(accepted).title.endswith("; 1 regression accepted")
-    exceeded = judged(large, suite(range(0)), accepted=(DROP,))
-    assert (exceeded.exit_code, states(exceeded)) == (1, [ExemptionState.EXCEEDED])
+    exceeded = gate_result(large, suite(range(0)), accepted=(DROP,))
+    assert (exceeded.exit_code, list_states(exceeded)) == (1, [ExemptionState.EXCEEDED])
     assert "more than the 0.300 that is accepted until 2026-12-31" in exceeded.verdict.failed[0].value
-    slightly = judged(large, suite(range(0)), accepted=(replace(DROP, at_most=0.29999),))
+    slightly = gate_result(large, suite(range(0)), accepted=(replace(DROP, at_most=0.29999),))
     assert "more than the 0.29999 that is accepted" in slightly.verdict.failed[0].value
 
 
 def test_the_limits_of_drops_and_of_slices_follow_the_entry() -> None:
     settings = Settings(max_drop={"*": 0.1}, max_slice_drop={"lang=*": 0.1})
 
-    def spoken(low: range) -> Told:
-        told = suite(low)
-        return replace(told, trials=[replace(each, input={"lang": "fr"}) for each in told.trials])
+    def spoken(low: range) -> ExampleSuite:
+        new = suite(low)
+        return replace(new, trials=[replace(each, input={"lang": "fr"}) for each in new.trials])
 
-    failed = judged(spoken(range(10)), spoken(range(0)), settings=settings)
+    failed = gate_result(spoken(range(10)), spoken(range(0)), settings=settings)
     assert {each.rule for each in failed.verdict.failed} == {"drop", "slice drop"}
-    accepted = judged(spoken(range(10)), spoken(range(0)), settings=settings, accepted=(DROP,))
+    accepted = gate_result(spoken(range(10)), spoken(range(0)), settings=settings, accepted=(DROP,))
     assert accepted.exit_code == 0, accepted.verdict.failed
     assert not [each for each in accepted.verdict.findings if each.uncertain]
 
@@ -98,8 +100,8 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
         (TODAY, 0, ExemptionState.ACCEPTED),
         ("2026-11-22", 1, ExemptionState.EXPIRED),
     ):
-        result = judged(suite(range(10)), suite(range(0)), accepted=(replace(DROP, until=until),))
-        assert (result.exit_code, states(result)) == (exit_code, [state])
+        result = gate_result(suite(range(10)), suite(range(0)), accepted=(replace(DROP, until=until),))
+        assert (result.exit_code, list_states(result)) == (exit_code, [state])
     assert "expired on 2026-11-22" in "".join(markdown.render(view_of(result)))
     brief = StringIO()
     Console(width=200, file=brief).print(*console.render_brief(view_of(result)))
@@ -108,16 +110,16 @@ def test_the_last_day_counts_and_the_day_after_does_not() -> None:
 
 def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_data() -> None:
     other = replace(DROP, evaluator="accuracies")
-    result = judged(suite(range(0)), suite(range(0)), accepted=(DROP, other))
-    assert states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
+    result = gate_result(suite(range(0)), suite(range(0)), accepted=(DROP, other))
+    assert list_states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
     assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
-    assert judged(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
+    assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
     again = judge_run(filtered, Baseline(None, ""), Settings(), exemptions=Exemptions((other,), today=TODAY))
-    assert states(again) == []
+    assert list_states(again) == []
 
 
-def test_an_accepted_row_is_a_family_of_its_own() -> None:
+def test_an_accepted_row_has_its_own_family() -> None:
     def row(p: float, entry: AcceptedRegression | None = None) -> Row:
         return Row(
             *("s", "e", RowLabel.NOISE), delta=-0.1, better=1, worse=9, p=p, p_worse=p / 2, p_better=1 - p / 2,
@@ -138,50 +140,50 @@ def test_an_accepted_row_is_a_family_of_its_own() -> None:
 def test_the_entry_that_accepts_most_covers_a_row() -> None:
     less = replace(DROP, at_most=0.05, suite="d*", until="2027-12-31")
     for entries in ((less, DROP), (DROP, less)):
-        assert judged(suite(range(10)), suite(range(0)), accepted=entries).exit_code == 0
+        assert gate_result(suite(range(10)), suite(range(0)), accepted=entries).exit_code == 0
 
 
-def critical(name: str, score: float) -> Trial:
+def critical_case(name: str, score: float) -> Trial:
     return Trial(name, [Score("accuracy", score)], tags=("critical",), name=f"the {name}")
 
 
 def test_an_entry_for_a_case_accepts_only_that_critical_case() -> None:
     case = AcceptedRegression("demo", "2026-12-31", "known", "ana", case="t[1]", place="a.toml:1")
     settings = Settings(fail_on_critical=True, min_pass_rate=0)
-    before = suite(range(0), critical("t[1]", 1), critical("t2", 1))
-    now = suite(range(0), critical("t[1]", 0), critical("t2", 1))
-    assert judged(now, before, settings=settings).exit_code == 1
-    accepted = judged(now, before, settings=settings, accepted=(case,))
-    assert (accepted.exit_code, states(accepted)) == (0, [ExemptionState.ACCEPTED])
-    both = suite(range(0), critical("t[1]", 0), critical("t2", 0))
-    result = judged(both, before, settings=settings, accepted=(case,))
+    before = suite(range(0), critical_case("t[1]", 1), critical_case("t2", 1))
+    now = suite(range(0), critical_case("t[1]", 0), critical_case("t2", 1))
+    assert gate_result(now, before, settings=settings).exit_code == 1
+    accepted = gate_result(now, before, settings=settings, accepted=(case,))
+    assert (accepted.exit_code, list_states(accepted)) == (0, [ExemptionState.ACCEPTED])
+    both = suite(range(0), critical_case("t[1]", 0), critical_case("t2", 0))
+    result = gate_result(both, before, settings=settings, accepted=(case,))
     assert [each.value.split(" newly fails")[0] for each in result.verdict.failed] == ["the t2 (t2)"]
-    assert states(judged(before, before, settings=settings, accepted=(case,))) == [ExemptionState.NOT_NEEDED]
-    gone = judged(suite(range(0)), suite(range(0)), accepted=(case,))
-    assert states(gone) == [ExemptionState.UNMATCHED]
+    assert list_states(gate_result(before, before, settings=settings, accepted=(case,))) == [ExemptionState.NOT_NEEDED]
+    gone = gate_result(suite(range(0)), suite(range(0)), accepted=(case,))
+    assert list_states(gone) == [ExemptionState.UNMATCHED]
 
 
-def flaky(score: float | None, **fields: object) -> Trial:
+def flaky_case(score: float | None, **fields: object) -> Trial:
     """A critical case; without a score it has an error."""
     error = ErrorInfo("ValueError", "broken") if score is None else None
     scores = [] if score is None else [Score("accuracy", score)]
-    made = Trial(
+    exemptions = Trial(
         "flaky 1", scores, name="a flaky one", tags=("critical", "slow"), error=error, usage=Usage(9, 1, 0, 0.5)
     )
-    return replace(made, **fields)  # type: ignore[arg-type]
+    return replace(exemptions, **fields)  # type: ignore[arg-type]
 
 
-def test_cases_in_quarantine_leave_every_number_of_both_sides() -> None:
+def test_cases_in_quarantine_count_on_neither_side() -> None:
     settings = Settings(min_pass_rate=1, fail_on_critical=True, max_error_rate=0, max_drop={"*": 0})
-    before = suite(range(0), flaky(1), threshold=True)
+    before = suite(range(0), flaky_case(1), threshold=True)
     for score, status in ((0.0, Status.FAILED), (None, Status.ERRORED)):
-        now = suite(range(0), flaky(score), threshold=True)
-        assert judged(now, before, settings=settings).exit_code != 0
-        result = judged(now, before, settings=settings, quarantined=(FLAKY,))
+        now = suite(range(0), flaky_case(score), threshold=True)
+        assert gate_result(now, before, settings=settings).exit_code != 0
+        result = gate_result(now, before, settings=settings, quarantined=(FLAKY,))
         assert result.exit_code == 0, result.verdict.failed
         view = view_of(result)
         assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
-        assert view.totals.cost == (None if score is None else 0.5)  # the calls were paid all the same
+        assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
         (case,) = view.quarantined
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
         assert [each.hash for each in view.cases()] == [f"c{at}" for at in range(40)]
@@ -189,7 +191,7 @@ def test_cases_in_quarantine_leave_every_number_of_both_sides() -> None:
 
 
 def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
-    before = suite(range(0), flaky(1))
+    before = suite(range(0), flaky_case(1))
     for entry, found in (
         (FLAKY, 1),
         (replace(FLAKY, case="a flaky one"), 1),
@@ -198,17 +200,17 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
         (replace(FLAKY, suite="other"), 0),
         (replace(FLAKY, until="2026-11-22"), 0),
     ):
-        result = judged(suite(range(0), flaky(1)), before, quarantined=(entry,))
+        result = gate_result(suite(range(0), flaky_case(1)), before, quarantined=(entry,))
         assert len(result.comparison.quarantined) == found
         if found:
             assert result.comparison.quarantined[0].stable_runs == 2
         else:
-            assert states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
+            assert list_states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
 
 
-def test_stable_runs_are_counted_on_from_the_base() -> None:
+def test_stable_runs_of_the_base_count() -> None:
     def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
-        run = make_run(suite(range(0), flaky(score), threshold=True))
+        run = make_run(suite(range(0), flaky_case(score), threshold=True))
         if carried:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
@@ -230,36 +232,36 @@ def test_stable_runs_are_counted_on_from_the_base() -> None:
 
 
 def test_the_base_decides_about_the_cases_that_it_has() -> None:
-    now = suite(range(1), flaky(0, name="a stable one", hash="x"))
+    now = suite(range(1), flaky_case(0, name="a stable one", hash="x"))
     now = replace(now, trials=[replace(now.trials[0], tags=("slow",)), *now.trials[1:]])
     entry = replace(FLAKY, case="", tags=("slow",))
     for base_decides, left_out in ((True, ["x"]), (False, ["c0", "x"])):
-        result = judged(now, suite(range(0)), quarantined=(entry,), base_decides=base_decides)
+        result = gate_result(now, suite(range(0)), quarantined=(entry,), base_decides=base_decides)
         assert [each.case for each in result.comparison.quarantined] == left_out
-    kept = judged(suite(range(0), flaky(0, tags=(), name="x")), suite(range(0), flaky(1)), quarantined=(entry,),
-                  base_decides=True)  # fmt: skip
+    new, base = suite(range(0), flaky_case(0, tags=(), name="x")), suite(range(0), flaky_case(1))
+    kept = gate_result(new, base, quarantined=(entry,), base_decides=True)
     assert [each.case for each in kept.comparison.quarantined] == ["flaky 1"]
 
 
 def test_a_suite_without_any_other_case_is_unmeasurable() -> None:
     everything = replace(FLAKY, case="*")
-    result = judged(suite(range(0)), suite(range(0)), quarantined=(everything,))
+    result = gate_result(suite(range(0)), suite(range(0)), quarantined=(everything,))
     assert result.exit_code == 3
     assert "every case of the suite is quarantined" in [each.value for each in result.verdict.failed]
 
 
-def test_an_assertion_that_only_cases_in_quarantine_broke_passes() -> None:
+def test_assertions_broken_only_in_quarantine_pass() -> None:
     for low, exit_code in ((range(0), 0), (range(1), 1)):
-        run = make_run(suite(low, flaky(0), threshold=True))
+        run = make_run(suite(low, flaky_case(0), threshold=True))
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
-        made = Exemptions(quarantined=(FLAKY,), today=TODAY)
+        exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
         settings = Settings(min_pass_rate=0)
-        assert judge_run(run, Baseline(None, ""), settings, exemptions=made).exit_code == exit_code
+        assert judge_run(run, Baseline(None, ""), settings, exemptions=exemptions).exit_code == exit_code
 
 
 def test_every_report_has_both() -> None:
-    result = judged(
-        suite(range(10), flaky(0)), suite(range(0), flaky(1)), accepted=(DROP,), quarantined=(FLAKY,)
+    result = gate_result(
+        suite(range(10), flaky_case(0)), suite(range(0), flaky_case(1)), accepted=(DROP,), quarantined=(FLAKY,)
     )  # fmt: skip
     view = view_of(result)
     comment, page, xml = ("".join(each.render(view)) for each in (markdown, html, junit))
@@ -279,13 +281,13 @@ def test_every_report_has_both() -> None:
     assert {row["evaluator"]: row["state"] for row in data["rows"]} == {"accuracy": "accepted", "tone": "held"}
 
 
-def test_no_text_of_an_entry_changes_the_shape_of_a_report() -> None:
+def test_no_text_of_an_entry_changes_the_format_of_a_report() -> None:
     for text in (each[:500] for each in HOSTILE if each.strip()):
         drop = replace(DROP, by=text, reason=text, issue=text, place=text)
         flaky_cases = replace(FLAKY, owner=text, reason=text, place=text)
         expired = replace(drop, suite=text, evaluator=text, until="2026-11-22")
-        result = judged(
-            *(suite(range(10), flaky(0, name=text)), suite(range(0), flaky(1, name=text))),
+        result = gate_result(
+            *(suite(range(10), flaky_case(0, name=text)), suite(range(0), flaky_case(1, name=text))),
             accepted=(drop, expired),
             quarantined=(flaky_cases, replace(flaky_cases, case=text, tags=(text,))),
         )
@@ -310,7 +312,9 @@ def console_text(view: ReportView) -> str:
 
 
 def test_the_terminal_lists_both() -> None:
-    result = judged(suite(range(10), flaky(0)), suite(range(0), flaky(1)), accepted=(DROP,), quarantined=(FLAKY,))
+    result = gate_result(
+        suite(range(10), flaky_case(0)), suite(range(0), flaky_case(1)), accepted=(DROP,), quarantined=(FLAKY,)
+    )
     text = " ".join(console_text(view_of(result)).split())
     assert "≈ Accepted regression: demo · accuracy: −0.250" in text
     assert "1 case in quarantine, left out of every gate:" in text
@@ -320,11 +324,11 @@ def test_the_terminal_lists_both() -> None:
 def test_the_comment_counts_them_as_changes() -> None:
     drop, quiet = suite(range(10)), suite(range(0))
     for result, wanted in (
-        (judged(drop, quiet, accepted=(DROP,)), True),
-        (judged(quiet, quiet, accepted=(DROP,)), False),
-        (judged(quiet, quiet, accepted=(replace(DROP, until="2026-11-22"),)), True),
-        (judged(suite(range(0), flaky(0)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), True),
-        (judged(suite(range(0), flaky(1)), suite(range(0), flaky(1)), quarantined=(FLAKY,)), False),
+        (gate_result(drop, quiet, accepted=(DROP,)), True),
+        (gate_result(quiet, quiet, accepted=(DROP,)), False),
+        (gate_result(quiet, quiet, accepted=(replace(DROP, until="2026-11-22"),)), True),
+        (gate_result(suite(range(0), flaky_case(0)), suite(range(0), flaky_case(1)), quarantined=(FLAKY,)), True),
+        (gate_result(suite(range(0), flaky_case(1)), suite(range(0), flaky_case(1)), quarantined=(FLAKY,)), False),
     ):
         assert is_wanted(view_of(result), CommentMode.CHANGES) is wanted
         assert not is_wanted(view_of(result), CommentMode.FAILURES)

@@ -1,4 +1,4 @@
-"""Which cases flipped, when some were tried more than once: a repeat is no case."""
+"""Flipped cases with several trials: a repeat is no case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(trials: dict[str, str]) -> Run:
-    """For each case its trials, `P` for one that passes and `F` for one that fails."""
+    """A run with the trials of each case: `P` passes and `F` fails."""
     columns = Columns()
     for case, outcomes in trials.items():
         for repeat, outcome in enumerate(outcomes):
@@ -24,7 +24,7 @@ def run_of(trials: dict[str, str]) -> Run:
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 
-def flipped(comparison: Comparison) -> tuple[list[str], list[str]]:
+def list_flips(comparison: Comparison) -> tuple[list[str], list[str]]:
     hashes = comparison.run.suites[0].columns.hashes
     failing, passing = comparison.newly_failing, comparison.newly_passing
     return [hashes[flip.row] for flip in failing], [hashes[flip.row] for flip in passing]
@@ -43,18 +43,18 @@ def flipped(comparison: Comparison) -> tuple[list[str], list[str]]:
     ],
 )
 def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tuple[list[str], list[str]]) -> None:
-    assert flipped(compare(run_of({"c": new}), run_of({"c": old}))) == found
+    assert list_flips(compare(run_of({"c": new}), run_of({"c": old}))) == found
 
 
-def test_trials_that_fail_in_another_order_are_no_news() -> None:
+def test_the_order_of_failing_trials_is_ignored() -> None:
     old = {f"c{at}": "PPF" for at in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
-    assert flipped(comparison) == ([], [])
+    assert list_flips(comparison) == ([], [])
     assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
 
 
-def test_the_pass_rate_changes_by_shares_of_cases() -> None:
+def test_the_pass_rate_changes_by_parts_of_cases() -> None:
     counts = build_totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
     assert counts.pass_rate_change == pytest.approx((-1 / 3 - 1) / 2)
 

@@ -1,4 +1,4 @@
-"""The verdict: never green on nothing, and every finding says where its limit came from."""
+"""The verdict: an empty run is never green, and every finding names the origin of its limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from array import array
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, Told, info, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison import Comparison, compare
 from scoregate.core.comparison_rows import RowLabel
@@ -17,16 +17,16 @@ from scoregate.core.policy import Criteria, Limits, Policy, Severity
 from scoregate.core.run import Run, Script
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
-GOOD = Told(scored(1.0, 1.0))
+GOOD = ExampleSuite(scored(1.0, 1.0))
 LENIENT = Policy(Limits())
 
 
-def beside(*scores: float | ErrorInfo | None) -> dict[str, Any]:
+def with_other_scores(*scores: float | ErrorInfo | None) -> dict[str, Any]:
     """The cases of `scored`, with another evaluator that scores each of them."""
     return {case: {**given, "other": 1.0} for case, given in scored(*scores).items()}
 
 
-def verdict(*suites: Told, policy: Policy | None = None, base: Run | None = None, **run: Any) -> Verdict:
+def verdict(*suites: ExampleSuite, policy: Policy | None = None, base: Run | None = None, **run: Any) -> Verdict:
     return evaluate_gates(compare(run_of(*suites, **run), base), policy or Policy())
 
 
@@ -43,13 +43,13 @@ def test_a_good_run_passes() -> None:
 
 NOTHING: dict[str, Any] = {
     "no suites": (),
-    "no cases": (Told({}),),
-    "no evaluators": (Told({"a": {}, "b": {}}),),
-    "every case errs": (Told({"a": ERROR, "b": ERROR}),),
-    "every evaluation errs": (Told(scored(ERROR, ERROR)),),
-    "a suite that never finished": (Told(scored(1.0), complete=False),),
-    "a suite with a problem": (Told(scored(1.0), errors=[ErrorInfo("InvalidSuite", "duplicate hash 'a'")]),),
-    "one of two suites without cases": (GOOD, Told({}, id="empty")),
+    "no cases": (ExampleSuite({}),),
+    "no evaluators": (ExampleSuite({"a": {}, "b": {}}),),
+    "every case errs": (ExampleSuite({"a": ERROR, "b": ERROR}),),
+    "every evaluation errs": (ExampleSuite(scored(ERROR, ERROR)),),
+    "a suite that never finished": (ExampleSuite(scored(1.0), complete=False),),
+    "a suite with a problem": (ExampleSuite(scored(1.0), errors=[ErrorInfo("InvalidSuite", "duplicate hash 'a'")]),),
+    "one of two suites without cases": (GOOD, ExampleSuite({}, id="empty")),
 }
 
 
@@ -59,36 +59,36 @@ NOTHING: dict[str, Any] = {
     [Policy(), LENIENT, Policy(Limits(max_error_rate=1.0)), Policy(Limits(min_pass_rate=0.0, max_error_rate=1.0))],
     ids=["default", "no limits", "any errors", "anything goes"],
 )
-def test_nothing_is_never_green(suites: tuple[Told, ...], policy: Policy) -> None:
+def test_no_result_is_never_green(suites: tuple[ExampleSuite, ...], policy: Policy) -> None:
     found = verdict(*suites, policy=policy)
     assert (found.conclusion, found.exit_code) == (UNMEASURABLE, 3)
 
 
-def test_an_evaluator_that_scored_nothing_is_never_green() -> None:
-    found = verdict(Told(beside(None, None)))
+def test_an_evaluator_without_scores_is_never_green() -> None:
+    found = verdict(ExampleSuite(with_other_scores(None, None)))
     assert (found.exit_code, finding(found, "scores remain").value) == (3, "no score of any case")
 
 
 def test_scores_without_a_threshold_count_as_evaluations() -> None:
-    assert verdict(Told(scored(0.1, 0.2), threshold=None)).conclusion is PASSED
+    assert verdict(ExampleSuite(scored(0.1, 0.2), threshold=None)).conclusion is PASSED
 
 
 @pytest.mark.parametrize(
     ("limit", "conclusion"), [(1.0, FAILED), (0.76, FAILED), (0.75, PASSED), (0.0, PASSED), (None, PASSED)]
 )
-def test_the_pass_rate_is_held_to_its_limit(limit: float | None, conclusion: Conclusion) -> None:
-    found = verdict(Told(scored(1.0, 1.0, 1.0, 0.0)), policy=Policy(Limits(min_pass_rate=limit)))
+def test_the_pass_rate_has_a_limit(limit: float | None, conclusion: Conclusion) -> None:
+    found = verdict(ExampleSuite(scored(1.0, 1.0, 1.0, 0.0)), policy=Policy(Limits(min_pass_rate=limit)))
     assert found.conclusion is conclusion
     assert found.exit_code == (1 if conclusion is FAILED else 0)
 
 
-def test_a_finding_says_what_was_found_and_where_the_limit_was_set() -> None:
+def test_a_finding_has_the_value_and_the_origin_of_the_limit() -> None:
     limits = Limits(min_pass_rate=0.9, origin={"min_pass_rate": "pyproject.toml"})
-    one = finding(verdict(Told(scored(1.0, 0.0)), policy=Policy(limits)), "pass rate")
+    one = finding(verdict(ExampleSuite(scored(1.0, 0.0)), policy=Policy(limits)), "pass rate")
     assert one == Finding("pass rate", FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo", bound=0.9)
 
 
-def test_limits_that_nobody_set_are_called_default() -> None:
+def test_unset_limits_are_called_default() -> None:
     assert finding(verdict(GOOD), "pass rate").origin == "default"
     assert finding(verdict(GOOD), "error rate").origin == "default"
 
@@ -96,50 +96,50 @@ def test_limits_that_nobody_set_are_called_default() -> None:
 @pytest.mark.parametrize(("errors", "conclusion"), [(1, PASSED), (2, UNMEASURABLE)])
 def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion) -> None:
     """At most 5 of 100 by default; one of 20 is just that."""
-    found = verdict(Told(scored(*[1.0] * (20 - errors), *[ERROR] * errors)))
+    found = verdict(ExampleSuite(scored(*[1.0] * (20 - errors), *[ERROR] * errors)))
     assert found.conclusion is conclusion
 
 
-def test_errors_of_one_evaluator_count_beside_scores_of_another() -> None:
+def test_errors_of_one_evaluator_count_despite_other_scores() -> None:
     cases = {f"c{at}": {"a": 1.0, "b": ERROR} for at in range(4)}
-    found = verdict(Told(cases, evaluators=[info("a"), info("b")]))
+    found = verdict(ExampleSuite(cases, evaluators=[info("a"), info("b")]))
     assert finding(found, "error rate").value == "4 of 4 cases (100.0%)"
     assert found.conclusion is UNMEASURABLE
 
 
 @pytest.mark.parametrize(("limit", "conclusion"), [(0.5, PASSED), (0.51, FAILED)])
-def test_the_mean_score_is_held_to_its_limit(limit: float, conclusion: Conclusion) -> None:
+def test_the_mean_score_has_a_limit(limit: float, conclusion: Conclusion) -> None:
     policy = Policy(Limits(min_score={"e": limit}, origin={"min_score.e": "scoregate.toml"}))
-    one = finding(verdict(Told(scored(0.25, 0.75), threshold=None), policy=policy), "mean score")
+    one = finding(verdict(ExampleSuite(scored(0.25, 0.75), threshold=None), policy=policy), "mean score")
     assert (one.conclusion, one.value, one.evaluator, one.origin) == (conclusion, "0.500", "e", "scoregate.toml")
 
 
-def test_a_mean_of_nothing_cannot_be_measured() -> None:
-    found = verdict(Told(scored(None)), policy=Policy(Limits(min_score={"e": 0.1})))
+def test_a_mean_without_scores_is_unmeasurable() -> None:
+    found = verdict(ExampleSuite(scored(None)), policy=Policy(Limits(min_score={"e": 0.1})))
     assert finding(found, "mean score").conclusion is UNMEASURABLE
 
 
-def test_an_assertion_that_failed_fails_the_gate() -> None:
-    suite = Told(scored(1.0, 0.0), assertion_failed=True)
+def test_a_failed_assertion_fails_the_gate() -> None:
+    suite = ExampleSuite(scored(1.0, 0.0), assertion_failed=True)
     found = verdict(suite, policy=LENIENT, scripts=[Script("evals/demo.py", exit_code=1)])
     assert (found.conclusion, found.exit_code) == (FAILED, 1)
     assert finding(found, "assert_test").value == "1 case failed"
 
 
-def test_an_assertion_about_nothing_cannot_be_measured() -> None:
+def test_an_assertion_without_cases_is_unmeasurable() -> None:
     script = Script("evals/demo.py", exit_code=1)
     for cases, value in (
         (scored(None, None), "2 cases, none of them judged"),
         ({"a": ERROR, "b": ERROR}, "2 cases, none of them judged: all met errors"),
         ({**scored(None), "b": ERROR}, "2 cases, none of them judged"),
     ):
-        found = verdict(Told(cases, assertion_failed=True), policy=LENIENT, scripts=[script])
+        found = verdict(ExampleSuite(cases, assertion_failed=True), policy=LENIENT, scripts=[script])
         one = finding(found, "assert_test")
         assert (found.exit_code, one.conclusion, one.value) == (3, UNMEASURABLE, value)
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "message"),
     [
         (Script("evals/demo.py", exit_code=2), "exited with 2"),
         (Script("evals/demo.py", exit_code=-9), "exited with -9"),
@@ -148,10 +148,10 @@ def test_an_assertion_about_nothing_cannot_be_measured() -> None:
         (Script("evals/demo.py", exit_code=-15, timed_out=True, duration_s=61), "was stopped after 61 s"),
     ],
 )
-def test_a_script_that_ended_badly_cannot_be_measured(script: Script, words: str) -> None:
+def test_a_failed_script_is_unmeasurable(script: Script, message: str) -> None:
     found = verdict(GOOD, scripts=[script])
     assert found.exit_code == 3
-    assert words in finding(found, "scripts end well").value
+    assert message in finding(found, "scripts end well").value
 
 
 def test_one_cause_is_one_problem() -> None:
@@ -159,22 +159,26 @@ def test_one_cause_is_one_problem() -> None:
     problem = ErrorInfo("InvalidSuite", "suite 'demo': the data has no cases")
     for found, rule, value in (
         (verdict(scripts=[script]), "scripts end well", "evals/demo.py: a line can't be read"),
-        (verdict(Told({}, errors=[problem])), "suite is valid", "the data has no cases"),
-        (verdict(Told({"a": {}}, evaluators=[])), "cases were evaluated", "0 evaluations: the suite has no scorers"),
+        (verdict(ExampleSuite({}, errors=[problem])), "suite is valid", "the data has no cases"),
+        (
+            verdict(ExampleSuite({"a": {}}, evaluators=[])),
+            "cases were evaluated",
+            "0 evaluations: the suite has no scorers",
+        ),
     ):
         assert found.exit_code == 3
         assert [one.rule for one in found.failed] == [rule]
         assert found.failed[0].value.startswith(value)
 
 
-def test_a_failure_is_certain_and_wins_over_what_cannot_be_measured() -> None:
-    found = verdict(Told(scored(0.0)), Told({}, id="empty"))
+def test_a_failure_wins_over_an_unmeasurable_gate() -> None:
+    found = verdict(ExampleSuite(scored(0.0)), ExampleSuite({}, id="empty"))
     assert (found.conclusion, found.exit_code) == (FAILED, 1)
     assert {one.conclusion for one in found.failed} == {FAILED, UNMEASURABLE}
 
 
-def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
-    base = run_of(GOOD, Told(scored(1.0), id="old"))
+def test_a_removed_suite_is_unmeasurable() -> None:
+    base = run_of(GOOD, ExampleSuite(scored(1.0), id="old"))
     found = verdict(GOOD, base=base)
     assert found.exit_code == 3
     assert finding(found, "suites remain").value == "old is gone"
@@ -183,44 +187,48 @@ def test_a_suite_of_the_base_that_is_gone_cannot_be_measured() -> None:
 @pytest.mark.parametrize(
     ("new", "old", "evaluator", "conclusion"),
     [
-        (beside(None, None), beside(1.0, None), info(), UNMEASURABLE),
-        (beside(None, ERROR), beside(1.0, 1.0), info(), UNMEASURABLE),
-        (beside(None, 1.0), beside(1.0, 1.0), info(), PASSED),
-        (beside(None, None), beside(None, None), info(), UNMEASURABLE),
-        (beside(None, None), beside(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
+        (with_other_scores(None, None), with_other_scores(1.0, None), info(), UNMEASURABLE),
+        (with_other_scores(None, ERROR), with_other_scores(1.0, 1.0), info(), UNMEASURABLE),
+        (with_other_scores(None, 1.0), with_other_scores(1.0, 1.0), info(), PASSED),
+        (with_other_scores(None, None), with_other_scores(None, None), info(), UNMEASURABLE),
+        (with_other_scores(None, None), with_other_scores(1.0, 1.0), EvaluatorInfo("e", battles=True), PASSED),
     ],
     ids=["all silent", "the rest errs", "some left", "never any", "battles"],
 )
-def test_an_evaluator_that_lost_all_its_scores_cannot_be_measured(
+def test_an_evaluator_that_lost_all_scores_is_unmeasurable(
     new: dict[str, Any], old: dict[str, Any], evaluator: EvaluatorInfo, conclusion: Conclusion
 ) -> None:
     policy = Policy(Limits(max_error_rate=1.0))
-    found = verdict(Told(new, evaluators=[evaluator]), policy=policy, base=run_of(Told(old, evaluators=[evaluator])))
+    found = verdict(
+        ExampleSuite(new, evaluators=[evaluator]), policy=policy, base=run_of(ExampleSuite(old, evaluators=[evaluator]))
+    )
     assert found.conclusion is conclusion
     assert [one.rule for one in found.failed] == (["scores remain"] if conclusion is UNMEASURABLE else [])
 
 
-def test_an_evaluator_that_waits_for_people_has_nothing_to_score_yet() -> None:
-    run = run_of(Told(beside(None, None)))
+def test_a_pending_evaluator_has_no_scores_yet() -> None:
+    run = run_of(ExampleSuite(with_other_scores(None, None)))
     run.suites[0].columns.deferred["e"] = array("l", [0])
-    assert evaluate_gates(compare(run, run_of(Told(beside(1.0, 1.0)))), Policy()).conclusion is PASSED
+    assert (
+        evaluate_gates(compare(run, run_of(ExampleSuite(with_other_scores(1.0, 1.0)))), Policy()).conclusion is PASSED
+    )
 
 
 @pytest.mark.parametrize(
-    ("evaluator", "why"),
+    ("evaluator", "reason"),
     [
         (info(), "0 evaluations: every evaluator returned None"),
         (EvaluatorInfo("e", battles=True), "0 evaluations: a battle needs the output of a run before it"),
     ],
 )
-def test_a_suite_without_any_score_cannot_be_measured(evaluator: EvaluatorInfo, why: str) -> None:
-    found = verdict(Told(scored(None, None), evaluators=[evaluator]))
+def test_a_suite_without_scores_is_unmeasurable(evaluator: EvaluatorInfo, reason: str) -> None:
+    found = verdict(ExampleSuite(scored(None, None), evaluators=[evaluator]))
     assert found.exit_code == 3
-    assert [(one.rule, one.value) for one in found.failed] == [("cases were evaluated", why)]
+    assert [(one.rule, one.value) for one in found.failed] == [("cases were evaluated", reason)]
 
 
-def test_a_suite_that_waits_for_people_is_pending_unless_its_severity_says_otherwise() -> None:
-    run = run_of(Told(scored(None, None)))
+def test_a_suite_waiting_for_reviews_is_pending_unless_its_severity_differs() -> None:
+    run = run_of(ExampleSuite(scored(None, None)))
     run.suites[0].columns.pending, run.suites[0].columns.unscored = 2, 0
     found = evaluate_gates(compare(run, None), Policy())
     assert found.exit_code == 3
@@ -232,10 +240,10 @@ def test_a_suite_that_waits_for_people_is_pending_unless_its_severity_says_other
 
 
 @pytest.mark.parametrize(("watch", "code"), [(Limits(max_error_rate=0.05), 0), (Limits(fail_on_regression=True), 3)])
-def test_scores_lost_to_none_leave_a_watched_row_unmeasurable(watch: Limits, code: int) -> None:
-    """60 of 200 cases that failed return None now: the rest looks perfect."""
-    new = Told(scored(*[None] * 60, *[1.0] * 140), threshold=None)
-    old = Told(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
+def test_lost_scores_make_a_watched_row_unmeasurable(watch: Limits, code: int) -> None:
+    """60 of 200 cases that failed now return None, so the others look perfect."""
+    new = ExampleSuite(scored(*[None] * 60, *[1.0] * 140), threshold=None)
+    old = ExampleSuite(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
     assert (row.label, row.lost, row.n) == (RowLabel.UNMEASURABLE, {"none": 60}, 140)
@@ -244,28 +252,28 @@ def test_scores_lost_to_none_leave_a_watched_row_unmeasurable(watch: Limits, cod
     assert evaluate_gates(comparison, Policy(watch)).exit_code == code
 
 
-def test_losing_scores_by_chance_is_no_loss() -> None:
+def test_random_loss_of_scores_is_allowed() -> None:
     """An evaluator that scores 8 of 10 cases, depending on the output, loses as many as it gains."""
-    new = Told(scored(*[None] * 40, *[1.0] * 160), threshold=None)
-    old = Told(scored(*[1.0] * 160, *[None] * 40), threshold=None)
+    new = ExampleSuite(scored(*[None] * 40, *[1.0] * 160), threshold=None)
+    old = ExampleSuite(scored(*[1.0] * 160, *[None] * 40), threshold=None)
     (row,) = compare(run_of(new), run_of(old)).rows
     assert (row.label, row.lost, row.gained, row.n) == (RowLabel.UNCHANGED, {"none": 40}, 40, 120)
 
 
-def test_cases_that_were_removed_redefined_or_erred_are_counted_and_lose_nothing() -> None:
-    new = Told(
+def test_removed_redefined_or_errored_cases_are_no_lost_scores() -> None:
+    new = ExampleSuite(
         {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{at}": {"e": 1.0} for at in range(20, 60)}},
         digests={"c0": "edited"},
     )
-    old = Told({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
+    old = ExampleSuite({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
     assert (row.label, row.lost) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
     assert evaluate_gates(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
 
 
-def test_a_suite_that_was_filtered_out_is_not_gone() -> None:
-    base = run_of(GOOD, Told(scored(1.0), id="old"))
+def test_a_filtered_suite_is_not_removed() -> None:
+    base = run_of(GOOD, ExampleSuite(scored(1.0), id="old"))
     assert verdict(GOOD, base=base, filters=("demo",)).conclusion is PASSED
 
 
@@ -273,11 +281,13 @@ RELATIVE = Limits(max_drop={"*": 0.0}, fail_on_regression=True, max_error_rate=N
 
 
 def against(
-    new: dict[str, Any], old: dict[str, Any], *, policy: Policy | None = None, **told: Any
+    new: dict[str, Any], old: dict[str, Any], *, policy: Policy | None = None, **fields: Any
 ) -> tuple[Comparison, Verdict]:
     policy = policy or Policy(RELATIVE)
     comparison = compare(
-        run_of(Told(new, threshold=None, **told)), run_of(Told(old, threshold=None, **told)), criteria=policy.criteria
+        run_of(ExampleSuite(new, threshold=None, **fields)),
+        run_of(ExampleSuite(old, threshold=None, **fields)),
+        criteria=policy.criteria,
     )
     return comparison, evaluate_gates(comparison, policy)
 
@@ -293,20 +303,23 @@ def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
 def test_a_gate_and_a_label_never_disagree() -> None:
     """p = 1/32 of one gated evaluator among eleven others: within noise for both."""
     names = [f"e{at}" for at in range(11)]
-    told = {"id": "rest", "evaluators": [info(name) for name in names]}
-    rest = [Told({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **told) for side in (0, 1)]
-    new = run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
+    fields = {"id": "rest", "evaluators": [info(name) for name in names]}
+    rest = [
+        ExampleSuite({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **fields)
+        for side in (0, 1)
+    ]
+    new = run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
     policy = Policy(Limits(), {"gated": Limits(fail_on_regression=True)})
-    comparison = compare(new, run_of(Told(scored(*[1.0] * 20), "gated"), rest[1]))
+    comparison = compare(new, run_of(ExampleSuite(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
     assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), RowLabel.NOISE)
     assert finding(evaluate_gates(comparison, policy), "regression").conclusion is PASSED
-    alone = compare(run_of(Told(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
+    alone = compare(run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
     assert alone.rows[0].label is RowLabel.WORSE
     assert finding(evaluate_gates(alone, policy), "regression").conclusion is FAILED
 
 
-def test_an_estimate_above_the_limit_that_is_no_more_than_noise_is_uncertain() -> None:
+def test_an_estimate_above_the_limit_within_noise_is_uncertain() -> None:
     policy = Policy(Limits(max_drop={"*": 0.03}))
     _, found = against(scored(*[0.0] * 7, *[1.0] * 53), scored(*[1.0] * 57, *[0.0] * 3), policy=policy)
     one = finding(found, "drop")
@@ -318,17 +331,17 @@ def test_an_estimate_above_the_limit_that_is_no_more_than_noise_is_uncertain() -
 
 
 @pytest.mark.parametrize(("min_effect", "conclusion"), [(0.01, FAILED), (0.3, PASSED)])
-def test_a_gate_needs_an_effect_worth_a_word_and_goes_by_its_policy(min_effect: float, conclusion: Conclusion) -> None:
+def test_a_gate_needs_a_relevant_effect_and_uses_its_policy(min_effect: float, conclusion: Conclusion) -> None:
     policy = Policy(RELATIVE, criteria=Criteria(min_effect=min_effect))
     _, found = against(scored(*[0.0] * 5, *[1.0] * 15), scored(*[1.0] * 20), policy=policy)
     assert {finding(found, rule).conclusion for rule in ("drop", "regression")} == {conclusion}
 
 
-def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> None:
-    base = run_of(Told({"c0": {"e": 1.0, "f": 1.0}}, evaluators=[info("e"), info("f")]))
-    found = evaluate_gates(compare(run_of(Told({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
-    told = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
-    assert told == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
+def test_a_watched_evaluator_missing_in_the_run_is_reported() -> None:
+    base = run_of(ExampleSuite({"c0": {"e": 1.0, "f": 1.0}}, evaluators=[info("e"), info("f")]))
+    found = evaluate_gates(compare(run_of(ExampleSuite({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
+    values = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
+    assert values == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
 
 
 @pytest.mark.parametrize(
@@ -342,10 +355,10 @@ def test_a_watched_evaluator_that_the_base_has_and_the_run_lost_is_told() -> Non
         (0.02, 0.0, 12, PASSED, "unknown in the baseline"),
     ],
 )
-def test_a_cost_is_held_to_a_multiple_of_the_base(
+def test_a_cost_is_limited_to_a_ratio_of_the_base(
     new: float | None, old: float | None, cases: int, conclusion: Conclusion, value: str
 ) -> None:
-    run, base = (run_of(Told(scored(*[1.0] * cases))) for _ in range(2))
+    run, base = (run_of(ExampleSuite(scored(*[1.0] * cases))) for _ in range(2))
     for each, cost in ((run, new), (base, old)):
         columns = each.suites[0].columns
         columns.costs[:] = array("d", [float("nan") if cost is None else cost] * len(columns))
@@ -353,9 +366,9 @@ def test_a_cost_is_held_to_a_multiple_of_the_base(
     assert (one.conclusion, one.value) == (conclusion, value)
 
 
-def test_p95_is_held_to_a_multiple_of_the_base_by_the_same_quantity() -> None:
+def test_p95_is_limited_to_a_ratio_of_the_same_quantity() -> None:
     """Eight of a hundred cases take five times as long: no average would show it."""
-    run, base = (run_of(Told(scored(*[1.0] * 100))) for _ in range(2))
+    run, base = (run_of(ExampleSuite(scored(*[1.0] * 100))) for _ in range(2))
     for each, slow in ((run, 8), (base, 0)):
         each.suites[0].columns.durations_ms[:] = array(
             "d", [(100.0 + at % 7) * (5.0 if at < slow else 1.0) for at in range(100)]
@@ -376,18 +389,18 @@ def test_p95_is_held_to_a_multiple_of_the_base_by_the_same_quantity() -> None:
         (50, None, PASSED, False),
     ],
 )
-def test_a_pass_rate_within_its_own_noise_is_reported_so(
+def test_a_pass_rate_within_noise_is_reported(
     passed: int, confidence: float | None, conclusion: Conclusion, uncertain: bool
 ) -> None:
     limits = Limits(min_pass_rate=0.9, pass_rate_confidence=confidence)
-    found = verdict(Told(scored(*[1.0] * passed, *[0.0] * (50 - passed))), policy=Policy(limits))
+    found = verdict(ExampleSuite(scored(*[1.0] * passed, *[0.0] * (50 - passed))), policy=Policy(limits))
     one = finding(found, "pass rate")
     assert (one.conclusion, one.uncertain, "at 50 cases" in one.value) == (conclusion, uncertain, uncertain)
 
 
 def test_a_confidence_has_no_effect_on_a_limit_of_1() -> None:
     limits = Limits(min_pass_rate=1.0, pass_rate_confidence=0.95)
-    assert verdict(Told(scored(*[1.0] * 49, 0.0)), policy=Policy(limits)).conclusion is FAILED
+    assert verdict(ExampleSuite(scored(*[1.0] * 49, 0.0)), policy=Policy(limits)).conclusion is FAILED
 
 
 def test_a_base_is_not_required() -> None:

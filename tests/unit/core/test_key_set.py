@@ -9,7 +9,7 @@ from scoregate.core.key_set import KeySet
 
 
 @pytest.mark.parametrize("most", [200_000, 700, 0])
-def test_it_knows_what_was_added_while_it_grows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+def test_added_keys_are_found_while_it_grows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", most)
     keys, texts = KeySet(), [f"case {number}" for number in range(5_000)]
     for text in texts:
@@ -24,7 +24,7 @@ def test_it_knows_what_was_added_while_it_grows(monkeypatch: pytest.MonkeyPatch,
     assert texts[0] not in keys
 
 
-def test_a_key_whose_hash_is_the_empty_place_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_with_the_hash_of_an_empty_slot_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", 0)
     keys = KeySet()
     assert 0 not in keys

@@ -42,7 +42,7 @@ def test_invalid_and_hostile_expressions_are_refused() -> None:
             parse_keywords(text)
 
 
-def test_random_expressions_mean_what_python_says() -> None:
+def test_random_expressions_mean_the_same_in_python() -> None:
     chosen = random.Random(3)
 
     def make(depth: int) -> str:

@@ -1,4 +1,4 @@
-"""No two suites of a run are called the same."""
+"""Labels of a run's suites are unique."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def suite(name: str, script: str | None = None, params: Any = None, origin: str 
         ([], []),
     ],
 )
-def test_the_file_is_named_only_where_it_must_be(suites: list[SuiteResult], expected: list[str]) -> None:
+def test_the_file_is_named_only_if_needed(suites: list[SuiteResult], expected: list[str]) -> None:
     assert label_suites(suites) == expected
 
 

@@ -1,11 +1,11 @@
-"""Absolute limits as they are told: a value never seems to be on the other side, and no part of a cost passes."""
+"""Absolute limits in reports: a value is never rounded across its limit, and a partial cost never passes."""
 
 from __future__ import annotations
 
 from array import array
 
 import pytest
-from tests.unit.core.builders import Told, run_of
+from tests.unit.core.builders import ExampleSuite, run_of
 
 from scoregate.core.case_columns import Columns
 from scoregate.core.cases import CaseResult
@@ -17,7 +17,7 @@ from scoregate.core.policy import Limits, Policy
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
-    run = run_of(Told({"c": {"e": 1.0}}))
+    run = run_of(ExampleSuite({"c": {"e": 1.0}}))
     run.suites[0].columns.costs[:] = array("d", [dollars])
     run.suites[0].columns.unpriced.update(unpriced)
     found = evaluate_gates(compare(run, None), Policy(Limits(max_cost=limit))).findings
@@ -34,7 +34,7 @@ def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
         (float("nan"), 2.0, ("m",), Conclusion.UNMEASURABLE, "unknown", "≤ $2.00"),
     ],
 )
-def test_a_cost_is_held_to_its_limit(
+def test_a_cost_has_a_limit(
     dollars: float, limit: float, unpriced: tuple[str, ...], conclusion: Conclusion, value: str, bound: str
 ) -> None:
     found = cost(dollars, limit, *unpriced)
@@ -50,7 +50,7 @@ def test_a_cost_is_held_to_its_limit(
         (Usage(model="m", cached=True), set()),
     ],
 )
-def test_models_without_a_price_are_known(usage: Usage, models: set[str]) -> None:
+def test_models_without_price_are_named(usage: Usage, models: set[str]) -> None:
     columns = Columns()
     columns.add(CaseResult(suite=0, hash="c", usage=usage))
     assert columns.unpriced == models
@@ -60,9 +60,9 @@ def test_models_without_a_price_are_known(usage: Usage, models: set[str]) -> Non
     ("score", "limit", "value", "bound"),
     [(0.8496, 0.85, "0.8496", "≥ 0.85"), (1 / 3, 0.3335, "0.333", "≥ 0.3335"), (0.9, 0.85, "0.900", "≥ 0.85")],
 )
-def test_a_mean_stands_on_its_side_of_the_limit(score: float, limit: float, value: str, bound: str) -> None:
+def test_a_mean_is_shown_on_its_side_of_the_limit(score: float, limit: float, value: str, bound: str) -> None:
     policy = Policy(Limits(min_score={"e": limit}, min_pass_rate=0.6667))
-    found = evaluate_gates(compare(run_of(Told({"c": {"e": score}})), None), policy).findings
-    told = {one.rule: (one.value, one.limit) for one in found}
-    assert told["mean score"] == (value, bound)
-    assert told["pass rate"][1] == "≥ 66.67%"
+    found = evaluate_gates(compare(run_of(ExampleSuite({"c": {"e": score}})), None), policy).findings
+    values = {one.rule: (one.value, one.limit) for one in found}
+    assert values["mean score"] == (value, bound)
+    assert values["pass rate"][1] == "≥ 66.67%"

@@ -49,14 +49,14 @@ OTHERS = {
 }
 
 
-def test_the_type_is_found_by_the_content() -> None:
+def test_the_content_determines_the_type() -> None:
     assert {kind: find_type(data) for kind, data in STARTS.items()} == {kind: kind for kind in STARTS}
     assert find_type(b"ID3\x04\x00") == "audio/mpeg"
     for name, data in OTHERS.items():
         assert find_type(data) is None, name
 
 
-def test_what_is_no_media_is_refused_with_its_name_and_its_start(tmp_path: Path) -> None:
+def test_other_content_is_refused_with_its_name_and_start(tmp_path: Path) -> None:
     page = tmp_path / "cat.png"
     page.write_bytes(OTHERS["html"])
     with pytest.raises(
@@ -88,7 +88,7 @@ def test_cut_off_and_gigantic_files_are_refused(tmp_path: Path) -> None:
         Media.from_path(large)
 
 
-def test_equal_bytes_are_equal_whatever_their_names(tmp_path: Path) -> None:
+def test_equal_bytes_of_other_names_are_equal(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(RED)
     one, other = Media.from_path(tmp_path / "a.png"), Media.from_bytes(RED)
     assert one == other
@@ -124,7 +124,7 @@ class Drawn:
     picture: Media
 
 
-def test_fields_of_classes_may_be_media() -> None:
+def test_fields_of_classes_can_be_media() -> None:
     media = Media.from_bytes(RED)
     for value in (Painted(picture=media), Drawn(media)):
         assert to_plain(value) == json.loads(dump(value)) == {"picture": media.reference()}

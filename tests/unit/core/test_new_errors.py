@@ -18,7 +18,7 @@ POLICY = Policy(Limits(fail_on_regression=True, max_error_rate=None))
 
 
 def run_of(errors: Sequence[Sequence[bool]], *, cluster_size: int = 1) -> Run:
-    """A run in which these trials of each case met an error, and all others have the score 1."""
+    """A run in which these trials of each case have an error, and all others the score 1."""
     trials = [(f"c{case}", each, repeat) for case, row in enumerate(errors) for repeat, each in enumerate(row)]
     columns = Columns(hashes=[case for case, _, _ in trials], repeats=array("l", [repeat for *_, repeat in trials]))
     columns.digests = TextColumn([""] * len(trials))
@@ -47,7 +47,7 @@ def test_more_trials_on_one_side_are_not_more_errors() -> None:
     ]
 
 
-def test_cases_that_meet_an_error_together_count_once() -> None:
+def test_cases_with_a_common_error_count_once() -> None:
     base, broken = run_of([[False]] * 200), [[case < 20] for case in range(200)]
     assert judge(run_of(broken), base) == ["20 of 200 cases newly meet an error, 0 don't any more"]
     assert judge(run_of(broken, cluster_size=5), run_of([[False]] * 200, cluster_size=5)) == []

@@ -98,7 +98,7 @@ def test_a_message_that_starts_like_json_is_read_as_protobuf() -> None:
     assert [len(read_otlp(each)) for each in doubtful] == [1, 1]
 
 
-def test_what_is_no_otlp_is_refused() -> None:
+def test_invalid_otlp_is_refused() -> None:
     deep = '{"arrayValue": {"values": [' * 90 + "]}}" * 90
     attribute = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [{"key": "a", "value": %s}]}]}]}]}'
     for data in (
@@ -122,21 +122,21 @@ def test_what_is_no_otlp_is_refused() -> None:
             read_otlp(data)
 
 
-def test_without_the_package_protobuf_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_protobuf_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     data = dump_protobuf("search")
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.proto.collector.trace.v1.trace_service_pb2", None)
     with pytest.raises(MissingExtra, match=r"opentelemetry-proto.*\n.*scoregate\[otlp\]"):
         read_otlp(data)
     buffer = SpanBuffer()
-    with pytest.raises(OtlpError) as caught:
+    with pytest.raises(OtlpError) as exc_info:
         buffer.add_request(data, {"content-type": PROTOBUF})
-    assert caught.value.status == 415
+    assert exc_info.value.status == 415
     assert "opentelemetry-proto" in buffer.describe_losses()
     buffer.add_request(dump("search"), {"content-type": f"{JSON}; charset=utf-8"})
     assert len(buffer.spans) == 1
 
 
-def test_what_is_over_a_limit_is_counted() -> None:
+def test_spans_over_a_limit_are_counted() -> None:
     buffer = SpanBuffer(most_spans=3, most_bytes=400_000)
     buffer.add_request(dump("a", "b", **{f"x{number}": 1 for number in range(300)}), {"content-type": JSON})
     assert [len(each.span.attributes) for each in buffer.spans] == [256, 256]
@@ -148,9 +148,9 @@ def test_what_is_over_a_limit_is_counted() -> None:
         (dump("a"), {"content-type": JSON, "content-encoding": "br"}, 415),
         (gzip.compress(b" " * 500_000), {"content-type": JSON, "content-encoding": "gzip"}, 413),
     ):
-        with pytest.raises(OtlpError) as caught:
+        with pytest.raises(OtlpError) as exc_info:
             buffer.add_request(body, headers)
-        assert caught.value.status == status
+        assert exc_info.value.status == status
     assert sum(buffer.losses.values()) == 100
 
 

@@ -47,7 +47,7 @@ def test_one_long_suite_is_split_and_short_files_stay_whole() -> None:
     assert {each.launch for _, work in loads for each in work if each.suite} == {"long.py"}
 
 
-def test_what_cannot_be_divided_is_no_reason_for_more_shards() -> None:
+def test_indivisible_suites_need_no_more_shards() -> None:
     fixed = LaunchDuration("commands", 0.0, seconds=1000.0)
     loads = choose_shards([fixed, LaunchDuration("other", 0.0, seconds=20.0)], 100)
     assert loads[0][0] == 1000.0

@@ -10,7 +10,7 @@ from scoregate.core.run import SuiteResult
 SUITE = SuiteResult("support-bot", "support-bot (evals/a.py)")
 
 
-def test_by_default_every_threshold_must_hold_and_few_cases_may_err() -> None:
+def test_the_default_needs_every_threshold_and_allows_few_errors() -> None:
     limits = Policy().limits_of(SUITE)
     assert (limits.min_pass_rate, limits.max_error_rate, dict(limits.min_score)) == (1.0, 0.05, {})
 
@@ -32,7 +32,7 @@ def test_a_glob_matches_the_id_or_the_label(glob: str, applies: bool) -> None:
     assert limits.min_pass_rate == (0.5 if applies else 1.0)
 
 
-def test_later_ones_win_and_what_they_leave_open_stays() -> None:
+def test_later_limits_win_and_unset_ones_stay() -> None:
     wide = Limits(
         min_pass_rate=1.0,
         min_score={"a": 0.1, "b": 0.1},
@@ -54,7 +54,7 @@ def test_a_limit_of_0_is_a_limit() -> None:
     assert Policy(suites={"*": Limits(min_pass_rate=0.0)}).limits_of(SUITE).min_pass_rate == 0.0
 
 
-def test_every_change_of_the_policy_is_told() -> None:
+def test_every_change_of_policy_is_listed() -> None:
     old = Policy(Limits(max_drop={"*": 0.1}), of_base=True)
     narrow = {"tone": EvaluatorCriteria(higher_is_better=False)}
     new = Policy(

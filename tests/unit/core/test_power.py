@@ -1,4 +1,4 @@
-"""What it takes to see a drop: against simulation, and at the edges."""
+"""What is needed to detect a drop: checked by simulation and in edge cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoregate.core.run import Run, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:
-    """A run of one suite with one evaluator `e`; a list of repeats a case."""
+    """A run of one suite with one evaluator `e`, and a list of repeats per case."""
     columns = Columns()
     for number, repeats in enumerate(scores):
         for repeat, score in enumerate(repeats):
@@ -30,16 +30,18 @@ def need_of(run: Run, base: Run | None, drop: float) -> RequiredSize:
     return next(iter(required_sizes(compare(run, base), drop)))
 
 
-def noisy(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
+def draw_scores(source: random.Random, n: int, repeats: int, shift: float = 0.0) -> list[list[float]]:
     return [[min(1.0, max(0.0, source.gauss(0.6 - shift, 0.15))) for _ in range(repeats)] for _ in range(n)]
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
-def test_the_cases_that_it_asks_for_find_the_drop_four_times_in_five(repeats: int) -> None:
+def test_the_suggested_cases_have_80_percent_power(repeats: int) -> None:
     source = random.Random(7)
-    pilot = need_of(run_of(noisy(source, 400, repeats)), run_of(noisy(source, 400, repeats)), 0.05)
+    pilot = need_of(run_of(draw_scores(source, 400, repeats)), run_of(draw_scores(source, 400, repeats)), 0.05)
     found = sum(
-        compare(run_of(noisy(source, pilot.cases, repeats, 0.05)), run_of(noisy(source, pilot.cases, repeats)))
+        compare(
+            run_of(draw_scores(source, pilot.cases, repeats, 0.05)), run_of(draw_scores(source, pilot.cases, repeats))
+        )
         .rows[0]
         .label
         is RowLabel.WORSE
@@ -48,45 +50,45 @@ def test_the_cases_that_it_asks_for_find_the_drop_four_times_in_five(repeats: in
     assert 0.72 <= found / 150 <= 0.98
 
 
-def test_repeats_serve_where_the_noise_is_within_cases() -> None:
+def test_repeats_help_with_noise_within_cases() -> None:
     source = random.Random(3)
-    need = need_of(run_of(noisy(source, 60, 3)), run_of(noisy(source, 60, 3)), 0.03)
+    need = need_of(run_of(draw_scores(source, 60, 3)), run_of(draw_scores(source, 60, 3)), 0.03)
     assert need.more_repeats is not None
     assert need.more_repeats > 3
     assert need.source.endswith("repeats")
 
 
-def test_repeats_cannot_help_against_differences_that_last() -> None:
+def test_repeats_cannot_help_with_noise_between_cases() -> None:
     steady = [[0.2] * 3 if number % 2 else [0.9] * 3 for number in range(20)]
     moved = [[0.9] * 3 if number % 4 < 2 else [0.2] * 3 for number in range(20)]
     assert need_of(run_of(moved), run_of(steady), 0.05).more_repeats is None
 
 
-def test_equal_pairs_are_not_taken_for_certainty() -> None:
+def test_equal_pairs_are_not_certainty() -> None:
     same = run_of([[1.0]] * 30)
     need = need_of(same, same, 0.05)
     assert need.detectable > 0.05
     assert need.cases > 30
 
 
-def test_without_base_or_repeats_it_says_the_most_that_it_could_take() -> None:
+def test_without_base_or_repeats_the_maximum_is_named() -> None:
     need = need_of(run_of([[float(number % 2)] for number in range(40)]), None, 0.05)
     assert need.source.endswith("upper bound")
 
 
-def test_one_case_says_nothing() -> None:
+def test_one_case_is_too_few() -> None:
     assert list(required_sizes(compare(run_of([[1.0]]), None), 0.05)) == []
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
 @pytest.mark.parametrize("cases", [3, 40])
-def test_scores_that_are_all_alike_are_not_taken_for_certainty(cases: int, repeats: int) -> None:
+def test_equal_scores_are_not_certainty(cases: int, repeats: int) -> None:
     need = need_of(run_of([[1.0] * repeats] * cases), None, 0.05)
     assert need.detectable > 0.05
     assert need.cases > cases
     assert need.source.endswith("upper bound")
 
 
-def test_repeats_that_agree_are_not_taken_for_certainty() -> None:
+def test_equal_repeats_are_not_certainty() -> None:
     need = need_of(run_of([[float(number % 2)] * 2 for number in range(20)]), None, 0.05)
     assert (need.source, need.detectable > 0.05, need.cases > 20) == ("all repeats are equal: upper bound", True, True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import nan
 from typing import Any
 
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.case_columns import Columns
 from scoregate.core.cases import CaseResult
@@ -33,17 +33,17 @@ def run(
     unpriced: Sequence[str] = (),
     **usage: Any,
 ) -> Run:
-    """A run whose cases cost so much, besides calls that name no case and calls that may be of any suite."""
+    """A run with costs of cases, of calls without a case, and of calls that can be of any suite."""
     costs = [nan] * cases if isinstance(cases, int) else list(cases)
-    made = run_of(Told(scored(*[1.0] * len(costs))), scripts=[Script(_SCRIPT, exit_code=0, usage=shared)])
-    columns = made.suites[0].columns
+    result = run_of(ExampleSuite(scored(*[1.0] * len(costs))), scripts=[Script(_SCRIPT, exit_code=0, usage=shared)])
+    columns = result.suites[0].columns
     columns.costs[:] = columns.tokens[:] = array("d", costs)
     columns.cached.update(cached_rows)
     columns.unpriced.update(unpriced)
-    suite: SuiteResult = made.suites[0]
+    suite: SuiteResult = result.suites[0]
     if unnamed or usage:
         suite = replace(suite, usage=Usage(int(unnamed), cost=unnamed, **usage))
-    return replace(made, suites=(suite,))
+    return replace(result, suites=(suite,))
 
 
 def verdict(new: Run, old: Run, limits: Limits = RATIO) -> Verdict:
@@ -55,13 +55,13 @@ def ratio(new: Run, old: Run) -> tuple[Conclusion, str]:
     return one.conclusion, one.value
 
 
-def left_out(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
+def excluded_reasons(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
     found = verdict(new, old, limits)
     assert not [each for each in found.findings if each.rule == "cost ratio"]
     return [each.value for each in found.left_out]
 
 
-def limited(new: Run, limit: float) -> Finding:
+def check_limit(new: Run, limit: float) -> Finding:
     found = evaluate_gates(compare(new, None), Policy(Limits(max_cost=limit))).findings
     return next(each for each in found if each.rule == "cost")
 
@@ -87,30 +87,33 @@ def test_a_small_part_without_a_case_is_spread_over_the_cases() -> None:
     assert ratio(run(0.0, cases=[0.2] * 12), old)[0] is PASSED  # 1.3 times: the others are not made any more
 
 
-def test_what_only_one_side_knows() -> None:
+def test_unknown_values_of_one_side() -> None:
     assert ratio(run(), run(1.0)) == (UNMEASURABLE, "unknown, though the baseline knows it")
     assert ratio(run(1.0), run()) == (PASSED, "unknown in the baseline")
 
 
-def judged(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
-    """A run whose tasks cost 0.1 each, and whose judge costs so much, except where its answer was stored."""
-    made, columns = run(), Columns()
+def make_judged_run(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
+    """A run whose tasks cost 0.1 each and whose judge has this cost, unless its answer was cached."""
+    result, columns = run(), Columns()
     for at in range(12):
         judge = Usage(cost=0.0, cached=True) if at in stored else Usage(10, cost=cost)
         evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
         columns.add(CaseResult(0, f"c{at}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
-    return replace(made, suites=(replace(made.suites[0], columns=columns),))
+    return replace(result, suites=(replace(result.suites[0], columns=columns),))
 
 
-def test_cases_whose_judge_was_not_paid_are_not_compared() -> None:
-    assert ratio(judged(), judged(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
-    assert ratio(judged(0.3, stored=range(3)), judged())[0] is FAILED
-    for new, old in ((judged(9.0), judged(stored=range(12))), (judged(9.0, stored=range(12)), judged())):
-        assert left_out(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
+def test_cases_with_cached_judges_are_not_compared() -> None:
+    assert ratio(make_judged_run(), make_judged_run(stored=range(6))) == (PASSED, "1.00 × the baseline's [1.00, 1.00]")
+    assert ratio(make_judged_run(0.3, stored=range(3)), make_judged_run())[0] is FAILED
+    for new, old in (
+        (make_judged_run(9.0), make_judged_run(stored=range(12))),
+        (make_judged_run(9.0, stored=range(12)), make_judged_run()),
+    ):
+        assert excluded_reasons(new, old) == ["answers were read from a store, which takes no time and costs nothing"]
 
 
-def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
-    assert left_out(run(), run()) == ["neither run knows its cost"]
+def test_an_inapplicable_limit_has_a_reason() -> None:
+    assert excluded_reasons(run(), run()) == ["neither run knows its cost"]
     stored = "answers were read from a store, which takes no time and costs nothing"
     every = range(12)
     for new, old in (
@@ -120,16 +123,16 @@ def test_a_limit_that_cannot_be_applied_is_reported_with_its_reason() -> None:
         (run(0.5, cached_rows=range(3)), run(1.0)),  # a part of the calls was paid
         (run(1.0), run(0.3, calls=9, stored=4)),
     ):
-        assert left_out(new, old) == [stored], (new, old)
+        assert excluded_reasons(new, old) == [stored], (new, old)
     one = run(cases=[0.1, nan])
-    assert left_out(one, run(cases=[nan, 0.1])) == ["no case has a value in both runs"]
+    assert excluded_reasons(one, run(cases=[nan, 0.1])) == ["no case has a value in both runs"]
     off = replace(RATIO, severity={"cost_ratio": Severity.OFF})
-    assert left_out(run(), run(), off) == []
+    assert excluded_reasons(run(), run(), off) == []
     latency = Limits(max_p95_ratio=2.0, max_tokens_ratio=2.0)
-    assert left_out(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
+    assert excluded_reasons(run(), run(), latency) == ["neither run knows its tokens", "neither run knows its latency"]
 
 
-def test_cases_of_a_store_are_left_out_of_those_that_are_compared() -> None:
+def test_cached_cases_are_not_compared() -> None:
     new, old = run(cases=[0.3] * 12 + [0.0] * 4, cached_rows=range(12, 16)), run(cases=[0.1] * 16)
     assert ratio(new, old)[0] is FAILED
 
@@ -164,16 +167,19 @@ def test_calls_of_any_suite_make_a_ratio_unmeasurable_unless_it_fails_without_th
 def test_a_limit_holds_if_it_holds_with_the_calls_of_any_suite() -> None:
     new = run(cases=[0.1] * 10, shared=Usage(5, cost=0.5))
     suffix = " with calls of evals/demo.py that name none of its suites"
-    assert (limited(new, 0.9).conclusion, limited(new, 0.9).value) == (FAILED, f"$1.00, up to $1.50{suffix}")
-    assert limited(new, 1.2).conclusion is UNMEASURABLE
-    assert limited(new, 1.5).conclusion is PASSED
+    assert (check_limit(new, 0.9).conclusion, check_limit(new, 0.9).value) == (FAILED, f"$1.00, up to $1.50{suffix}")
+    assert check_limit(new, 1.2).conclusion is UNMEASURABLE
+    assert check_limit(new, 1.5).conclusion is PASSED
     only = run(shared=Usage(5, cost=0.5))
-    assert (limited(only, 0.4).conclusion, limited(only, 0.4).value) == (UNMEASURABLE, f"unknown, up to $0.50{suffix}")
-    assert limited(only, 0.5).conclusion is PASSED
-    assert limited(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
+    assert (check_limit(only, 0.4).conclusion, check_limit(only, 0.4).value) == (
+        UNMEASURABLE,
+        f"unknown, up to $0.50{suffix}",
+    )
+    assert check_limit(only, 0.5).conclusion is PASSED
+    assert check_limit(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
 
 
-def test_a_limit_is_shown_as_it_is_set() -> None:
+def test_a_limit_is_shown_as_set() -> None:
     for limit, value, shown in (
         (0.003, "$0.0037", "≤ $0.003"),
         (0.0125, "$0.0037", "≤ $0.0125"),
@@ -181,7 +187,7 @@ def test_a_limit_is_shown_as_it_is_set() -> None:
         (0.00375, "$0.003750", "≤ $0.003750"),
         (12.0, "$0.0037", "≤ $12.00"),
     ):
-        found = limited(run(cases=[0.00375]), limit)
+        found = check_limit(run(cases=[0.00375]), limit)
         assert (found.value, found.limit) == (value, shown)
     sums = 0.1 + 0.2, 0.3
-    assert {limited(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}
+    assert {check_limit(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}

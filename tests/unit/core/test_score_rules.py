@@ -32,11 +32,11 @@ def events(*scores: Scored, evaluators: tuple[EvaluatorInfo, ...] = ()) -> Itera
     yield SuiteFinished(suite="s")
 
 
-def score(value: float, evaluator: str = "words", case: str = "a", **fields: Any) -> Scored:
+def make_score(value: float, evaluator: str = "words", case: str = "a", **fields: Any) -> Scored:
     return Scored(suite="s", case=case, evaluator=evaluator, score=value, **fields)
 
 
-def reduced(
+def reduce_events(
     *scores: Scored, rules: dict[str, EvaluatorCriteria] | None = None, evaluators: tuple[EvaluatorInfo, ...] = ()
 ) -> tuple[Run, list[CaseResult]]:
     reducer = RunReducer(rules=ScoreRules(Criteria(evaluators=rules or {})))
@@ -46,46 +46,48 @@ def reduced(
 
 
 def test_a_scale_maps_scores_and_the_thresholds_of_settings_and_suite() -> None:
-    run, (case,) = reduced(score(350, threshold=Threshold(gte=400)), rules={"w*": EvaluatorCriteria(scale=(0, 500))})
+    run, (case,) = reduce_events(
+        make_score(350, threshold=Threshold(gte=400)), rules={"w*": EvaluatorCriteria(scale=(0, 500))}
+    )
     evaluation = case.evaluations["words"]
     assert (evaluation.score, evaluation.threshold) == (0.7, Threshold(gte=0.8))
     assert evaluation.metadata == {"value": 350, "scale": [0, 500]}
     assert run.suites[0].evaluators["words"].scale == (0, 500)
-    _, (case,) = reduced(score(350, threshold=Threshold(gte=400)), rules={"words": WORDS})
+    _, (case,) = reduce_events(make_score(350, threshold=Threshold(gte=400)), rules={"words": WORDS})
     assert (case.evaluations["words"].threshold, case.status) == (Threshold(gte=0.2), Status.PASSED)
 
 
-def test_a_setting_wins_over_the_scale_that_a_suite_or_a_file_states() -> None:
+def test_a_setting_overrides_the_scale_of_a_suite_or_file() -> None:
     declared = (EvaluatorInfo("words", scale=(0, 1000)),)
-    _, (case,) = reduced(score(500), evaluators=declared)
+    _, (case,) = reduce_events(make_score(500), evaluators=declared)
     assert case.evaluations["words"].score == 0.5
-    run, (case,) = reduced(score(500), evaluators=declared, rules={"words": WORDS})
+    run, (case,) = reduce_events(make_score(500), evaluators=declared, rules={"words": WORDS})
     assert case.evaluations["words"].score == 1
     assert run.suites[0].evaluators["words"].scale == (0, 500)
-    stated = score(0.75, metadata={"value": 4, "scale": [1, 5]}, threshold=Threshold(gte=0.5))
-    _, (case,) = reduced(stated, rules={"words": EvaluatorCriteria(scale=(0, 5))})
+    stated = make_score(0.75, metadata={"value": 4, "scale": [1, 5]}, threshold=Threshold(gte=0.5))
+    _, (case,) = reduce_events(stated, rules={"words": EvaluatorCriteria(scale=(0, 5))})
     assert (case.evaluations["words"].score, case.evaluations["words"].threshold) == (0.8, Threshold(gte=0.6))
     assert case.evaluations["words"].metadata == {"value": 4, "scale": [0, 5]}
-    _, (case,) = reduced(stated, rules={"words": EvaluatorCriteria(threshold=Threshold(gte=5))})
+    _, (case,) = reduce_events(stated, rules={"words": EvaluatorCriteria(threshold=Threshold(gte=5))})
     assert case.evaluations["words"].threshold == Threshold(gte=1), "it is on the stated scale"
 
 
-def test_a_score_outside_of_its_scale_is_an_error_of_its_case() -> None:
+def test_a_score_outside_its_scale_is_an_error_of_its_case() -> None:
     for stated in (None, {"value": 501, "scale": [0, 500]}):
         number = 501 / 500 if stated else 501
         rules = None if stated else {"words": WORDS}
-        _, (case,) = reduced(score(number, metadata=stated), rules=rules)
+        _, (case,) = reduce_events(make_score(number, metadata=stated), rules=rules)
         assert case.status is Status.ERRORED
         assert case.errors[0].error.message == "its score 501 is outside its scale [0, 500]"
-    for wrong in (score(float("nan")), score(2, threshold=Threshold(gte=1))):
-        _, (case,) = reduced(wrong)
+    for wrong in (make_score(float("nan")), make_score(2, threshold=Threshold(gte=1))):
+        _, (case,) = reduce_events(wrong)
         assert case.status is Status.ERRORED, "the verdict of the case is lost"
 
 
 def test_without_a_scale_only_the_rows_of_the_evaluator_are_unmeasurable() -> None:
-    scores = [score(value, case=case) for case, value in (("a", 350), ("b", 0.5))]
-    good = [score(1, "exact", case, threshold=Threshold(gte=1)) for case in "ab"]
-    run, cases = reduced(*scores, *good)
+    scores = [make_score(value, case=case) for case, value in (("a", 350), ("b", 0.5))]
+    good = [make_score(1, "exact", case, threshold=Threshold(gte=1)) for case in "ab"]
+    run, cases = reduce_events(*scores, *good)
     assert [case.status for case in cases] == [Status.PASSED, Status.PASSED]
     rows = {row.evaluator: row for row in compare(run, None).rows}
     assert rows["words"].label is RowLabel.UNMEASURABLE
@@ -98,25 +100,25 @@ def test_without_a_scale_only_the_rows_of_the_evaluator_are_unmeasurable() -> No
 WATCHED = (Limits(fail_on_regression=True), Limits(max_drop={"words": 0.02}))
 
 
-def many(*values: float) -> Run:
+def make_run(*values: float) -> Run:
     """A run with a case for each score, and another evaluator that passes."""
-    good = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(len(values))]
-    run, _ = reduced(*(score(value, case=f"c{at}") for at, value in enumerate(values)), *good)
+    good = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(len(values))]
+    run, _ = reduce_events(*(make_score(value, case=f"c{at}") for at, value in enumerate(values)), *good)
     return run
 
 
-def test_a_rounding_error_is_no_score_outside() -> None:
-    base, head = many(1 + 2e-16, -1e-12, *[0.9] * 38), many(1 + 2e-16, -1e-12, *[0.1] * 38)
+def test_a_rounding_error_is_in_the_scale() -> None:
+    base, head = make_run(1 + 2e-16, -1e-12, *[0.9] * 38), make_run(1 + 2e-16, -1e-12, *[0.1] * 38)
     assert not head.suites[0].columns.unscaled
     for limits in WATCHED:
         assert evaluate_gates(compare(head, base), Policy(limits)).conclusion is Conclusion.FAILED
-    _, (case,) = reduced(score(500.0000000001), rules={"words": EvaluatorCriteria(scale=(0, 500))})
+    _, (case,) = reduce_events(make_score(500.0000000001), rules={"words": EvaluatorCriteria(scale=(0, 500))})
     assert case.evaluations["words"].score == 1
 
 
-def test_a_few_scores_outside_are_errors_of_their_cases() -> None:
-    base, head = many(1.5, *[0.9] * 39), many(1.5, *[0.1] * 39)
-    for new, old in ((head, base), (head, many(*[0.9] * 40)), (many(*[0.1] * 40), base)):
+def test_few_scores_outside_are_errors_of_their_cases() -> None:
+    base, head = make_run(1.5, *[0.9] * 39), make_run(1.5, *[0.1] * 39)
+    for new, old in ((head, base), (head, make_run(*[0.9] * 40)), (make_run(*[0.1] * 40), base)):
         comparison = compare(new, old)
         (row,) = (each for each in comparison.rows if each.evaluator == "words")
         assert (row.label, row.n, row.dropped) == (RowLabel.WORSE, 39, 1)
@@ -128,7 +130,7 @@ def test_a_few_scores_outside_are_errors_of_their_cases() -> None:
 
 
 def test_a_gate_that_depends_on_an_evaluator_without_a_scale_is_unmeasurable() -> None:
-    counts, shares = many(*[350] * 20), many(*[0.5] * 20)
+    counts, shares = make_run(*[350] * 20), make_run(*[0.5] * 20)
     for new, old in ((counts, shares), (shares, counts)):
         (row,) = (each for each in compare(new, old).rows if each.evaluator == "words")
         assert row.label is RowLabel.UNMEASURABLE
@@ -142,27 +144,27 @@ def test_a_gate_that_depends_on_an_evaluator_without_a_scale_is_unmeasurable() -
     assert evaluate_gates(compare(counts, counts), Policy()).conclusion is Conclusion.PASSED
 
 
-def test_a_threshold_that_cannot_be_meant_for_the_scale_is_never_green() -> None:
+def test_a_threshold_outside_the_scale_is_never_green() -> None:
     stated = {"value": 2, "scale": [1, 5]}
     for threshold, problem in (
         (Threshold(gte=0.8), "has the bound 0.8, which is outside the scale [1, 5]"),
         (Threshold(gte=1), "(≥ 1) holds for every score on the scale [1, 5]"),
         (Threshold(lte=5, gte=1), "(≤ 5 and ≥ 1) holds for every score on the scale [1, 5]"),
     ):
-        stars = score(0.25, "stars", metadata=stated)
-        others = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
-        run, _ = reduced(stars, *others, rules={"stars": EvaluatorCriteria(threshold=threshold)})
+        stars = make_score(0.25, "stars", metadata=stated)
+        others = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+        run, _ = reduce_events(stars, *others, rules={"stars": EvaluatorCriteria(threshold=threshold)})
         verdict = evaluate_gates(compare(run, None), Policy())
         assert verdict.conclusion is Conclusion.UNMEASURABLE, "though 1 of 60 cases may have an error"
         assert problem in verdict.failed[0].value
-    _, (case,) = reduced(stars, rules={"stars": EvaluatorCriteria(threshold=Threshold(gte=4))})
+    _, (case,) = reduce_events(stars, rules={"stars": EvaluatorCriteria(threshold=Threshold(gte=4))})
     assert case.status is Status.FAILED
 
 
-def test_a_failure_outside_of_its_scale_is_no_error_among_others() -> None:
-    others = [score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
-    failed = score(0.2, threshold=Threshold(gte=0.5))
-    run, _ = reduced(failed, *others, rules={"*": EvaluatorCriteria(scale=(1, 5)), "exact": EvaluatorCriteria()})
+def test_a_failure_outside_its_scale_is_no_error() -> None:
+    others = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+    failed = make_score(0.2, threshold=Threshold(gte=0.5))
+    run, _ = reduce_events(failed, *others, rules={"*": EvaluatorCriteria(scale=(1, 5)), "exact": EvaluatorCriteria()})
     assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.UNMEASURABLE
 
 
@@ -172,48 +174,51 @@ def test_a_failure_outside_of_its_scale_is_no_error_among_others() -> None:
 )
 def test_a_wildcard_changes_no_verdict(setting: dict[str, Any]) -> None:
     declared = (EvaluatorInfo("right", boolean=True),)
-    verdicts = [score(at != 7, "right", f"c{at}", threshold=Threshold(gte=1)) for at in range(40)]
-    run, cases = reduced(*verdicts, evaluators=declared, rules={"*": EvaluatorCriteria(**setting)})
+    verdicts = [make_score(at != 7, "right", f"c{at}", threshold=Threshold(gte=1)) for at in range(40)]
+    run, cases = reduce_events(*verdicts, evaluators=declared, rules={"*": EvaluatorCriteria(**setting)})
     assert [case.status for case in cases].count(Status.FAILED) == 1
     assert run.suites[0].evaluators["right"].scale is None
     assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.FAILED
 
 
 def test_a_wildcard_judges_verdicts_without_a_threshold_and_their_name_ignores_them() -> None:
-    declared, verdict = (EvaluatorInfo("right", boolean=True),), score(False, "right")
+    declared, verdict = (EvaluatorInfo("right", boolean=True),), make_score(False, "right")
     rules = {"*": EvaluatorCriteria(scale=(1, 5), threshold=Threshold(gte=3))}
-    _, (case,) = reduced(verdict, evaluators=declared, rules=rules)
+    _, (case,) = reduce_events(verdict, evaluators=declared, rules=rules)
     assert (case.status, case.evaluations["right"].threshold) == (Status.FAILED, Threshold(gte=0.5))
-    run, _ = reduced(verdict, evaluators=declared, rules={"right": EvaluatorCriteria(ignore=True)})
+    run, _ = reduce_events(verdict, evaluators=declared, rules={"right": EvaluatorCriteria(ignore=True)})
     assert not run.suites[0].evaluators
 
 
 @pytest.mark.parametrize("scale", [[0, 10**400], [10**400, 1], [0], "ab", [0, None], [True, 5], [5, 1]])
-def test_what_is_no_scale_in_metadata_is_none(scale: Any) -> None:
-    _, (case,) = reduced(score(0.5, metadata={"value": 1, "scale": scale}))
+def test_invalid_scales_in_metadata_are_ignored(scale: Any) -> None:
+    _, (case,) = reduce_events(make_score(0.5, metadata={"value": 1, "scale": scale}))
     assert (case.evaluations["words"].score, case.status) == (0.5, Status.SCORED)
     rules = {"words": EvaluatorCriteria(scale=(0, 2))}
-    _, (case,) = reduced(score(0.5, metadata={"value": 1, "scale": scale}), rules=rules)
+    _, (case,) = reduce_events(make_score(0.5, metadata={"value": 1, "scale": scale}), rules=rules)
     assert case.evaluations["words"].score == 0.25
 
 
-def test_it_is_never_green_where_nothing_else_was_measured_or_a_gate_needs_it() -> None:
-    run, _ = reduced(score(350), score(1, case="b"))
+def test_without_other_scores_or_if_a_gate_needs_it_the_run_is_not_green() -> None:
+    run, _ = reduce_events(make_score(350), make_score(1, case="b"))
     verdict = evaluate_gates(compare(run, None), Policy())
     assert verdict.conclusion is Conclusion.UNMEASURABLE
     assert "no scale is set" in verdict.failed[0].value
-    good = score(1, "exact", threshold=Threshold(gte=1))
-    run, _ = reduced(score(350), good)
+    good = make_score(1, "exact", threshold=Threshold(gte=1))
+    run, _ = reduce_events(make_score(350), good)
     policy = Policy(Limits(min_score={"*": 0.5}))
     assert evaluate_gates(compare(run, None), policy).conclusion is Conclusion.UNMEASURABLE
-    before, _ = reduced(score(0.5), good)
+    before, _ = reduce_events(make_score(0.5), good)
     verdict = evaluate_gates(compare(run, before), Policy())
     assert [each.rule for each in verdict.failed] == ["scores remain"], "the baseline has scores of it"
 
 
 def test_a_changed_scale_is_not_compared() -> None:
     other = {"words": EvaluatorCriteria(scale=(0, 400))}
-    (run, _), (base, _) = reduced(score(350), rules={"words": WORDS}), reduced(score(350), rules=other)
+    (run, _), (base, _) = (
+        reduce_events(make_score(350), rules={"words": WORDS}),
+        reduce_events(make_score(350), rules=other),
+    )
     (row,) = compare(run, base).rows
     assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its scale changed: [0, 400] → [0, 500]")
 
@@ -222,16 +227,16 @@ def test_an_ignored_evaluator_leaves_no_trace() -> None:
     error = Errored(suite="s", stage="evaluator", error=ErrorInfo("E", "m"), case="a", evaluator="words")
     reducer = RunReducer(rules=ScoreRules(Criteria(evaluators={"w*": EvaluatorCriteria(ignore=True)})))
     declared = (EvaluatorInfo("words"), EvaluatorInfo("exact"))
-    for event in (*events(score(350), score(1, "exact"), evaluators=declared), error):
+    for event in (*events(make_score(350), make_score(1, "exact"), evaluators=declared), error):
         reducer.apply("log", None, event)
     (suite,) = reducer.results()
     assert list(suite.evaluators) == list(suite.columns.scores) == ["exact"]
-    only, _ = reduced(score(350), rules={"*": EvaluatorCriteria(ignore=True)})
+    only, _ = reduce_events(make_score(350), rules={"*": EvaluatorCriteria(ignore=True)})
     assert evaluate_gates(compare(only, None), Policy()).conclusion is Conclusion.UNMEASURABLE
 
 
-def test_a_threshold_for_no_evaluator_is_a_mistake() -> None:
-    run, _ = reduced(score(1, "exact"))
+def test_a_threshold_without_an_evaluator_is_an_error() -> None:
+    run, _ = reduce_events(make_score(1, "exact"))
     policy = Policy(criteria=Criteria(evaluators={"wrods": WORDS}))
     (finding,) = evaluate_gates(compare(run, None), policy).failed
     assert finding.value == "wrods matches no evaluator, and has a threshold"

@@ -67,7 +67,7 @@ def test_each_problem_has_its_line_and_unknown_fields_are_reported() -> None:
         assert part in notice
 
 
-def test_a_field_that_is_almost_a_known_one_is_a_problem() -> None:
+def test_a_misspelt_field_is_a_problem() -> None:
     for name, meant in (
         ("chekcs", "checks"),
         ("check", "checks"),
@@ -84,7 +84,7 @@ def test_a_field_that_is_almost_a_known_one_is_a_problem() -> None:
     assert (many.problems, len(many.notices)) == ((), 1)
 
 
-def test_what_is_no_file_of_cases_is_a_problem() -> None:
+def test_a_file_without_cases_is_a_problem() -> None:
     for text, problem in (
         ("", "it is no JSON"),
         ("nope", "it is no JSON"),

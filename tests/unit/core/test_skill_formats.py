@@ -182,7 +182,7 @@ def test_tasks_of_waza_are_cases(tmp_path: Path) -> None:
     assert SKILL in list_case_files(f"{SKILL}/eval.yaml", SKILL, found)
 
 
-def test_what_cannot_be_measured_is_an_error_of_its_case(tmp_path: Path) -> None:
+def test_unmeasurable_checks_are_errors_of_their_case(tmp_path: Path) -> None:
     graders = {
         "{type: human, name: x, config: {a: 1}}": 'grader x: scoregate can\'t measure graders of type "human"',
         "{type: text, name: x, config: {pattern: a}}": 'grader x: the field "pattern" is not known',
@@ -288,7 +288,7 @@ def test_a_wrong_file_is_a_problem_with_its_line(tmp_path: Path) -> None:
         assert all(each.startswith(f"{SKILL}/tests/") for each in found.problems)
 
 
-def test_words_of_programs_may_be_anything(tmp_path: Path) -> None:
+def test_program_arguments_can_be_anything(tmp_path: Path) -> None:
     words = ["x" * 5_000, "../../a", "a\\b", "-c", "."]
     grader = json.dumps({"type": "program", "name": "p", "config": {"command": "sh", "args": words}})
     found = read(tmp_path, f"tasks: [{{id: a, inputs: {{prompt: b}}, graders: [{grader}]}}]")
@@ -296,7 +296,7 @@ def test_words_of_programs_may_be_anything(tmp_path: Path) -> None:
     assert found.cases[0].graders[0].options["command"] == ["sh", *words]
 
 
-def test_plain_values_are_texts_as_they_are_written(tmp_path: Path) -> None:
+def test_plain_values_are_texts_as_written(tmp_path: Path) -> None:
     text = "scenarios:\n- {name: 010, prompt: 1:30, assertions: [{type: output_contains, value: no}], rubric: [1.50]}\n"
     found = read(tmp_path, text)
     assert not found.problems

@@ -96,7 +96,7 @@ def test_without_fields_no_case_is_read() -> None:
     assert collect_slices(Run("r", 0.0, 1.0, "1", suites=run_of({}).suites, read=read), []) == ()
 
 
-def test_the_numbers_of_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "MOST_VALUES", 3)
     run = run_of(*({f"f{at}": str(at) for at in range(20)} | {"id": at} for at in range(10)), {"id": 0})
     [found] = collect_slices(run, ["id", *(f"f{at}" for at in range(20))])
@@ -104,6 +104,6 @@ def test_the_numbers_of_fields_and_values_are_limited(monkeypatch: pytest.Monkey
     assert {value: list(rows) for value, rows in found["id"].items()} == {"0": [0, 10], "1": [1], "2": [2]}
 
 
-def test_limits_name_the_field_before_the_first_sign() -> None:
+def test_limits_have_the_field_before_the_first_sign() -> None:
     names = ["language=fr", "metadata.topic=a=b", "tag=*", "*=fr", "language", "=fr", "[l]=fr"]
     assert list(find_limited_fields(names)) == ["language", "metadata.topic", "tag"]

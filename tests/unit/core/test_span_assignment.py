@@ -32,7 +32,7 @@ def test_a_span_belongs_to_its_nearest_ancestor_with_a_name() -> None:
     assert found == ({CaseName("", "x", 0): ["s4", "s2", "s3"], CaseName("", "y", 0): ["s5", "s6"]}, 2)
 
 
-def test_a_name_of_the_process_or_the_only_one_of_the_trace_counts_otherwise() -> None:
+def test_else_the_name_of_the_process_or_of_the_trace_counts() -> None:
     only = {CaseName("", "x", 0): ["s1", "s2"]}
     assert assign(make(1), make(2, 1, "x")) == (only, 0)
     of_process = {"scoregate.case": "p", "scoregate.suite": "s", "scoregate.repeat": "2"}
@@ -40,14 +40,14 @@ def test_a_name_of_the_process_or_the_only_one_of_the_trace_counts_otherwise() -
     assert assign(make(1, case="x"), make(2, trace="b")) == ({CaseName("", "x", 0): ["s1"]}, 1)
 
 
-def test_a_span_that_is_sent_again_counts_once() -> None:
+def test_a_repeated_span_counts_once() -> None:
     assert assign(make(1, case="x"), make(2, 1), make(2, 1), make(2)) == (
         {CaseName("", "x", 0): ["s1", "s2", "s2"]},
         0,
     )
 
 
-def test_names_that_are_not_valid_are_ignored() -> None:
+def test_invalid_names_are_ignored() -> None:
     for more in ({"case": 5}, {"case": ""}, {"case": "x", "scoregate.suite": 1}, {"case": "x", "scoregate.repeat": -1}):
         assert assign(make(1, **more)) == ({}, 1)  # type: ignore[arg-type]
     assert assign(make(1, case="x", **{"scoregate.repeat": "9" * 50})) == ({}, 1)
@@ -60,7 +60,7 @@ def test_loops_and_long_chains_end() -> None:
     assert (len(found[CaseName("", "x", 0)]), unassigned) == (50_000, 0)
 
 
-def test_spans_beyond_the_most_of_a_case_are_counted() -> None:
+def test_spans_over_the_limit_of_a_case_are_counted() -> None:
     with closing(SpanStore()) as store:
         store.add([make(number, case="x" if number < 8 else "y") for number in range(1, 10)])
         assert store.assign() == 0
@@ -69,7 +69,7 @@ def test_spans_beyond_the_most_of_a_case_are_counted() -> None:
         assert store.count_extra(7) == 0
 
 
-def test_spans_are_in_a_file_and_not_in_memory() -> None:
+def test_spans_are_stored_in_a_file() -> None:
     tracemalloc.start()
     with closing(SpanStore()) as store:
         for part in range(100):

@@ -8,7 +8,7 @@ from scoregate.core.reducer import SuiteReducer
 from scoregate.core.tally import SuiteSums, tally_suite
 
 
-def test_a_tally_counts_all_trials_whenever_it_is_made() -> None:
+def test_a_tally_counts_all_trials_at_any_time() -> None:
     suite, sums = SuiteReducer(0, "demo"), SuiteSums()
     for number, score in enumerate((1.0, 0.0, 0.5, 0.5)):
         key = {"suite": "demo", "case": f"case {number}"}

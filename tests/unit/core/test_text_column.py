@@ -9,7 +9,7 @@ from scoregate.core.text_column import TextColumn
 TEXTS = ["270c7a56", "", "ü … 🙂", "a\nb\0c", "lone \ud800", "", "x" * 1000]
 
 
-def test_it_holds_what_was_appended() -> None:
+def test_it_holds_appended_texts() -> None:
     column = TextColumn(TEXTS[:2])
     column.append(TEXTS[2])
     column.extend(TEXTS[3:])
@@ -21,7 +21,7 @@ def test_it_holds_what_was_appended() -> None:
             column[outside]
 
 
-def test_it_equals_columns_and_lists_of_the_same_texts() -> None:
+def test_it_equals_columns_and_lists_of_its_texts() -> None:
     assert TextColumn(TEXTS) == TextColumn(TEXTS) == TEXTS
     assert TextColumn(["ab", "c"]) != TextColumn(["a", "bc"])
     assert all(TextColumn(one) != TextColumn(other) for one, other in pairwise([TEXTS, TEXTS[:-1], []]))

@@ -35,7 +35,7 @@ def test_tools_arguments_and_values_that_no_case_uses_are_listed() -> None:
     assert (found.unlisted, found.trials, found.unrecorded) == ({"pay": 2}, 1, 0)
 
 
-def test_values_count_in_lists_and_as_numbers_and_names_of_mcp_servers_are_known() -> None:
+def test_values_count_in_lists_and_numbers_and_mcp_names_are_known() -> None:
     found = measure(
         ToolCall("mcp__shop__search", {"query": "x", "sort": ["new", "old", 1], "page": None}),
         ToolCall("mcp__shop__book", {"room": 1}),

@@ -62,7 +62,7 @@ ANTHROPIC = [
 ]
 
 
-def test_messages_of_each_api_are_steps_and_each_call_has_its_result() -> None:
+def test_messages_of_each_api_are_steps_and_calls_have_results() -> None:
     assert read_messages(OPENAI) == [
         Message("system", "Be brief."),
         Message("user", "Hours?\n[image_url]"),
@@ -85,7 +85,7 @@ def test_messages_of_each_api_are_steps_and_each_call_has_its_result() -> None:
     ]
 
 
-def test_objects_of_sdks_are_read_and_other_values_are_refused_with_their_position() -> None:
+def test_sdk_objects_are_read_and_other_values_refused_with_position() -> None:
     message = SimpleNamespace(role="assistant", content="At nine.", tool_calls=None)
     assert read_messages([message]) == [Message("assistant", "At nine.")]
     langchain = SimpleNamespace(type="ai", content="", tool_calls=[{"name": "search", "args": {"q": 1}, "id": "1"}])
@@ -96,7 +96,7 @@ def test_objects_of_sdks_are_read_and_other_values_are_refused_with_their_positi
             read_messages([{"role": "user", "content": ""}, wrong])
 
 
-def test_tools_that_the_provider_runs_are_calls_too() -> None:
+def test_tools_run_by_the_provider_are_calls() -> None:
     items = [
         {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "hours"}},
         {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}},
@@ -119,7 +119,7 @@ def test_tools_that_the_provider_runs_are_calls_too() -> None:
     ]
 
 
-def test_a_result_without_its_call_is_kept() -> None:
+def test_a_result_without_a_call_is_kept() -> None:
     assert read_messages([{"role": "tool", "tool_call_id": "?", "content": "x"}]) == [ToolCall("(unknown)", {}, "x")]
     gemini = [
         {
@@ -146,12 +146,12 @@ def span(number: int, parent: int, start: int, **attributes: Any) -> Span:
     return Span(str(number), "span", str(parent), start, start + 2_000_000_000, attributes=attributes)
 
 
-def genai(number: int, parent: int, start: int, operation: str, **values: Any) -> Span:
+def genai_span(number: int, parent: int, start: int, operation: str, **values: Any) -> Span:
     attributes = {f"gen_ai.{name.replace('__', '.')}": value for name, value in values.items()}
     return span(number, parent, start, **{"gen_ai.operation.name": operation, **attributes})
 
 
-def test_spans_of_the_genai_conventions() -> None:
+def test_genai_spans_are_read() -> None:
     asked = [{"role": "user", "parts": [{"type": "text", "content": "Hours?"}]}]
     answered = [
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "search", "arguments": {"q": 1}}]}
@@ -161,45 +161,51 @@ def test_spans_of_the_genai_conventions() -> None:
         {"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "Nine."}]}
     ]
     chats = [
-        genai(2, 1, 20, "chat", input__messages=json.dumps(asked), output__messages=json.dumps(answered)),
-        genai(
+        genai_span(2, 1, 20, "chat", input__messages=json.dumps(asked), output__messages=json.dumps(answered)),
+        genai_span(
             4, 1, 40, "chat",
             input__messages=json.dumps([*asked, *answered, *response]), output__messages=json.dumps(final),
         ),
     ]  # fmt: skip
-    said = [Message("user", "Hours?")]
+    messages = [Message("user", "Hours?")]
     end = [Message("reasoning", "hm"), Message("assistant", "Nine.")]
-    assert read_spans(chats) == [*said, ToolCall("search", {"q": 1}, "at 9"), *end]
-    tool = genai(
+    assert read_spans(chats) == [*messages, ToolCall("search", {"q": 1}, "at 9"), *end]
+    tool = genai_span(
         3, 1, 30, "execute_tool", tool__name="search", tool__call__arguments='{"q": 1}', tool__call__result="at 9"
     )
-    assert read_spans([chats[1], tool, chats[0]]) == [*said, ToolCall("search", {"q": 1}, "at 9", duration_s=2.0), *end]
+    assert read_spans([chats[1], tool, chats[0]]) == [
+        *messages,
+        ToolCall("search", {"q": 1}, "at 9", duration_s=2.0),
+        *end,
+    ]
 
 
-def test_tools_of_the_provider_have_no_span_of_their_own() -> None:
+def test_tools_of_the_provider_have_no_own_span() -> None:
     parts = [
         {"type": "server_tool_call", "id": "1", "name": "web_search", "server_tool_call": {"arguments": {"q": "x"}}},
         {"type": "server_tool_call_response", "id": "1", "server_tool_call_response": {"response": "y"}},
         {"type": "tool_call", "id": "2", "name": "log", "arguments": {}},
     ]
-    chat = genai(2, 1, 20, "chat", output__messages=json.dumps([{"role": "assistant", "parts": parts}]))
-    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    chat = genai_span(2, 1, 20, "chat", output__messages=json.dumps([{"role": "assistant", "parts": parts}]))
+    tool = genai_span(3, 1, 30, "execute_tool", tool__name="log")
     expected = [ToolCall("web_search", {"q": "x"}, "y"), ToolCall("log", duration_s=2.0)]
     assert read_spans([chat, tool]) == expected
 
 
 def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -> None:
-    silent, tool = genai(2, 1, 20, "chat"), genai(3, 1, 30, "execute_tool", tool__name="log")
-    answered = genai(4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}]))
+    silent, tool = genai_span(2, 1, 20, "chat"), genai_span(3, 1, 30, "execute_tool", tool__name="log")
+    answered = genai_span(
+        4, 1, 40, "chat", output__messages=json.dumps([{"role": "assistant", "parts": []}, {"role": "x"}])
+    )
     part = {"type": "tool_call", "id": "1", "name": "search", "arguments": {}}
-    calling = genai(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
+    calling = genai_span(5, 1, 10, "chat", output__messages=json.dumps([{"role": "assistant", "parts": [part]}]))
     flat = {"openinference.span.kind": "LLM", "output.value": "done"}
-    whole = {**flat, "llm.output_messages.0.message.role": "assistant"}
+    complete = {**flat, "llm.output_messages.0.message.role": "assistant"}
     for spans, reason in (
         ([silent], "the span of a model has no answer"),
         ([answered, silent], "1 of 2 spans of models have no answer"),
         ([span(1, 0, 1, **flat)], "the span of a model has no answer"),
-        ([span(1, 0, 1, **whole), answered], ""),
+        ([span(1, 0, 1, **complete), answered], ""),
         ([replace(silent, error="offline"), answered], ""),
         ([silent, tool], ""),
         ([calling, silent], "1 of 2 spans of models have no answer"),
@@ -227,7 +233,7 @@ def test_the_answer_of_a_stream_is_known_only_if_a_later_request_repeats_it() ->
 
 
 def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
-    tool = genai(3, 1, 30, "execute_tool", tool__name="log")
+    tool = genai_span(3, 1, 30, "execute_tool", tool__name="log")
     for response in (
         {"output": [{"type": "web_search_call", "id": "w"}]},
         {"content": [{"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}]},
@@ -243,11 +249,11 @@ def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
 
 def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
     spans = [
-        genai(1, 0, 0, "invoke_agent", agent__name="main"),
-        genai(2, 1, 10, "execute_tool", tool__name="plan"),
-        genai(3, 2, 20, "invoke_agent", agent__name="helper"),
-        genai(4, 3, 30, "execute_tool", tool__name="search"),
-        genai(5, 4, 35, "execute_tool", tool__name="fetch"),
+        genai_span(1, 0, 0, "invoke_agent", agent__name="main"),
+        genai_span(2, 1, 10, "execute_tool", tool__name="plan"),
+        genai_span(3, 2, 20, "invoke_agent", agent__name="helper"),
+        genai_span(4, 3, 30, "execute_tool", tool__name="search"),
+        genai_span(5, 4, 35, "execute_tool", tool__name="fetch"),
     ]
     trajectory = Trajectory(read_spans(spans))
     assert [(call.name, call.agent) for call in trajectory.tool_calls] == [
@@ -256,7 +262,7 @@ def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
     assert trajectory.agents == ["helper"]
 
 
-def test_spans_of_openinference() -> None:
+def test_openinference_is_read() -> None:
     attributes = {
         "openinference.span.kind": "LLM",
         "llm.input_messages.0.message.role": "user",
@@ -319,7 +325,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
 @given(
     st.lists(steps, max_size=5).map(tuple), st.none() | st.lists(st.text(max_size=9), max_size=3), st.text(max_size=9)
 )
-def test_a_record_is_read_as_it_was_written(steps: tuple[Step, ...], files: list[str] | None, stop: str) -> None:
+def test_a_record_round_trips(steps: tuple[Step, ...], files: list[str] | None, stop: str) -> None:
     trajectory = Trajectory(steps, changed_files=files, stop_reason=stop)
     assert Trajectory.read(json.loads(dump(trajectory.plain()))) == trajectory
 

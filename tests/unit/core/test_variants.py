@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, Told, compared, info, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, run_of, scored
 
 from scoregate.core.policy import Criteria, EvaluatorCriteria
 from scoregate.core.variants import (
@@ -24,23 +24,23 @@ def flips(count: int, failing: Sequence[int] = ()) -> list[Any]:
     return [0.0 if at in failing else 1.0 for at in range(count)]
 
 
-def variant(name: str, scores: Sequence[Any], **told: Any) -> Told:
-    return Told(scored(*scores), params={"task": name}, **told)
+def variant(name: str, scores: Sequence[Any], **fields: Any) -> ExampleSuite:
+    return ExampleSuite(scored(*scores), params={"task": name}, **fields)
 
 
-def rank(*variants: Told, criteria: Criteria | None = None, difference: float = 0.05) -> VariantRanking:
+def rank(*variants: ExampleSuite, criteria: Criteria | None = None, difference: float = 0.05) -> VariantRanking:
     found = criteria or Criteria()
     (ranking,) = rank_suites(run_of(*variants).suites, lambda _: found, difference=difference)
     return ranking
 
 
-def states(ranking: VariantRanking) -> dict[str, str]:
+def states_of(ranking: VariantRanking) -> dict[str, str]:
     return {row.name: str(row.state) for row in ranking.rows}
 
 
 def test_one_variant_is_the_best() -> None:
     ranking = rank(variant("b", flips(60, range(20))), variant("a", flips(60)), variant("c", flips(60, range(40))))
-    assert states(ranking) == {"a": "best", "b": "worse", "c": "worse"}
+    assert states_of(ranking) == {"a": "best", "b": "worse", "c": "worse"}
     assert [(row.rank, row.last_rank) for row in ranking.rows] == [(1, 1), (2, 2), (3, 3)]
     assert ranking.best is not None
     assert (ranking.best.name, ranking.best.low, ranking.needed_cases) == ("a", None, None)
@@ -54,7 +54,7 @@ def test_one_variant_is_the_best() -> None:
 
 def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
     ranking = rank(variant("a", flips(60, [1])), variant("b", flips(60, range(30))), variant("c", flips(60, [2, 3])))
-    assert states(ranking) == {"a": "may be the best", "c": "may be the best", "b": "worse"}
+    assert states_of(ranking) == {"a": "may be the best", "c": "may be the best", "b": "worse"}
     assert [(row.rank, row.last_rank) for row in ranking.rows] == [(1, 2), (1, 2), (3, 3)]
     assert ranking.best is None
     assert [row.name for row in ranking.candidates] == ["a", "c"]
@@ -70,7 +70,7 @@ def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
 
 def test_equal_variants_stay_equal() -> None:
     ranking = rank(variant("a", flips(60)), variant("b", flips(60)))
-    assert states(ranking) == {"a": "may be the best", "b": "may be the best"}
+    assert states_of(ranking) == {"a": "may be the best", "b": "may be the best"}
     assert ranking.rows[1].delta == 0
 
 
@@ -90,7 +90,7 @@ def test_lower_can_be_better() -> None:
 def test_a_variant_with_many_missing_scores_is_never_ranked() -> None:
     broken = [ERROR if at < 20 else 1.0 for at in range(60)]
     ranking = rank(variant("a", flips(60, range(6))), variant("broken", broken), variant("b", flips(60, range(50))))
-    assert states(ranking) == {"a": "best", "b": "worse", "broken": "not comparable"}
+    assert states_of(ranking) == {"a": "best", "b": "worse", "broken": "not comparable"}
     row = ranking.rows[-1]
     assert (row.rank, row.mean, row.errors, row.missing, row.scored) == (None, 1.0, 20, 20, 40)
     assert row.reason == "20 of 60 cases have no score"
@@ -109,7 +109,7 @@ def test_few_missing_scores_leave_the_cases_that_all_have() -> None:
     assert {row.name: (row.missing, row.errors) for row in ranking.rows} == {"few": (2, 2), "b": (0, 0)}
 
 
-def test_there_are_reasons_for_no_ranks() -> None:
+def test_missing_ranks_have_reasons() -> None:
     few = rank(variant("a", flips(9, [0, 1, 2])), variant("b", flips(9)))
     assert few.describe() == "Not ranked: only 9 cases have a score in each variant, and ranks need 10."
     assert [(row.name, row.rank, row.low, str(row.state)) for row in few.rows] == [
@@ -129,32 +129,34 @@ def test_there_are_reasons_for_no_ranks() -> None:
 
 def test_variants_are_suites_of_one_id_and_file_with_parameters() -> None:
     suites = run_of(
-        Told(scored(1.0), params={"model": "small", "k": 1}),
-        Told(scored(1.0), params={"model": "small", "k": 2}),
-        Told(scored(1.0), params={"model": "small", "k": 1}, script="other.py"),
-        Told(scored(1.0), id="single", params={"k": 1}),
-        Told(scored(1.0), id="plain"),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 1}),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 2}),
+        ExampleSuite(scored(1.0), params={"model": "small", "k": 1}, script="other.py"),
+        ExampleSuite(scored(1.0), id="single", params={"k": 1}),
+        ExampleSuite(scored(1.0), id="plain"),
     ).suites
     (group,) = group_variants(suites)
     assert list_names(group) == ["model=small, k=1", "model=small, k=2"]
     assert list_names([group[0], group[0]]) == ["model=small, k=1", "model=small, k=1 #2"]
-    (long,) = list_names(run_of(Told(scored(1.0), params={"task": "x" * 10_000})).suites)
+    (long,) = list_names(run_of(ExampleSuite(scored(1.0), params={"task": "x" * 10_000})).suites)
     assert len(long) == 200
 
 
 def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first() -> None:
     cases = {f"c{at}": {"z": 1.0, "b": 0.5, "silent": None} for at in range(12)}
-    told = [Told(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": at}) for at in (1, 2)]
-    run = run_of(*told)
+    suites = [
+        ExampleSuite(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": at}) for at in (1, 2)
+    ]
+    run = run_of(*suites)
     rankings = list(rank_suites(run.suites, lambda _: Criteria()))
     assert [(ranking.evaluator, ranking.suite) for ranking in rankings] == [("b", "demo"), ("z", "demo")]
     for suite in run.suites:
         del suite.columns.judged["b"]
     assert [ranking.evaluator for ranking in rank_suites(run.suites, lambda _: Criteria())] == ["z", "b"]
-    assert compared(told[0], None).variants == ()
+    assert compared(suites[0], None).variants == ()
 
 
-def test_by_chance_alone_a_variant_is_seldom_called_worse() -> None:
+def test_variants_are_seldom_worse_by_chance() -> None:
     source, wrong, runs = random.Random(7), 0, 60
     for _ in range(runs):
         drawn = [variant(str(at), [float(source.random() < 0.7) for _ in range(40)]) for at in range(6)]

@@ -25,7 +25,7 @@ def trial(name: str, usage: Usage | None, *, repeat: int = 0, judge: Usage | Non
     return CaseResult(0, name, repeat, usage=usage, evaluations=scores, duration_ms=10)
 
 
-def used(million: float, **more: object) -> Usage:
+def make_usage(million: float, **more: object) -> Usage:
     return Usage(int(million * 1e6), 0, 0, None, "ours", **more)  # type: ignore[arg-type]
 
 
@@ -51,7 +51,7 @@ def expected(found: SuiteEstimate) -> float:
 
 
 def test_costs_of_all_calls_at_current_prices_are_summed() -> None:
-    found = estimate([trial(f"c{n}", used(1), judge=used(0.5)) for n in range(10)])
+    found = estimate([trial(f"c{n}", make_usage(1), judge=make_usage(0.5)) for n in range(10)])
     assert expected(found) == 15
     assert (found.cases, found.trials, found.amounts.calls) == (10, 10, 20)
     assert found.per_case == Interval(1.5, 1.5, 1.5)
@@ -64,12 +64,12 @@ def test_recorded_costs_count_where_no_price_is_known() -> None:
     found = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of"))])
     assert (found.cost, found.unpriced) == (None, ("unheard-of",))
     assert "unknown price for model unheard-of" in found.note
-    partly = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of")), trial("b", used(1))])
+    partly = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of")), trial("b", make_usage(1))])
     assert expected(partly) == 1
 
 
-def test_stored_answers_cost_nothing() -> None:
-    trials = [trial(f"c{n}", used(1, answer=f"{n:016x}")) for n in range(10)]
+def test_cached_answers_cost_nothing() -> None:
+    trials = [trial(f"c{n}", make_usage(1, answer=f"{n:016x}")) for n in range(10)]
     found = estimate(trials, stored=[f"{n:016x}" for n in range(4)])
     assert expected(found) == 6
     assert found.full_cost == pytest.approx(10)
@@ -79,38 +79,38 @@ def test_stored_answers_cost_nothing() -> None:
     assert changed.cost.high >= 10  # a changed prompt has no stored answers
 
 
-def test_several_answers_of_one_trial_are_asked_for_one_by_one() -> None:
-    usage = sum_usage([used(1, answer="a" * 16), used(1, answer="b" * 16)])
+def test_each_answer_of_a_trial_is_looked_up() -> None:
+    usage = sum_usage([make_usage(1, answer="a" * 16), make_usage(1, answer="b" * 16)])
     assert expected(estimate([trial("a", usage)], stored=["a" * 16])) == 1
-    many = sum_usage([used(1, answer=f"{n:016x}") for n in range(20)])
+    many = sum_usage([make_usage(1, answer=f"{n:016x}") for n in range(20)])
     assert many is not None
     assert many.answer is not None
     assert len(many.answer) == 16
     assert expected(estimate([trial("a", many)], stored=["0" * 16])) == 20
 
 
-def test_calls_that_the_base_read_from_a_cache_count_as_the_others_of_their_evaluator() -> None:
+def test_cached_calls_of_the_base_count_as_others_of_their_evaluator() -> None:
     cached = Usage(cost=0.0, model="ours", answer="a" * 16, cached=True)
-    assert expected(estimate([trial("a", used(2)), trial("b", cached)])) == 4
-    assert expected(estimate([trial("a", used(2)), trial("b", cached)], stored=["a" * 16])) == 2
+    assert expected(estimate([trial("a", make_usage(2)), trial("b", cached)])) == 4
+    assert expected(estimate([trial("a", make_usage(2)), trial("b", cached)], stored=["a" * 16])) == 2
     found = estimate([trial("b", cached)])
     assert found.cost is None
     assert "their cost is not known" in found.note
 
 
 def test_repeats_scale_cases_that_follow_the_setting() -> None:
-    trials = [trial(f"c{n}", used(1), repeat=r) for n in range(5) for r in range(2)]
-    trials += [trial("own", used(1), repeat=r) for r in range(4)]
+    trials = [trial(f"c{n}", make_usage(1), repeat=r) for n in range(5) for r in range(2)]
+    trials += [trial("own", make_usage(1), repeat=r) for r in range(4)]
     assert expected(estimate(trials, SuiteChoice(repeats=(3, 2), same_code=True))) == 19
     assert expected(estimate(trials, SuiteChoice(repeats=(1, 2), same_code=True))) == 9
 
 
 def test_fewer_and_more_cases_scale_the_estimate() -> None:
-    trials = [trial(f"c{n}", used(1, answer=f"{n:016x}")) for n in range(10)]
+    trials = [trial(f"c{n}", make_usage(1, answer=f"{n:016x}")) for n in range(10)]
     stored = [f"{n:016x}" for n in range(10)]
     assert expected(estimate(trials, SuiteChoice(max_cases=4))) == 4
     assert expected(estimate(trials, SuiteChoice(total=25))) == 25
-    assert expected(estimate(trials, SuiteChoice(total=25), stored=stored)) == 15  # what is new is not stored
+    assert expected(estimate(trials, SuiteChoice(total=25), stored=stored)) == 15  # new cases are not stored
     assert expected(estimate(trials, SuiteChoice(total=20, sample=5))) == 5
     assert expected(estimate(trials, SuiteChoice(takes=lambda labels: labels.hash == "c1"))) == 1
     assert expected(estimate(trials, SuiteChoice(takes=lambda _: False))) == 0
@@ -118,8 +118,8 @@ def test_fewer_and_more_cases_scale_the_estimate() -> None:
 
 
 def test_few_and_uneven_cases_have_a_wide_interval() -> None:
-    few = estimate([trial(f"c{n}", used(n + 1)) for n in range(3)], SuiteChoice(total=300))
-    many = estimate([trial(f"c{n}", used(n % 3 + 1)) for n in range(300)])
+    few = estimate([trial(f"c{n}", make_usage(n + 1)) for n in range(3)], SuiteChoice(total=300))
+    many = estimate([trial(f"c{n}", make_usage(n % 3 + 1)) for n in range(300)])
     assert expected(few) == expected(many) == 600
     assert few.cost is not None
     assert many.cost is not None
@@ -132,9 +132,9 @@ def test_sums_are_narrower_than_their_parts() -> None:
     assert sum_intervals([]) == Interval()
 
 
-def test_the_duration_after_sample_cases_counts_what_runs_at_once() -> None:
+def test_the_duration_after_sample_cases_counts_concurrency() -> None:
     # Three cases ran at once in two seconds, so ten take as long, and a hundred take ten times as long.
-    trials = [trial(f"c{n}", used(1)) for n in range(3)]
+    trials = [trial(f"c{n}", make_usage(1)) for n in range(3)]
     for total, concurrency, seconds in ((10, 10, 2), (100, 10, 20), (100, 1, 2 * 100 / 3), (100, None, 2 * 100 / 3)):
         found = estimate(trials, SuiteChoice(total=total, concurrency=concurrency)).seconds
         assert found is not None

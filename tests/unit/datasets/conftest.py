@@ -17,5 +17,5 @@ def datasets(tmp_path: Path) -> Datasets:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Of the dataset `golden`."""
+    """The folder of the dataset `golden`."""
     return tmp_path / ".scoregate" / "datasets" / "golden"

@@ -30,20 +30,20 @@ def rows(dataset: Any) -> list[dict[str, Any]]:
     return [dict(example.properties) for example in dataset]
 
 
-def test_a_dataset_is_made_found_listed_and_deleted(datasets: Datasets) -> None:
-    made = datasets.create("golden", examples=[Example.create(**ROW)], description="What we must not break.")
-    for found in (datasets.get("golden"), datasets.get(made.dataset_id)):
+def test_a_dataset_is_created_found_listed_and_deleted(datasets: Datasets) -> None:
+    dataset = datasets.create("golden", examples=[Example.create(**ROW)], description="What we must not break.")
+    for found in (datasets.get("golden"), datasets.get(dataset.dataset_id)):
         assert (rows(found), len(found), found.name) == ([ROW], 1, "golden")
-        assert (found.version, found.dataset_id, found.schema) == (made.version, made.dataset_id, TEXTS)
+        assert (found.version, found.dataset_id, found.schema) == (dataset.version, dataset.dataset_id, TEXTS)
     (info,) = datasets.list()
-    assert (info.dataset_id, info.name, info.entries, info.current_version) == (made.dataset_id, "golden", 1, 1)
+    assert (info.dataset_id, info.name, info.entries, info.current_version) == (dataset.dataset_id, "golden", 1, 1)
     assert (info.schema, info.description, info.test_config_count) == (TEXTS, "What we must not break.", 0)
     assert datasets.delete("golden")
     assert not datasets.delete("golden")
     assert datasets.list() == []
 
 
-def test_adding_makes_a_version_a_call_and_old_ones_stay(datasets: Datasets) -> None:
+def test_each_addition_makes_a_version_and_old_ones_stay(datasets: Datasets) -> None:
     dataset = datasets.create("golden", schema=TEXTS)
     dataset.add_examples(Example.create(input=str(n), expected_output="") for n in range(250))
     dataset.add_examples([{**ROW, "input": "last"}], batch_size=1)
@@ -57,7 +57,7 @@ def test_adding_makes_a_version_a_call_and_old_ones_stay(datasets: Datasets) -> 
         dataset.version.item_count = 1  # type: ignore[misc]
 
 
-def test_a_dataset_tells_its_newest_version(datasets: Datasets) -> None:
+def test_a_dataset_has_a_newest_version(datasets: Datasets) -> None:
     dataset = datasets.create("golden", examples=[{"a": 1}])
     assert dataset.current_version == 1
     dataset.add_examples([{"a": 2}])
@@ -66,7 +66,7 @@ def test_a_dataset_tells_its_newest_version(datasets: Datasets) -> None:
     assert (older.version.version_number, older.current_version) == (1, 2)
 
 
-def test_a_dataset_in_hand_does_not_see_what_others_add(datasets: Datasets) -> None:
+def test_an_open_dataset_does_not_see_rows_of_others(datasets: Datasets) -> None:
     held = datasets.create("golden", examples=[ROW])
     datasets.get("golden").add_examples([ROW])
     assert len(held) == len(held.examples) == 1
@@ -89,7 +89,7 @@ def test_an_existing_name_is_a_conflict_unless_it_is_overwritten(datasets: Datas
 
 
 class Configs:
-    """Test configs, kept anywhere."""
+    """Test configs in memory."""
 
     def __init__(self) -> None:
         self.names = ["nightly"]
@@ -107,21 +107,21 @@ class Configs:
         self.names = []
 
 
-def test_what_depends_on_a_dataset_is_counted_kept_and_deleted_with_it(tmp_path: Path) -> None:
+def test_dependents_of_a_dataset_are_counted_and_deleted_with_it(tmp_path: Path) -> None:
     configs = Configs()
     datasets = Datasets(open_store(tmp_path), configs)
-    made = datasets.create("golden", examples=[ROW])
+    dataset = datasets.create("golden", examples=[ROW])
     datasets.create("other", examples=[ROW])
     assert [info.test_config_count for info in datasets.list()] == [1, 0]
     assert configs.counted == 1, "once for all datasets"
     with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
         datasets.create("golden", examples=[ROW], overwrite=True)
-    assert made.delete()
+    assert dataset.delete()
     assert datasets.create("golden", examples=[ROW]).version.version_number == 1
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_each_type_of_column_takes_its_values_and_no_others(datasets: Datasets, type_: str) -> None:
+def test_each_type_of_column_accepts_only_its_values(datasets: Datasets, type_: str) -> None:
     values: dict[str, list[Any]] = {
         "string": ["", "text"],
         "integer": [0, -1, 10**30],
@@ -143,7 +143,7 @@ def test_each_type_of_column_takes_its_values_and_no_others(datasets: Datasets, 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"input": "x"}, "column 'expected_output': is missing"),
         ({"input": "x", "expected_output": None}, "column 'expected_output': is missing"),
@@ -151,12 +151,12 @@ def test_each_type_of_column_takes_its_values_and_no_others(datasets: Datasets, 
         ({**ROW, "input": float("nan")}, "column 'input': must be a string, not nan"),
     ],
 )
-def test_a_row_that_does_not_fit_adds_none(datasets: Datasets, row: dict[str, Any], told: str) -> None:
+def test_an_invalid_row_adds_none(datasets: Datasets, row: dict[str, Any], message: str) -> None:
     dataset = datasets.create("golden", TEXTS)
-    with pytest.raises(JudgmentValidationError) as raised:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         dataset.add_examples([ROW, ROW, row])
-    assert f"example 3: {told}" in raised.value.message
-    assert "Nothing was added" in raised.value.advice
+    assert f"example 3: {message}" in exc_info.value.message
+    assert "Nothing was added" in exc_info.value.advice
     assert len(datasets.get("golden")) == 0
     assert len(dataset.versions()) == 1
 
@@ -164,7 +164,7 @@ def test_a_row_that_does_not_fit_adds_none(datasets: Datasets, row: dict[str, An
 @pytest.mark.parametrize(
     "value", [float("nan"), float("inf"), [float("nan")], [object()], [[{1: object()}]], [{1: 2}], [(1,)]]
 )
-def test_what_has_no_form_in_json_is_refused(datasets: Datasets, value: Any) -> None:
+def test_values_without_json_are_refused(datasets: Datasets, value: Any) -> None:
     type_ = "array" if isinstance(value, list) else "number"
     dataset = datasets.create("golden", {"type": "object", "properties": {"x": {"type": type_}}})
     with pytest.raises(JudgmentValidationError, match="example 1: "):
@@ -181,7 +181,7 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "message"),
     [
         ([], "the schema must be an object"),
         ({}, "the schema's type must be 'object', not None"),
@@ -201,29 +201,29 @@ def test_a_row_nested_too_deeply_is_refused(datasets: Datasets) -> None:
         ({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}, "additional"),
     ],
 )
-def test_a_schema_that_is_none_is_a_value_error(datasets: Datasets, schema: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told) as raised:
+def test_an_invalid_schema_is_a_value_error(datasets: Datasets, schema: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as exc_info:
         datasets.create("golden", schema)
-    assert isinstance(raised.value, JudgmentError)
+    assert isinstance(exc_info.value, JudgmentError)
     assert datasets.list() == []
 
 
-def test_a_schema_may_say_what_holds_anyway(datasets: Datasets) -> None:
+def test_a_schema_can_repeat_defaults(datasets: Datasets) -> None:
     column = {"type": "string", "description": "what people ask"}
     schema = {"type": "object", "properties": {"a": column}, "required": ["a"], "additionalProperties": False}
     assert datasets.create("golden", schema).version.columns == {"a": "string"}
 
 
-def test_types_are_found_from_examples(datasets: Datasets) -> None:
+def test_types_are_inferred(datasets: Datasets) -> None:
     row = {"s": "x", "b": True, "i": 1, "n": 0.5, "a": [1], "o": {"k": 1}, "nothing": None}
-    made = datasets.create("golden", examples=[row, {**row, "n": 2}])
-    assert made.version.columns == {
+    dataset = datasets.create("golden", examples=[row, {**row, "n": 2}])
+    assert dataset.version.columns == {
         "s": "string", "b": "boolean", "i": "integer", "n": "number", "a": "array", "o": "object",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("examples", "told"),
+    ("examples", "message"),
     [
         ([], "needs a schema, or examples"),
         ([{}], "needs a schema, or examples"),
@@ -233,13 +233,13 @@ def test_types_are_found_from_examples(datasets: Datasets) -> None:
         ([{"a": object()}], "no column can hold"),
     ],
 )
-def test_examples_that_give_no_schema_are_a_value_error(datasets: Datasets, examples: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_examples_without_a_schema_are_a_value_error(datasets: Datasets, examples: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         datasets.create("golden", examples=examples)
 
 
 @pytest.mark.parametrize("examples", [Example.create(**ROW), ROW, "text", [1], [None], [[1]]])
-def test_what_is_no_list_of_examples_is_a_type_error(datasets: Datasets, examples: Any) -> None:
+def test_other_values_than_lists_are_a_type_error(datasets: Datasets, examples: Any) -> None:
     dataset = datasets.create("golden", TEXTS)
     for act in (dataset.add_examples, lambda given: datasets.create("other", TEXTS, given)):
         with pytest.raises(TypeError, match="example"):
@@ -248,12 +248,12 @@ def test_what_is_no_list_of_examples_is_a_type_error(datasets: Datasets, example
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, None, 7])
-def test_a_name_is_needed(datasets: Datasets, name: Any) -> None:
+def test_a_name_is_required(datasets: Datasets, name: Any) -> None:
     with pytest.raises(InvalidDataset, match="needs a name"):
         datasets.create(name, TEXTS)
 
 
-def test_what_is_not_there_is_told(datasets: Datasets) -> None:
+def test_missing_items_are_named(datasets: Datasets) -> None:
     datasets.create("golden", TEXTS)
     for act in (datasets.get, datasets.versions):
         with pytest.raises(JudgmentValidationError, match=r"no dataset 'gold'\nThere are golden"):
@@ -263,7 +263,7 @@ def test_what_is_not_there_is_told(datasets: Datasets) -> None:
             datasets.get("golden", version)
 
 
-def test_names_and_traces_of_examples_are_kept(datasets: Datasets) -> None:
+def test_names_and_traces_are_stored(datasets: Datasets) -> None:
     properties = {"input": {"type": "string"}, "run": {"type": "trace"}}
     dataset = datasets.create("golden", {"type": "object", "properties": properties})
     dataset.add_examples([Example.create(name="first", offline_trace_id="ab" * 16, input="x")])
@@ -281,7 +281,7 @@ def test_names_and_traces_of_examples_are_kept(datasets: Datasets) -> None:
 
 
 @pytest.mark.parametrize("type_", ["json", "yaml"])
-def test_what_is_saved_is_added_elsewhere(datasets: Datasets, tmp_path: Path, type_: Any) -> None:
+def test_saved_rows_can_be_added(datasets: Datasets, tmp_path: Path, type_: Any) -> None:
     rows_ = [{"input": text, "expected_output": "x"} for text in ("2026-01-01", "no", "é\u202e\x7f", "a\nb", "1", " ")]
     path = datasets.create("golden", examples=rows_).save_as(type_, tmp_path / "out")
     assert path == tmp_path / "out" / f"golden.{type_}"
@@ -291,7 +291,7 @@ def test_what_is_saved_is_added_elsewhere(datasets: Datasets, tmp_path: Path, ty
     assert datasets.get("golden").save_as(type_, tmp_path, "other").name == f"other.{type_}"
 
 
-def test_saving_as_anything_else_is_a_value_error(datasets: Datasets, tmp_path: Path) -> None:
+def test_saving_another_format_is_a_value_error(datasets: Datasets, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'json' or 'yaml', not 'xml'"):
         datasets.create("golden", TEXTS).save_as("xml", tmp_path)  # type: ignore[arg-type]
 
@@ -306,9 +306,7 @@ def test_a_hostile_name_stays_in_its_folder(datasets: Datasets, tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.iterdir()) == [".scoregate", "out"]
 
 
-def test_displaying_shows_rows_and_nothing_steers_the_terminal(
-    datasets: Datasets, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_displaying_shows_rows_without_control_codes(datasets: Datasets, capsys: pytest.CaptureFixture[str]) -> None:
     rows_ = [{"input": f"\x1b[2J\u202e{n}", "expected_output": "é"} for n in range(9)]
     datasets.create("\x1b[31mgolden", examples=rows_).display(2)
     out = capsys.readouterr().out
@@ -327,7 +325,7 @@ def test_clients_need_no_key_and_share_a_store(tmp_path: Path) -> None:
         _ = scoregate.Judge  # type: ignore[attr-defined]
 
 
-def test_without_filelock_reading_works_even_of_what_was_edited(
+def test_without_filelock_edited_datasets_are_readable(
     datasets: Datasets, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets.create("golden", examples=[{"n": n} for n in range(5)])
@@ -350,7 +348,7 @@ def test_without_filelock_reading_works_even_of_what_was_edited(
     assert [each.example_id for each in kept] == [5, 6, 1]
 
 
-def test_without_pyyaml_it_is_said_what_to_install(
+def test_without_pyyaml_the_package_is_named(
     datasets: Datasets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = datasets.create("golden", TEXTS)

@@ -1,4 +1,4 @@
-"""Rows out of files that people have: read where they are right, told with their places where they are not."""
+"""Rows from users' files: valid ones are read, errors have positions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ROW = {"input": "x", "n": 1, "score": 0.5, "ok": True, "tags": ["a"], "more": {"
 
 @pytest.fixture
 def dataset(datasets: Datasets) -> Dataset:
-    return datasets.create("golden", of(COLUMNS))
+    return datasets.create("golden", make_schema(COLUMNS))
 
 
-def of(columns: dict[str, str]) -> dict[str, Any]:
+def make_schema(columns: dict[str, str]) -> dict[str, Any]:
     return {"type": "object", "properties": {name: {"type": type_} for name, type_ in columns.items()}}
 
 
-def table(rows: list[dict[str, Any]], delimiter: str = ",") -> str:
+def to_csv(rows: list[dict[str, Any]], delimiter: str = ",") -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter)
     writer.writerow(rows[0])
@@ -39,11 +39,11 @@ def table(rows: list[dict[str, Any]], delimiter: str = ",") -> str:
     return out.getvalue()
 
 
-def written(rows: list[dict[str, Any]]) -> dict[str, str]:
+def make_files(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {
-        "a.csv": table(rows),
-        "b.CSV": table(rows, ";"),
-        "c.tsv": table(rows, "\t"),
+        "a.csv": to_csv(rows),
+        "b.CSV": to_csv(rows, ";"),
+        "c.tsv": to_csv(rows, "\t"),
         "d.json": json.dumps(rows),
         "e.json": json.dumps({"examples": rows}),
         "f.jsonl": "\n\n".join(map(json.dumps, rows)),
@@ -53,21 +53,21 @@ def written(rows: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", written([ROW]))
+@pytest.mark.parametrize("name", make_files([ROW]))
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_every_kind_of_file_gives_the_same_rows(dataset: Dataset, tmp_path: Path, name: str, mark: str) -> None:
     rows = [ROW, {**ROW, "input": 'two\n"lines"; é,\t|', "n": -3, "tags": [], "more": {}}]
     path = tmp_path / name
-    path.write_bytes((mark + written(rows)[name]).encode())
+    path.write_bytes((mark + make_files(rows)[name]).encode())
     dataset.add_from(path)
     assert [dict(example.properties) for example in dataset] == rows
 
 
-def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_method_sets_the_kind(dataset: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
     adds = {"a.csv": dataset.add_from_csv, "d.json": dataset.add_from_json, "f.jsonl": dataset.add_from_jsonl}
     for name, add in {**adds, "h.yaml": dataset.add_from_yaml}.items():
-        path.write_text(written([ROW])[name])
+        path.write_text(make_files([ROW])[name])
         add(str(path))
     assert [dict(example.properties) for example in dataset] == [ROW] * 4
     with pytest.raises(InvalidDataset, match=r"rows.txt: a file of rows ends in \.csv, "):
@@ -75,7 +75,7 @@ def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "input,n\nx,1\ny,one\n", "a.csv, row 3: column 'n': must be an integer, not 'one'"),
         ("a.csv", "input,n\nx,1.0\n", "row 2: column 'n': must be an integer, not 1.0"),
@@ -114,27 +114,27 @@ def test_the_kind_is_what_the_method_says(dataset: Dataset, tmp_path: Path) -> N
         ("missing.json", None, "missing.json cannot be read: No such file"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place_and_adds_nothing(
-    datasets: Datasets, tmp_path: Path, name: str, text: str | bytes | None, told: str
+def test_errors_have_a_position_and_add_nothing(
+    datasets: Datasets, tmp_path: Path, name: str, text: str | bytes | None, message: str
 ) -> None:
-    dataset = datasets.create("golden", of({"input": "string", "n": "integer"}))
+    dataset = datasets.create("golden", make_schema({"input": "string", "n": "integer"}))
     path = tmp_path / name
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(JudgmentError) as raised:
+    with pytest.raises(JudgmentError) as exc_info:
         dataset.add_from(path)
-    assert told in raised.value.message
-    assert len(raised.value.message) < 1000
+    assert message in exc_info.value.message
+    assert len(exc_info.value.message) < 1000
     assert len(datasets.get("golden")) == 0
 
 
-def test_all_that_is_wrong_is_told_at_once_up_to_a_bound(dataset: Dataset, tmp_path: Path) -> None:
+def test_all_errors_are_reported_up_to_a_limit(dataset: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("input,n\n" + f"x,{'9x' * 5000}\n" * 1000)
-    with pytest.raises(JudgmentValidationError) as raised:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         dataset.add_from_csv(path)
-    assert len(raised.value.message.splitlines()) == 10
-    assert len(raised.value.message) < 10_000
+    assert len(exc_info.value.message.splitlines()) == 10
+    assert len(exc_info.value.message) < 10_000
 
 
 def test_many_aliases_do_not_fill_the_memory(dataset: Dataset, tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ def test_many_aliases_do_not_fill_the_memory(dataset: Dataset, tmp_path: Path) -
         dataset.add_from_yaml(tmp_path / "a.yaml")
 
 
-def test_a_dataset_is_made_of_a_file(datasets: Datasets, tmp_path: Path) -> None:
+def test_a_file_becomes_a_dataset(datasets: Datasets, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("zip,n\n01234,1\n")
-    made = datasets.create_from("text", tmp_path / "a.csv")
-    assert [dict(example.properties) for example in made] == [{"zip": "01234", "n": "1"}]
-    typed = datasets.create_from("typed", tmp_path / "a.csv", of({"zip": "string", "n": "integer"}))
+    dataset = datasets.create_from("text", tmp_path / "a.csv")
+    assert [dict(example.properties) for example in dataset] == [{"zip": "01234", "n": "1"}]
+    typed = datasets.create_from("typed", tmp_path / "a.csv", make_schema({"zip": "string", "n": "integer"}))
     assert [dict(example.properties) for example in typed] == [{"zip": "01234", "n": 1}]
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 1.5}\n')
     assert datasets.create_from("found", tmp_path / "a.jsonl").version.columns == {"a": "number"}
@@ -158,9 +158,7 @@ def test_a_dataset_is_made_of_a_file(datasets: Datasets, tmp_path: Path) -> None
 
 
 @given(st.lists(st.tuples(ANY_TEXT, ANY_TEXT), min_size=1, max_size=5), st.sampled_from(",;\t|"))
-def test_any_text_survives_a_table(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], mark: str
-) -> None:
+def test_any_text_round_trips(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], mark: str) -> None:
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=mark, quoting=csv.QUOTE_ALL)

@@ -1,4 +1,4 @@
-"""What people and git write into a dataset's files: a version where it is right, told with file and line where not."""
+"""Edits of a dataset's files by people and git: a valid edit becomes a version, an error has file and line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inputs(datasets: Datasets, version: int | None = None) -> str:
     return "".join(example["input"] for example in datasets.get("golden", version))
 
 
-def test_a_diff_of_a_row_is_a_line_and_nothing_but_fields_stands_there(datasets: Datasets, folder: Path) -> None:
+def test_a_diff_of_a_row_is_a_line_with_only_fields(datasets: Datasets, folder: Path) -> None:
     assert (folder / "rows.jsonl").read_text() == "".join(
         f'{{"input": "{t}", "n": {n}}}\n' for n, t in enumerate("abcd")
     )
@@ -32,16 +32,14 @@ def test_a_diff_of_a_row_is_a_line_and_nothing_but_fields_stands_there(datasets:
     assert (folder / "history.jsonl").read_text(encoding="utf-8").count("é") == 1, "a row stands there once"
 
 
-def test_an_edit_is_a_version_when_next_used_and_rows_that_stay_keep_their_ids(
-    datasets: Datasets, folder: Path
-) -> None:
+def test_an_edit_becomes_a_version_at_next_use_and_rows_keep_ids(datasets: Datasets, folder: Path) -> None:
     lines = (folder / "rows.jsonl").read_text().splitlines()
     (folder / "rows.jsonl").write_text("\n".join([lines[3], lines[0].replace("a", "x"), lines[1], lines[1]]))
     assert [(e.example_id, e["input"]) for e in datasets.get("golden")] == [(4, "d"), (5, "x"), (2, "b"), (6, "b")]
     assert (inputs(datasets, 1), inputs(datasets, 2)) == ("abcd", "dxbb")
 
 
-def test_spaces_and_the_order_of_keys_make_no_version_and_are_set_right(datasets: Datasets, folder: Path) -> None:
+def test_spaces_and_key_order_make_no_version_and_are_normalized(datasets: Datasets, folder: Path) -> None:
     rows = folder / "rows.jsonl"
     before = rows.read_bytes()
     rows.write_bytes(
@@ -53,7 +51,7 @@ def test_spaces_and_the_order_of_keys_make_no_version_and_are_set_right(datasets
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "is not JSON"),
         ("[]", "must be an object, not []"),
@@ -66,23 +64,21 @@ def test_spaces_and_the_order_of_keys_make_no_version_and_are_set_right(datasets
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_a_wrong_row_is_told_and_nothing_is_written(datasets: Datasets, folder: Path, line: str, told: str) -> None:
+def test_an_invalid_row_writes_nothing(datasets: Datasets, folder: Path, line: str, message: str) -> None:
     rows = folder / "rows.jsonl"
     rows.write_text(rows.read_text() + "\n" + line + "\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for act in (lambda: datasets.get("golden"), lambda: datasets.versions("golden"), lambda: inputs(datasets, 1)):
-        with pytest.raises(StoreError) as raised:
+        with pytest.raises(StoreError) as exc_info:
             act()
-        assert "golden/rows.jsonl:6: " in raised.value.message
-        assert told in raised.value.message
-        assert raised.value.advice
+        assert "golden/rows.jsonl:6: " in exc_info.value.message
+        assert message in exc_info.value.message
+        assert exc_info.value.advice
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert [info.entries for info in datasets.list()] == [4]
 
 
-def test_a_schema_edited_by_hand_holds_for_all_rows_and_old_versions_keep_theirs(
-    datasets: Datasets, folder: Path
-) -> None:
+def test_an_edited_schema_applies_to_all_rows_but_not_to_old_versions(datasets: Datasets, folder: Path) -> None:
     card = folder / "schema.json"
     before = datasets.get("golden")
     card.write_text(card.read_text().replace('"integer"', '"string"'))
@@ -97,7 +93,7 @@ def test_a_schema_edited_by_hand_holds_for_all_rows_and_old_versions_keep_theirs
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
             lambda text: text.replace('"name": "golden"', '"name": "other"'),
@@ -109,15 +105,15 @@ def test_a_schema_edited_by_hand_holds_for_all_rows_and_old_versions_keep_theirs
         (lambda _: "", r"schema\.json:1: Invalid JSON"),
     ],
 )
-def test_a_wrong_card_is_told(datasets: Datasets, folder: Path, change: Callable[[str], str], told: str) -> None:
+def test_an_invalid_card_fails(datasets: Datasets, folder: Path, change: Callable[[str], str], message: str) -> None:
     card = folder / "schema.json"
     card.write_text(change(card.read_text()))
-    with pytest.raises(StoreError, match=rf"schema\.json.*{told}|{told}"):
+    with pytest.raises(StoreError, match=rf"schema\.json.*{message}|{message}"):
         datasets.get("golden")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda lines: lines[1:], r"history\.jsonl:4: of the 4 rows of version 1, 1 are missing above"),
         (lambda lines: [*lines[:4], *lines[5:]], r"history\.jsonl:6: version 2 does not fit the version before it"),
@@ -133,18 +129,18 @@ def test_a_wrong_card_is_told(datasets: Datasets, folder: Path, change: Callable
         (lambda _: [], "has no version"),
     ],
 )
-def test_a_damaged_history_is_told_never_read(
-    datasets: Datasets, folder: Path, change: Callable[[list[str]], list[str]], told: str
+def test_a_damaged_history_is_an_error(
+    datasets: Datasets, folder: Path, change: Callable[[list[str]], list[str]], message: str
 ) -> None:
     datasets.get("golden").add_examples([{"input": "e", "n": 4}])
     history = folder / "history.jsonl"
     history.write_text("".join(line + "\n" for line in change(history.read_text().splitlines())))
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=message):
         inputs(datasets)
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "history.jsonl"])
-def test_a_missing_file_is_told(datasets: Datasets, folder: Path, name: str) -> None:
+def test_a_missing_file_fails(datasets: Datasets, folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(StoreError, match=rf"{name} is missing"):
         datasets.get("golden")
@@ -153,7 +149,7 @@ def test_a_missing_file_is_told(datasets: Datasets, folder: Path, name: str) -> 
     assert datasets.delete("golden")
 
 
-def test_a_copied_folder_is_told(datasets: Datasets, folder: Path) -> None:
+def test_a_copied_folder_fails(datasets: Datasets, folder: Path) -> None:
     copy = folder.with_name("copy")
     copy.mkdir()
     for path in folder.iterdir():
@@ -170,7 +166,7 @@ def test_a_link_that_leaves_the_store_is_refused(datasets: Datasets, folder: Pat
         datasets.get("golden")
 
 
-def test_reading_tells_when_the_file_is_no_longer_what_it_was(datasets: Datasets, folder: Path) -> None:
+def test_reading_reports_a_changed_file(datasets: Datasets, folder: Path) -> None:
     examples = iter(datasets.get("golden"))
     next(examples)
     history = folder / "history.jsonl"

@@ -26,7 +26,7 @@ def _count(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_count)
 
 
-def test_listing_many_datasets_opens_no_rows_and_reads_but_the_ends_of_histories(
+def test_listing_datasets_reads_no_rows_and_only_ends_of_histories(
     datasets: Datasets, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = datasets.create("golden", examples=[{"input": "x" * 1000}])
@@ -50,7 +50,7 @@ def test_listing_many_datasets_opens_no_rows_and_reads_but_the_ends_of_histories
     assert opened["history.jsonl"] == opened["schema.json"] == DATASETS
 
 
-def test_of_a_long_history_only_the_end_is_read(datasets: Datasets, folder: Path) -> None:
+def test_only_the_end_of_a_history_is_read(datasets: Datasets, folder: Path) -> None:
     datasets.create("golden", examples=[{"input": "x"}] * 5000).add_examples([{"input": "y"}])
     history = folder / "history.jsonl"
     data = history.read_bytes()
@@ -58,7 +58,7 @@ def test_of_a_long_history_only_the_end_is_read(datasets: Datasets, folder: Path
     assert [(info.current_version, info.entries) for info in datasets.list()] == [(2, 5001)]
 
 
-def test_rows_are_streamed_in_and_out(datasets: Datasets, tmp_path: Path) -> None:
+def test_rows_are_streamed(datasets: Datasets, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     with path.open("w") as file:
         file.writelines(json.dumps({"input": f"{n} {'x' * 2000}", "n": n}) + "\n" for n in range(ROWS))

@@ -30,21 +30,21 @@ SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "more": {
 
 
 @dataclass
-class Known:
-    """A version as it was: rows, and the ids they had."""
+class KnownVersion:
+    """The rows of a version and their ids."""
 
     rows: list[dict[str, Any]]
     ids: list[int | None] = field(default_factory=list)
 
 
 class Editing(RuleBasedStateMachine):
-    """A program that adds and a person who edits the file, in any order."""
+    """A program that adds rows and a person who edits the file, in any order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
         self.client = Client(store=self.folder.name)
-        self.known: list[Known] = []
+        self.known: list[KnownVersion] = []
 
     @property
     def file(self) -> Path:
@@ -53,13 +53,13 @@ class Editing(RuleBasedStateMachine):
     @initialize(rows=st.lists(ROWS, max_size=4))
     def create(self, rows: list[dict[str, Any]]) -> None:
         self.client.datasets.create("d", SCHEMA, rows)
-        self.known = [Known(rows)]
+        self.known = [KnownVersion(rows)]
 
     @rule(rows=st.lists(ROWS, max_size=4))
     def add(self, rows: list[dict[str, Any]]) -> None:
         self.client.datasets.get("d").add_examples(rows)
         if rows:
-            self.known.append(Known(self.known[-1].rows + rows))
+            self.known.append(KnownVersion(self.known[-1].rows + rows))
 
     @rule(
         seed=st.integers(0, 2**16),
@@ -68,7 +68,7 @@ class Editing(RuleBasedStateMachine):
         indent=st.sampled_from(["", " "]),
     )
     def edit(self, seed: int, new: list[dict[str, Any]], look: bool, indent: str) -> None:
-        """Rows go, come and move, in keys and spaces of the person's own."""
+        """Delete, add and move rows, with other key order and spaces."""
         dice, rows = random.Random(seed), list(self.known[-1].rows)
         for _ in range(dice.randrange(3)):
             if rows:
@@ -80,7 +80,7 @@ class Editing(RuleBasedStateMachine):
         lines = [json.dumps(dict(reversed(row.items())), ensure_ascii=dice.random() < 0.5) for row in rows]
         self.file.write_text("".join(f"{indent}{line}\n{indent}\n" for line in lines), encoding="utf-8")
         if repr(rows) != repr(self.known[-1].rows):
-            self.known.append(Known(rows))
+            self.known.append(KnownVersion(rows))
         if look:
             self.client.datasets.versions("d")
         else:
@@ -88,13 +88,13 @@ class Editing(RuleBasedStateMachine):
 
     @rule(cut=st.integers(1, 400))
     def die_between_the_files(self, cut: int) -> None:
-        """As when a process is killed that has put the rows in place, and but a part of the history."""
+        """Leave the files of a process that was killed after the rows and a part of the history."""
         history = self.file.with_name("history.jsonl")
         before = history.read_bytes()
         self.client.datasets.get("d").add_examples([{"text": "killed", "more": {}}])
         written = history.read_bytes()
         history.write_bytes(before + written[len(before) : -1][:-cut])
-        self.known.append(Known([*self.known[-1].rows, {"text": "killed", "more": {}}]))
+        self.known.append(KnownVersion([*self.known[-1].rows, {"text": "killed", "more": {}}]))
 
     @invariant()
     def every_version_gives_back_what_was_there(self) -> None:

@@ -1,4 +1,4 @@
-"""Mappings of requests and responses: no text changes its type, and nothing that anybody says is a template."""
+"""Mappings of requests and responses: no text changes its type, and no message is a template."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ def context(text: str = "hello", identity: Any = None) -> dict[str, Any]:
 @pytest.mark.parametrize(("mapping", "expected"), PLACES, ids=[str(place[0]) for place in PLACES])
 @settings(deadline=None)
 @given(text=HOSTILE)
-def test_what_users_say_stays_the_text_that_it_is(mapping: Any, expected: Any, text: str) -> None:
+def test_messages_of_users_stay_text(mapping: Any, expected: Any, text: str) -> None:
     assert make_body_filler(mapping, PLACE)(context(text)) == expected(text)
 
 
 @settings(deadline=None)
 @given(value=JSON)
-def test_a_name_alone_keeps_what_it_stands_for(value: Any) -> None:
-    made = make_body_filler({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(
+def test_a_single_variable_keeps_its_type(value: Any) -> None:
+    body = make_body_filler({"a": "{{ messages }}", "b": "{{ messages | list }}"}, PLACE)(
         context() | {"messages": [value]}
     )
-    assert made == {"a": [value], "b": [value]}
+    assert body == {"a": [value], "b": [value]}
 
 
 @settings(deadline=None)
 @given(value=JSON.filter(lambda value: value is not None and not isinstance(value, dict)))
-def test_what_the_other_side_says_stays_what_it_is(value: Any) -> None:
+def test_values_of_answers_keep_their_types(value: Any) -> None:
     for mapping in ({"output": "$.a"}, {"output": "{{ a }}"}, {"output": "{{ jsonpath('$.a') }}"}):
         assert reply({"a": value}, mapping).output == value
 
@@ -74,23 +74,23 @@ def reply(answer: Any, mapping: dict[str, str] | None) -> Reply:
 
 
 @pytest.mark.parametrize("name", CONVERSATION_NAMES)
-def test_a_conversation_goes_by_many_names(name: str) -> None:
+def test_conversation_ids_have_many_names(name: str) -> None:
     body = make_body_filler({name: f"{{{{ {name} }}}}", "n": [f"{{{{ {name} }}}}"], "t": f"id {{{{ {name} }}}}"}, PLACE)
     assert body(context()) == {"n": []}
     assert body(context(identity=42)) == {name: 42, "n": [42], "t": "id 42"}
 
 
-def test_a_template_may_say_what_stands_for_no_conversation() -> None:
+def test_a_template_can_set_the_value_without_conversation() -> None:
     mapping = {"a": "{{ session_id or 'new' }}", "b": "{{ chat_id | default('b') }}", "c": "{{ chat_id or none }}"}
     assert make_body_filler(mapping, PLACE)(context()) == {"a": "new", "b": "b", "c": None}
 
 
-def test_a_list_goes_into_a_list_item_by_item() -> None:
-    made = make_body_filler([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
-    assert made == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
+def test_a_list_extends_a_list() -> None:
+    body = make_body_filler([{"role": "system"}, "{{ messages }}", ["{{ messages }}"]], PLACE)(context("x"))
+    assert body == [{"role": "system"}, {"content": "x"}, [{"content": "x"}]]
 
 
-def test_the_value_of_a_variable_is_no_template() -> None:
+def test_values_of_variables_are_no_templates() -> None:
     assert make_body_filler({"a": "${KEY}", "b": "${KEY} {{ input }}"}, PLACE)(context("x")) == {
         "a": 'k"{{ input }}',
         "b": 'k"{{ input }} x',
@@ -128,14 +128,14 @@ def test_the_value_of_a_variable_is_no_template() -> None:
 @pytest.mark.parametrize(
     "mapping", [lambda text: {"a": text}, lambda text: '{"a": ' + text + " }"], ids=["dict", "text"]
 )
-def test_no_template_reaches_out_of_its_sandbox(text: str, mapping: Any) -> None:
+def test_templates_are_sandboxed(text: str, mapping: Any) -> None:
     definition = StoredEndpoint(url="http://here", request_mapping=mapping(text))
-    with pytest.raises(EndpointError) as caught:
+    with pytest.raises(EndpointError) as exc_info:
         compile_request(definition, PLACE).content(context())
-    assert caught.value.kind in ("configuration_error", "mapping_error")
+    assert exc_info.value.kind in ("configuration_error", "mapping_error")
 
 
-def test_nothing_in_an_answer_is_a_template_or_a_path() -> None:
+def test_answers_contain_no_templates_or_paths() -> None:
     found = reply(
         {"output": "{{ 7*7 }}", "other": "$.output", "items": [1]}, {"output": "{{ output }}", "o": "{{ other }}"}
     )
@@ -145,7 +145,7 @@ def test_nothing_in_an_answer_is_a_template_or_a_path() -> None:
         reply({"a": "b"}, {"output": "{{ a.__class__ }}"})
 
 
-def test_the_fields_of_a_reply_are_brought_into_shape() -> None:
+def test_fields_of_a_reply_are_normalized() -> None:
     mapping = {"output": "Answer: {{ a }}", "context": "$.c", "metadata": "$.m", "tool_calls": "$.t", "model": "$.x"}
     found = reply({"a": 1, "c": "page", "m": '{"k": 2}', "t": {"name": "f"}, "x": "small"}, mapping)
     assert found == Reply(
@@ -157,10 +157,10 @@ def test_the_fields_of_a_reply_are_brought_into_shape() -> None:
 
 
 @pytest.mark.parametrize("text", ["data.text", "$.a[", "{{ a", "$$"])
-def test_a_mapping_of_responses_that_cannot_be_read_is_refused(text: str) -> None:
-    with pytest.raises(EndpointError) as caught:
+def test_an_invalid_response_mapping_is_refused(text: str) -> None:
+    with pytest.raises(EndpointError) as exc_info:
         compile_fields({"output": text}, PLACE)
-    assert caught.value.kind == "configuration_error"
+    assert exc_info.value.kind == "configuration_error"
 
 
 STEPS = st.lists(st.sampled_from([".a", ".b", "[0]", "[1]", "['a']", '["b"]']), max_size=4).map(
@@ -175,19 +175,19 @@ NESTED = st.recursive(
 
 @settings(deadline=None)
 @given(path=STEPS, value=NESTED)
-def test_plain_paths_find_what_the_library_finds(path: str, value: Any) -> None:
+def test_plain_paths_match_the_library(path: str, value: Any) -> None:
     found = next((match.value for match in parse(path).find(value)), None)
     assert compile_path(path, PLACE)(value) == found
 
 
-def test_other_paths_are_the_librarys() -> None:
+def test_other_paths_use_the_library() -> None:
     value = {"a": [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}]}
     assert compile_path("$.a[?(@.n == 2)].t", PLACE)(value) == "y"
     assert compile_path("$..t", PLACE)(value) == "x"
     assert compile_path("$..nothing", PLACE)(value) is None
 
 
-def test_a_text_that_prints_an_id_says_when_there_is_none() -> None:
+def test_a_text_with_an_id_shows_a_missing_id() -> None:
     mapping = '{"q": {{ input }}, "id": {{ session_id }} }'
     definition = StoredEndpoint(url="http://localhost/chat", request_mapping=mapping)
     with pytest.raises(EndpointError, match=r"there is no session_id before the first reply; write {% if session_id"):

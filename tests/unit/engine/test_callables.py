@@ -1,4 +1,4 @@
-"""The fingerprint of a function changes when what it says may change, and then only."""
+"""The fingerprint of a function changes exactly when its results can change."""
 
 from __future__ import annotations
 
@@ -104,45 +104,45 @@ _numbers = itertools.count()
 
 
 @pytest.fixture
-def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
-    """Fingerprints what an expression gives in a module with this source."""
+def fingerprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Fingerprint]]:
+    """Fingerprints the value of an expression in a module with this source."""
     monkeypatch.syspath_prepend(tmp_path)
-    made: list[str] = []
+    parameters: list[str] = []
 
     def load(what: str, source: str = BASE) -> Fingerprint:
-        made.append(name := f"conditions_{next(_numbers)}")
+        parameters.append(name := f"conditions_{next(_numbers)}")
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
         linecache.clearcache()
         return fingerprint_function(eval(what, vars(importlib.import_module(name))))
 
     yield load
-    for name in made:
+    for name in parameters:
         del sys.modules[name]
 
 
-def changed(old: str, new: str) -> str:
+def change_source(old: str, new: str) -> str:
     assert old in BASE
     return BASE.replace(old, new)
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_every_kind_has_one_and_what_changes_nothing_does_not_change_it(of: Any, what: str) -> None:
-    assert None not in (of(what).source, of(what).parameters)
+def test_every_kind_has_one_and_equal_code_keeps_it(fingerprint: Any, what: str) -> None:
+    assert None not in (fingerprint(what).source, fingerprint(what).parameters)
     for old, new in SAME.values():
-        assert of(what, changed(old, new)) == of(what)
+        assert fingerprint(what, change_source(old, new)) == fingerprint(what)
 
 
 @pytest.mark.parametrize(("what", "old", "new"), SOURCE.values(), ids=SOURCE)
-def test_what_it_says_depends_on_changes_its_source(of: Any, what: str, old: str, new: str) -> None:
-    assert of(what, changed(old, new)).source != of(what).source
+def test_dependencies_change_its_source(fingerprint: Any, what: str, old: str, new: str) -> None:
+    assert fingerprint(what, change_source(old, new)).source != fingerprint(what).source
 
 
 @pytest.mark.parametrize(("one", "other"), PARAMETERS)
-def test_what_it_was_made_with_changes_its_parameters(of: Any, one: str, other: str) -> None:
-    assert of(one).parameters != of(other).parameters
+def test_arguments_change_its_parameters(fingerprint: Any, one: str, other: str) -> None:
+    assert fingerprint(one).parameters != fingerprint(other).parameters
 
 
-def test_what_has_no_source_is_unknown() -> None:
+def test_missing_source_is_unknown() -> None:
     scope: dict[str, Any] = {"__name__": "nowhere"}
     exec("def passes(fields, scorers): return True", scope)
     assert fingerprint_function(scope["passes"]).source is None

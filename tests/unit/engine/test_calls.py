@@ -26,7 +26,7 @@ async def wait_later(value: str) -> str:
 
 
 @pytest.mark.anyio
-async def test_the_wait_for_a_thread_is_no_part_of_the_duration() -> None:
+async def test_durations_exclude_the_wait_for_a_thread() -> None:
     caller = Caller(wait, CapacityLimiter(1))
     found: list[CallResult] = []
 

@@ -24,7 +24,7 @@ from scoregate.engine import client_headers
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The gateway of this process; its clients are as before after the test."""
+    """The gateway of this process; clients are restored after the test."""
     for library in (httpx, httpx2):
         monkeypatch.setattr(library.Client, "send", library.Client.send)
         monkeypatch.setattr(library.AsyncClient, "send", library.AsyncClient.send)
@@ -86,7 +86,7 @@ def test_other_addresses_get_no_headers(address: str, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("case")
-def test_what_a_client_names_itself_stays(address: str) -> None:
+def test_headers_of_the_client_stay(address: str) -> None:
     for headers in ({"x-scoregate-case": "own"}, {"x-scoregate-counted": "1"}):
         assert post_urllib(f"{address}/v1", **headers) == headers
         assert httpx.post(f"{address}/v1", json={}, headers=headers, timeout=60).json() == headers

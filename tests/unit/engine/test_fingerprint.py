@@ -84,9 +84,9 @@ _numbers = itertools.count()
 
 
 @pytest.fixture
-def of(tmp_path: Path) -> Iterator[Any]:
+def fingerprint(tmp_path: Path) -> Iterator[Any]:
     """Fingerprints the `EVALUATOR` of a module with this source."""
-    made: list[str] = []
+    parameters: list[str] = []
 
     def load(source: str, **ignore: Any) -> Fingerprint:
         name = f"evaluators_{next(_numbers)}"
@@ -96,7 +96,7 @@ def of(tmp_path: Path) -> Iterator[Any]:
         assert spec
         assert spec.loader
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        made.append(name)
+        parameters.append(name)
         spec.loader.exec_module(module)
         found = fingerprint_object(module.EVALUATOR, **ignore)
         path.unlink()
@@ -104,11 +104,11 @@ def of(tmp_path: Path) -> Iterator[Any]:
         return found
 
     yield load
-    for name in made:
+    for name in parameters:
         del sys.modules[name]
 
 
-def changed(old: str, new: str) -> str:
+def change_source(old: str, new: str) -> str:
     assert BASE.count(old) == 1, old
     return BASE.replace(old, new)
 
@@ -153,90 +153,94 @@ ARGUMENTS = {
 }
 
 
-def test_it_is_the_same_in_every_module_that_has_this_source(of: Any) -> None:
-    assert of(BASE) == of(BASE)
-    assert None not in (of(BASE).source, of(BASE).parameters)
+def test_equal_source_in_any_module_is_the_same(fingerprint: Any) -> None:
+    assert fingerprint(BASE) == fingerprint(BASE)
+    assert None not in (fingerprint(BASE).source, fingerprint(BASE).parameters)
 
 
 @pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
-def test_what_changes_no_score_does_not_change_it(of: Any, old: str, new: str) -> None:
-    assert of(changed(old, new)) == of(BASE)
+def test_irrelevant_changes_keep_it(fingerprint: Any, old: str, new: str) -> None:
+    assert fingerprint(change_source(old, new)) == fingerprint(BASE)
 
 
 @pytest.mark.parametrize(("old", "new"), SOURCE.values(), ids=SOURCE)
-def test_what_may_change_a_score_changes_its_source(of: Any, old: str, new: str) -> None:
-    assert of(changed(old, new)).source != of(BASE).source
+def test_relevant_changes_change_its_source(fingerprint: Any, old: str, new: str) -> None:
+    assert fingerprint(change_source(old, new)).source != fingerprint(BASE).source
 
 
-@pytest.mark.parametrize("made", ARGUMENTS.values(), ids=ARGUMENTS)
-def test_arguments_change_its_parameters(of: Any, made: str) -> None:
-    found, base = of(changed("EVALUATOR = Words()", f"EVALUATOR = {made}")), of(BASE)
+@pytest.mark.parametrize("arguments", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_change_its_parameters(fingerprint: Any, arguments: str) -> None:
+    found, base = fingerprint(change_source("EVALUATOR = Words()", f"EVALUATOR = {arguments}")), fingerprint(BASE)
     assert found.parameters != base.parameters
     assert (found.source, found.model) == (base.source, base.model)
 
 
-def test_two_functions_as_argument_are_told_apart(of: Any) -> None:
-    one, two = (changed("EVALUATOR = Words()", f"EVALUATOR = Words(pattern={f})") for f in ("stripped", "normalised"))
-    assert of(one).parameters != of(two).parameters
+def test_two_functions_as_argument_differ(fingerprint: Any) -> None:
+    one, two = (
+        change_source("EVALUATOR = Words()", f"EVALUATOR = Words(pattern={f})") for f in ("stripped", "normalised")
+    )
+    assert fingerprint(one).parameters != fingerprint(two).parameters
 
 
-def test_its_model_stands_in_clear(of: Any) -> None:
-    found, base = of(changed('model="gpt-x"', 'model="gpt-y"')), of(BASE)
+def test_its_model_is_readable(fingerprint: Any) -> None:
+    found, base = fingerprint(change_source('model="gpt-x"', 'model="gpt-y"')), fingerprint(BASE)
     assert (base.model, found.model) == ("gpt-x", "gpt-y")
     assert found.parameters == base.parameters
 
 
-def test_a_model_that_is_no_name_is_a_parameter(of: Any) -> None:
-    one, two = (changed("EVALUATOR = Words()", f"EVALUATOR = Words(model={{'name': {name!r}}})") for name in "xy")
-    assert of(one).model is None
-    assert of(one).parameters != of(two).parameters
+def test_a_model_object_is_a_parameter(fingerprint: Any) -> None:
+    one, two = (change_source("EVALUATOR = Words()", f"EVALUATOR = Words(model={{'name': {name!r}}})") for name in "xy")
+    assert fingerprint(one).model is None
+    assert fingerprint(one).parameters != fingerprint(two).parameters
 
 
-def test_what_is_ignored_changes_nothing(of: Any) -> None:
-    other = changed("EVALUATOR = Words()", "EVALUATOR = Words(tags=())")
-    assert of(other, ignore=["tags"]).parameters == of(BASE, ignore=["tags"]).parameters
+def test_ignored_fields_change_nothing(fingerprint: Any) -> None:
+    other = change_source("EVALUATOR = Words()", "EVALUATOR = Words(tags=())")
+    assert fingerprint(other, ignore=["tags"]).parameters == fingerprint(BASE, ignore=["tags"]).parameters
 
 
-def test_an_object_counts_by_its_type_and_not_by_its_address(of: Any) -> None:
-    source = changed("EVALUATOR = Words()", "EVALUATOR = Words(client=object())")
-    assert of(source) == of(source)
+def test_an_object_counts_by_its_type_and_not_by_its_address(fingerprint: Any) -> None:
+    source = change_source("EVALUATOR = Words()", "EVALUATOR = Words(client=object())")
+    assert fingerprint(source) == fingerprint(source)
 
 
-def test_slots_are_parameters_too(of: Any) -> None:
-    slotted = changed(
+def test_slots_are_parameters_too(fingerprint: Any) -> None:
+    slotted = change_source(
         "EVALUATOR = Words()",
         "@dataclass(slots=True)\nclass Slotted(Parent):\n    power: int = 1\n    id = 's'\n"
         "    evaluate_test_case = None\n\n\nEVALUATOR = Slotted(power=1)",
     )
-    assert of(slotted).parameters != of(slotted.replace("(power=1)", "(power=2)")).parameters
+    assert fingerprint(slotted).parameters != fingerprint(slotted.replace("(power=1)", "(power=2)")).parameters
 
 
-def test_an_iterator_as_argument_is_not_used_up(of: Any, tmp_path: Path) -> None:
+def test_an_iterator_as_argument_is_not_consumed(fingerprint: Any, tmp_path: Path) -> None:
     del tmp_path
-    found = of(changed("EVALUATOR = Words()", "EVALUATOR = Words(tags=iter([1]))\nITERATOR = EVALUATOR.tags"))
+    found = fingerprint(
+        change_source("EVALUATOR = Words()", "EVALUATOR = Words(tags=iter([1]))\nITERATOR = EVALUATOR.tags")
+    )
     assert found.parameters
     assert list(sys.modules[f"evaluators_{next(_numbers) - 1}"].ITERATOR) == [1]
 
 
-def test_a_class_within_a_function_has_a_source(of: Any) -> None:
+def test_a_class_in_a_function_has_a_source(fingerprint: Any) -> None:
     local = BASE.replace(
         "EVALUATOR = Words()",
         "def make():\n    class Local(Parent):\n        id = 'l'\n        evaluate_test_case = None\n\n"
         "    return Local()\n\n\nEVALUATOR = make()",
     )
-    assert of(local).source not in (None, of(local.replace("id = 'l'", "id = 'm'")).source)
+    assert fingerprint(local).source not in (None, fingerprint(local.replace("id = 'l'", "id = 'm'")).source)
 
 
-def test_without_a_source_to_read_it_does_not_claim_one() -> None:
+def test_an_unreadable_source_is_unknown() -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
-    made = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
-    assert fingerprint_object(made()).source is None
+    evaluator_class = type("Made", (BaseTestEvaluator,), {"id": "made", "evaluate_test_case": lambda *_: None})
+    assert fingerprint_object(evaluator_class()).source is None
 
 
-def test_our_own_classes_count_by_their_version(monkeypatch: pytest.MonkeyPatch, of: Any) -> None:
+def test_our_own_classes_have_a_version(monkeypatch: pytest.MonkeyPatch, fingerprint: Any) -> None:
     from scoregate.testing.models import BaseTestEvaluator
 
-    before = of(BASE)
+    before = fingerprint(BASE)
     monkeypatch.setattr(BaseTestEvaluator, "version", 2, raising=False)
-    assert of(BASE).source != before.source
+    assert fingerprint(BASE).source != before.source

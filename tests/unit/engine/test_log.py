@@ -1,4 +1,4 @@
-"""Every event is in the file before the next line of code runs, whoever reads or writes beside it."""
+"""Every event is in the file before the next line of code runs, with concurrent readers and writers."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_two_logs_are_two_files(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob(f"{os.getpid()}-*.jsonl"))) == 2
 
 
-def test_a_file_that_is_already_there_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process in another container may have had the same number."""
+def test_an_existing_file_is_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in another container can have had the same id."""
     monkeypatch.setattr(log_module, "_counter", iter(range(7, 99)))
     taken = tmp_path / f"{os.getpid()}-7.jsonl"
     taken.write_text("theirs", encoding="utf-8")
@@ -80,7 +80,7 @@ def test_a_file_that_is_already_there_is_left_alone(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("value", [object(), [[]] * 2 + [lambda: 1]], ids=["an object", "a function within"])
-def test_what_has_no_json_form_leaves_no_trace(tmp_path: Path, value: Any) -> None:
+def test_values_without_json_write_nothing(tmp_path: Path, value: Any) -> None:
     log = EventLog("demo", tmp_path)
     with pytest.raises(ValueError, match="serialize"):
         log.emit("case_output", case="a", output=value)
@@ -111,7 +111,7 @@ def test_an_event_over_the_limit_is_cut(tmp_path: Path, kind: EventType, fields:
     assert len(str(event)) < 200_000
 
 
-def test_a_trace_goes_before_the_output_is_cut(tmp_path: Path) -> None:
+def test_a_trace_is_dropped_before_the_output(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
     log.emit("case_output", case="a", output="short", trace={"spans": [HUGE]})
     (event,) = lines(tmp_path)
@@ -120,7 +120,7 @@ def test_a_trace_goes_before_the_output_is_cut(tmp_path: Path) -> None:
     assert "over the limit" in event.trace
 
 
-def test_a_trace_goes_before_an_error_is_cut(tmp_path: Path) -> None:
+def test_a_trace_is_dropped_before_an_error(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
     log.emit("errored", stage="task", case="a", error=ErrorInfo("E", "short"), trace={"spans": [HUGE]})
     (event,) = lines(tmp_path)
@@ -137,7 +137,7 @@ def test_half_a_line_at_the_end_is_not_read(tmp_path: Path) -> None:
     assert [case.hash for case in make_lazy_result(log).cases] == ["a"]
 
 
-def test_what_never_finished_is_read_as_unfinished(tmp_path: Path) -> None:
+def test_unfinished_cases_have_an_error(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
     log.emit("case_output", case="a", output=1)
     (case,) = make_lazy_result(log).cases

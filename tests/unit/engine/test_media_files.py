@@ -23,7 +23,7 @@ def read_events(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def written(folder: Path) -> dict[str, bytes]:
+def read_media(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "media").glob("*")}
 
 
@@ -34,8 +34,8 @@ def test_the_event_has_the_reference_and_the_folder_the_bytes(tmp_path: Path) ->
     started, output = read_events(tmp_path)
     assert started["input"] == {"input": media.reference()}
     assert output["output"] == [media.reference(), {"say": Media.from_bytes(BEEP).reference()}]
-    assert sorted(written(tmp_path).values()) == sorted([RED, BEEP])
-    assert f"{media.digest}.png" in written(tmp_path)
+    assert sorted(read_media(tmp_path).values()) == sorted([RED, BEEP])
+    assert f"{media.digest}.png" in read_media(tmp_path)
 
 
 def test_data_urls_of_messages_are_files_too(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_data_urls_of_messages_are_files_too(tmp_path: Path) -> None:
     log.emit("case_output", output={"url": f"data:image/png;base64,{b64encode(GREEN).decode()}"}, **KEY)
     (event,) = read_events(tmp_path)
     assert event["output"] == {"url": Media.from_bytes(GREEN).reference()}
-    assert list(written(tmp_path).values()) == [GREEN]
+    assert list(read_media(tmp_path).values()) == [GREEN]
 
 
 def test_a_log_of_this_process_keeps_references_only() -> None:
@@ -63,13 +63,13 @@ def test_ten_thousand_media_in_one_case_are_an_error(tmp_path: Path) -> None:
     assert read_events(tmp_path) == []
 
 
-def test_a_script_can_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media_files, "MOST_IN_PROCESS", len(RED) + len(GREEN))
     log, media = EventLog("demo", tmp_path), [Media.from_bytes(data) for data in (RED, RED, GREEN, BEEP)]
     log.emit("case_output", output=media[:3], **KEY)
     with pytest.raises(MediaError, match="of this script have more than"):
         log.emit("case_output", output=media[3], **KEY)
-    assert len(written(tmp_path)) == 2
+    assert len(read_media(tmp_path)) == 2
 
 
 def test_an_unwritable_folder_is_an_error_of_the_case(tmp_path: Path) -> None:

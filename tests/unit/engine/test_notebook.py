@@ -14,7 +14,7 @@ from scoregate.errors import SuiteFailed
 
 
 class Shell:
-    """The parts of IPython that are used. `shown` are displays, `updates` changes of one."""
+    """The used parts of IPython: `shown` has displays, `updates` their changes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, kernel: object = "a kernel") -> None:
         self.shown: list[dict[str, str]] = []
@@ -72,7 +72,7 @@ def test_the_number_of_updates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert "1000 of 1000 trials" in shell.updates[0]["text/plain"]
 
 
-def test_a_notebook_that_is_gone_does_not_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_notebook_does_not_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     shell = Shell(monkeypatch)
     shell.fails = True
     assert len(run().cases) == 3

@@ -1,4 +1,4 @@
-"""Words for a terminal."""
+"""Text for a terminal."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from scoregate.engine.terminal import one_line, print_text
         ("", ""),
     ],
 )
-def test_a_line_holds_what_can_be_seen_and_no_more_than_fits(text: str, shown: str) -> None:
+def test_a_line_is_visible_and_cut_to_the_width(text: str, shown: str) -> None:
     assert one_line(text, 12) == shown
 
 
-def test_what_the_encoding_lacks_becomes_a_question_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unencodable_text_becomes_a_question_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
     monkeypatch.setattr("sys.stdout", out)
     print_text("✓ ok")

@@ -1,4 +1,4 @@
-"""What parameters a function has."""
+"""The parameters of a function."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def test_parameters_come_in_order() -> None:
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="before Python 3.14 such a function cannot be defined")
-def test_annotations_may_name_what_only_type_checkers_import() -> None:
+def test_annotations_can_name_type_checking_imports() -> None:
     made: dict[str, Any] = {}
     exec(compile("def answer(question: Unknown) -> Unknown: ...", "<test>", "exec", dont_inherit=True), made)
     assert [each.name for each in read_parameters(made["answer"])] == ["question"]
 
 
-def test_the_text_of_a_lambda_in_a_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lambda_in_a_notebook_cell_has_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     cell, name = "short = lambda output: len(output) < 9\n", "/tmp/ipykernel_1/2.py"
     notebook = ModuleType("notebook")  # without a file
     monkeypatch.setitem(sys.modules, "notebook", notebook)

@@ -40,7 +40,7 @@ def test_a_host_and_a_script_report_the_second_suite(tmp_path: Path) -> None:
         assert problems("days", folder, is_main=is_main) == ""
 
 
-def test_a_suite_may_run_again_in_a_notebook_or_a_test() -> None:
+def test_a_suite_can_run_again_in_a_notebook_or_test() -> None:
     assert problems("hours", None) == problems("hours", None) == ""
 
 

@@ -1,4 +1,4 @@
-"""Which failures may pass by themselves, also those of clients that are not installed here."""
+"""Which failures are transient, also those of clients that are not installed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities in a store of their own."""
+"""A separate store for the tests of entities."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Tests as cases of a suite: what they are known by from run to run, and how they are told."""
+"""Tests as cases of a suite: their identity in every run, and their description."""
 
 from __future__ import annotations
 
-from tests.unit.entities.builders import named, question, talk
+from tests.unit.entities.builders import make_conversation, make_question, make_test_set
 
 from scoregate.entities import Prompt, Test, TestSet, TestSets
 from scoregate.execution.cases import describe_case, make_cases
@@ -12,59 +12,63 @@ def hashes(*tests: Test) -> list[str]:
     return [case.hash for case in make_cases(tests, 1)]
 
 
-def test_an_id_of_its_own_is_what_a_test_is_known_by_whatever_it_says() -> None:
-    assert hashes(question("a", id="t-1"), question("b", id="t-1")) == ["t-1", "t-1#2"]
+def test_a_test_with_an_id_is_identified_by_it() -> None:
+    assert hashes(make_question("a", id="t-1"), make_question("b", id="t-1")) == ["t-1", "t-1#2"]
 
 
-def test_without_one_it_is_known_by_what_it_asks_and_by_nothing_else() -> None:
-    (first,) = hashes(question("a"))
-    assert hashes(question("a", behavior="Another", category="Another", prompt=Prompt(content="a", id="p"))) == [first]
-    assert first not in hashes(question("b"), talk("a"))
-    (goal,) = hashes(talk("a"))
-    assert goal not in hashes(talk("a", restrictions="No swearing"), talk("a", scenario="At night"))
-    assert hashes(talk("a", max_turns=3)) == [goal]
+def test_a_test_without_id_is_identified_by_its_input() -> None:
+    (first,) = hashes(make_question("a"))
+    assert hashes(make_question("a", behavior="Another", category="Another", prompt=Prompt(content="a", id="p"))) == [
+        first
+    ]
+    assert first not in hashes(make_question("b"), make_conversation("a"))
+    (goal,) = hashes(make_conversation("a"))
+    assert goal not in hashes(
+        make_conversation("a", restrictions="No swearing"), make_conversation("a", scenario="At night")
+    )
+    assert hashes(make_conversation("a", max_turns=3)) == [goal]
 
 
-def test_a_table_that_was_checked_out_with_the_line_ends_of_windows_asks_the_same() -> None:
-    assert hashes(question("a\r\nb")) == hashes(question("a\nb")) != hashes(question("a b"))
-    (one,), (other,) = (make_cases([question(text)], 1) for text in ("a\r\nb", "a\nb"))
+def test_windows_line_ends_keep_the_identity() -> None:
+    assert hashes(make_question("a\r\nb")) == hashes(make_question("a\nb")) != hashes(make_question("a b"))
+    (one,), (other,) = (make_cases([make_question(text)], 1) for text in ("a\r\nb", "a\nb"))
     assert describe_case(one).digest == describe_case(other).digest
 
 
-def test_tests_that_ask_the_same_are_numbered() -> None:
-    first, second, third = hashes(question("a"), question("a"), question("a"))
+def test_tests_with_equal_input_are_numbered() -> None:
+    first, second, third = hashes(make_question("a"), make_question("a"), make_question("a"))
     assert (second, third) == (f"{first}#2", f"{first}#3")
 
 
-def test_an_id_that_a_push_has_just_given_is_not_that_of_the_next_run() -> None:
-    before = hashes(question("a"))
-    made = named("Hours", question("a"))
-    made.push()
-    assert hashes(*made.tests or ()) == before
+def test_an_id_given_by_a_push_does_not_change_the_hash() -> None:
+    before = hashes(make_question("a"))
+    test_set = make_test_set("Hours", make_question("a"))
+    test_set.push()
+    assert hashes(*test_set.tests or ()) == before
     assert hashes(*TestSets.pull(name="Hours").tests or ()) == before
 
 
-def test_an_id_that_was_given_stays_what_it_is_known_by() -> None:
-    made = TestSet(name="Hours", tests=[question("a", id="t-1")])
-    made.push()
+def test_an_explicit_id_stays_the_hash() -> None:
+    test_set = TestSet(name="Hours", tests=[make_question("a", id="t-1")])
+    test_set.push()
     assert hashes(*TestSets.pull(name="Hours").tests or ()) == ["t-1"]
 
 
-def test_a_case_is_told_by_what_it_asks_and_what_is_expected_of_the_answer() -> None:
-    test = question(
+def test_a_case_has_the_input_and_the_expected_answer() -> None:
+    test = make_question(
         "When  do\nyou open? " + "x" * 100, prompt=Prompt(content="When  do\nyou?", expected_response="At 9")
     )
     (case,) = make_cases([test], 3)
-    told = describe_case(case)
+    description = describe_case(case)
     assert case.repeats == 3
-    assert told.name == "When do you?"
-    assert told.body == {"prompt": "When  do\nyou?", "expected_response": "At 9", "behavior": "Answers"}
-    assert told.tags == ("Support", "Hours", "Answers")
+    assert description.name == "When do you?"
+    assert description.body == {"prompt": "When  do\nyou?", "expected_response": "At 9", "behavior": "Answers"}
+    assert description.tags == ("Support", "Hours", "Answers")
 
 
-def test_a_definition_that_changed_under_the_same_id_has_another_digest() -> None:
+def test_a_changed_definition_has_another_digest() -> None:
     def digest(**fields: object) -> str:
-        (case,) = make_cases([question("a", id="t-1", **fields)], 1)
+        (case,) = make_cases([make_question("a", id="t-1", **fields)], 1)
         return describe_case(case).digest
 
     assert digest() == digest(category="Another")

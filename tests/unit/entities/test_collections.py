@@ -1,11 +1,11 @@
-"""What is in the store is found by id, by name and by filters."""
+"""Entities of the store are found by id, by name and by filters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.unit.entities.builders import named, question
+from tests.unit.entities.builders import make_question, make_test_set
 
 from scoregate.entities import (
     Behavior,
@@ -28,15 +28,15 @@ from scoregate.errors import EntityError, MetricError, StoreError
 from scoregate.metrics import CategoricalJudge, NumericJudge, read_metric
 
 
-def test_names_are_found_in_whatever_case_and_must_be_unique() -> None:
+def test_names_ignore_case_and_must_be_unique() -> None:
     assert (TestSets.first(), TestSets.all(), TestSets.exists("x")) == (None, [], False)
     with pytest.raises(ValueError, match=r"^Either id or name must be provided$"):
         TestSets.pull()
     with pytest.raises(ValueError, match=r"^No entity found with name 'Safety'$"):
         TestSets.pull(name="Safety")
-    named("Safety").push()
+    make_test_set("Safety").push()
     assert TestSets.pull(name="sAFETY").test_count == 2
-    named("SAFETY").push()
+    make_test_set("SAFETY").push()
     with pytest.raises(ValueError, match=r"More than one entity found with name 'safety'\. .* IDs: safety, safety-2$"):
         TestSets.pull(name="safety")
     assert TestSets.pull(id="safety-2", name="ignored").name == "SAFETY"
@@ -58,10 +58,10 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("text", FILTERS)
-def test_a_filter_lets_pass(text: str) -> None:
-    named("Refunds", question(), id="r", description="").push()
-    named("Hours", question(), id="h").push()
-    named("Safe", question(), question("b"), id="s", description="it's").push()
+def test_a_filter_selects(text: str) -> None:
+    make_test_set("Refunds", make_question(), id="r", description="").push()
+    make_test_set("Hours", make_question(), id="h").push()
+    make_test_set("Safe", make_question(), make_question("b"), id="s", description="it's").push()
     assert sorted(each.id or "" for each in TestSets.all(filter=text)) == sorted(FILTERS[text])
 
 
@@ -70,15 +70,15 @@ def test_a_filter_lets_pass(text: str) -> None:
     ["", "name", "name gt 'a'", "name eq", "name eq 'a", "startswith(name, 'a')", "(name eq 'a'", "name eq 'a' name",
      "nme eq 'a'", "contains(name)", "not " * 1000 + "name eq 'a'", "(" * 1000, "name eq ;"],
 )  # fmt: skip
-def test_a_filter_that_is_not_understood_is_refused(text: str) -> None:
-    named("x").push()
+def test_an_invalid_filter_is_refused(text: str) -> None:
+    make_test_set("x").push()
     with pytest.raises(EntityError, match=r"(?s)^unsupported filter .*There are eq, ne"):
         TestSets.all(filter=text)
 
 
-def test_what_tests_name_is_listed_without_a_document() -> None:
-    named("x", question(behavior="Refuses", category="a"), question(category="b", topic=None)).push()
-    question(behavior="refuses", topic="T").push()
+def test_labels_of_tests_need_no_document() -> None:
+    make_test_set("x", make_question(behavior="Refuses", category="a"), make_question(category="b", topic=None)).push()
+    make_question(behavior="refuses", topic="T").push()
     Behavior(name="Answers", description="d", metrics=["accuracy"]).push()
     assert [each.name for each in Behaviors.all()] == ["Answers", "Refuses"]
     assert [each.name for each in Categories.all()] == ["Support", "a", "b"]
@@ -92,13 +92,13 @@ def test_what_tests_name_is_listed_without_a_document() -> None:
 
 
 def test_tests_have_no_names() -> None:
-    question(id="t").push()
+    make_question(id="t").push()
     with pytest.raises(ValueError, match="No entity found"):
         Tests.pull(name="t")
     assert [each.id for each in Tests.all("topic eq 'Hours'")] == ["t"]
 
 
-def test_a_run_is_kept_with_its_results_and_git_leaves_it_out(kept: Path) -> None:
+def test_a_run_is_stored_with_results_and_ignored_by_git(kept: Path) -> None:
     run = TestRun(name="Nightly", test_set_id="x", endpoint_id="bot")
     run.push()
     assert run.created_at is not None
@@ -134,7 +134,7 @@ def test_results_need_a_run_and_a_status() -> None:
         TestResult(test_run_id="r", status="Good").push()
 
 
-def test_an_endpoint_is_kept_without_its_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_is_stored_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT_KEY", "s3cret")
     bot = Endpoint(name="Production Chatbot", connection_type=ConnectionType.REST, url="https://x.test/chat")
     bot.auth_token, bot.request_headers = "${BOT_KEY}", {"X-Team": "a"}
@@ -143,15 +143,15 @@ def test_an_endpoint_is_kept_without_its_secrets(monkeypatch: pytest.MonkeyPatch
     assert (pulled.auth_token, pulled.url, pulled.connection_type) == ("${BOT_KEY}", bot.url, "REST")
     assert "BOT_KEY" not in f"{pulled}{pulled!r}"
     pulled.auth_token = "sk-1234567890"
-    with pytest.raises(EntityError) as raised:
+    with pytest.raises(EntityError) as exc_info:
         pulled.push()
-    assert "auth_token" in str(raised.value)
-    assert "sk-12" not in f"{raised.value}{pulled}{pulled!r}"
+    assert "auth_token" in str(exc_info.value)
+    assert "sk-12" not in f"{exc_info.value}{pulled}{pulled!r}"
     with pytest.raises(ValueError, match=r"^Required fields for push: name, connection_type$"):
         Endpoint().push()
 
 
-def test_metrics_are_found_as_they_judge(kept: Path) -> None:
+def test_metrics_are_found_as_judges(kept: Path) -> None:
     assert (Metrics.first(), Metrics.all(), Metrics.exists("polite")) == (None, [], False)
     polite = NumericJudge("Is it polite?", name="Polite")
     tone = CategoricalJudge("Which tone?", name="Tone", categories=["a", "b"], passing_categories="a")
@@ -168,7 +168,7 @@ def test_metrics_are_found_as_they_judge(kept: Path) -> None:
         Metrics.pull(name="rude")
 
 
-def test_a_metric_that_cannot_be_made_is_told_with_its_document(kept: Path) -> None:
+def test_an_invalid_metric_names_its_document(kept: Path) -> None:
     (kept / "metrics").mkdir(parents=True)
     (kept / "metrics" / "lost.toml").write_text('use = "no_such_module:Polite"\n', encoding="utf-8")
     with pytest.raises(MetricError, match=r"lost\.toml: .*no_such_module"):
@@ -176,7 +176,7 @@ def test_a_metric_that_cannot_be_made_is_told_with_its_document(kept: Path) -> N
 
 
 def test_a_filter_by_name_reads_no_tests(kept: Path) -> None:
-    named("Refunds").push()
+    make_test_set("Refunds").push()
     (kept / "test_sets" / "refunds" / "tests.jsonl").write_text("no test\n", encoding="utf-8")
     assert [each.id for each in TestSets.all(filter="name eq 'Refunds'")] == ["refunds"]
     with pytest.raises(StoreError, match=r"tests\.jsonl:1"):

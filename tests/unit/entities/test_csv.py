@@ -1,4 +1,4 @@
-"""Tests in tables: nothing is lost, and what is wrong is told with its line and column."""
+"""Tests in tables: they round-trip, and errors have line and column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.entities.builders import contents, named, question, talk
+from tests.unit.entities.builders import make_conversation, make_question, make_test_set, read_contents
 
 from scoregate.entities import Prompt, Test, TestConfiguration, TestSet, read_tests
 from scoregate.enums import TestType
@@ -41,19 +41,19 @@ MULTI = st.builds(Test, prompt=st.none() | PROMPTS, test_configuration=TALKS, me
 SETS = st.lists(SINGLE, min_size=1, max_size=4) | st.lists(MULTI, min_size=1, max_size=4)
 
 
-def table(tmp_path: Path, text: str | bytes) -> Path:
+def write_table(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "tests.csv"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
-def plain(tests: list[Test] | None) -> list[dict[str, Any]]:
+def to_dicts(tests: list[Test] | None) -> list[dict[str, Any]]:
     return [{**test.to_dict(), "test_type": test.turns} for test in tests or []]
 
 
 @settings(deadline=None, max_examples=200)
 @given(tests=SETS, kind=st.sampled_from(["csv", "json", "jsonl"]), with_ids=st.booleans())
-def test_a_round_trip_loses_nothing(
+def test_tests_round_trip(
     tmp_path_factory: pytest.TempPathFactory, tests: list[Test], kind: str, with_ids: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"round-trip.{kind}"
@@ -61,25 +61,27 @@ def test_a_round_trip_loses_nothing(
         test.id = f"=id {number}"
     getattr(TestSet(name="x", tests=tests), f"to_{kind}")(path)
     back = getattr(TestSet, f"from_{kind}")(path)
-    assert plain(back.tests) == plain(tests)
+    assert to_dicts(back.tests) == to_dicts(tests)
 
 
-def test_the_columns_are_those_that_are_needed(tmp_path: Path) -> None:
+def test_only_needed_columns_are_written(tmp_path: Path) -> None:
     def columns(*tests: Test) -> str:
-        named("x", *tests).to_csv(tmp_path / "out.csv")
+        make_test_set("x", *tests).to_csv(tmp_path / "out.csv")
         return (tmp_path / "out.csv").read_bytes().decode().partition("\r\n")[0]
 
     single = "category,topic,behavior,test_type,prompt_content,expected_response"
     conversation = "goal,instructions,restrictions,scenario,min_turns,max_turns"
-    assert columns(question()) == single
-    assert columns(talk()) == f"category,topic,behavior,test_type,{conversation}"
-    assert columns(talk(prompt={"content": "x"})) == f"{single},{conversation}"
-    foreign = question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
-    assert columns(foreign, question()) == f"{single},language_code,metadata,id"
+    assert columns(make_question()) == single
+    assert columns(make_conversation()) == f"category,topic,behavior,test_type,{conversation}"
+    assert columns(make_conversation(prompt={"content": "x"})) == f"{single},{conversation}"
+    foreign = make_question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
+    assert columns(foreign, make_question()) == f"{single},language_code,metadata,id"
 
 
-def test_a_table_of_the_documented_columns(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n")
+def test_documented_columns_are_read(tmp_path: Path) -> None:
+    path = write_table(
+        tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n"
+    )
     found = TestSet.from_csv(path, "N", "D", "S")
     assert (found.name, found.description, found.short_description) == ("N", "D", "S")
     assert (found.test_count, found.test_set_type, found.behaviors) == (2, TestType.SINGLE_TURN, ["Answers", "C"])
@@ -92,9 +94,7 @@ def test_a_table_of_the_documented_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_what_separates_cells_is_found_and_told(
-    tmp_path: Path, delimiter: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_delimiter_is_found_and_named(tmp_path: Path, delimiter: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "scoregate")
     path = tmp_path / "tests.csv"
     with path.open("w", encoding="utf-8-sig", newline="") as file:
@@ -106,36 +106,36 @@ def test_what_separates_cells_is_found_and_told(
     assert ("are separated by" in caplog.text) == (delimiter != ",")
 
 
-def test_rows_know_the_line_on_which_they_begin(tmp_path: Path) -> None:
-    path = table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
+def test_rows_have_their_first_line(tmp_path: Path) -> None:
+    path = write_table(tmp_path, f'{HEADER}\n"a\n\nb",c,t,b\n\n,,,\n"x\r\ny",c,t,b\nz,c,t,b\n')
     assert [test.source_line for test in read_tests(path)] == [2, 7, 9]
 
 
-def test_a_requirement_is_a_column_and_headers_may_be_written_in_any_case(tmp_path: Path) -> None:
-    path = table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
+def test_requirement_is_a_column_and_headers_ignore_case(tmp_path: Path) -> None:
+    path = write_table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
     assert TestSet.from_csv(path).behaviors == ["b"]
 
 
 def test_types_are_inferred(tmp_path: Path) -> None:
-    path = table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
+    path = write_table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
     found = TestSet.from_csv(path)
     assert found.test_set_type is TestType.MULTI_TURN
     assert [test.test_type for test in found.tests or []] == [TestType.MULTI_TURN] * 2
     assert found.tests[1].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
-def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
-    with pytest.warns(UserWarning, match="there is no column") as told:
+def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
+    path = write_table(tmp_path, f"{HEADER},expected_respons,notes\nq,c,t,b,x,y\n")
+    with pytest.warns(UserWarning, match="there is no column") as caught:
         assert TestSet.from_csv(path).test_count == 1
-    assert [str(each.message).partition(": ")[2] for each in told] == [
+    assert [str(each.message).partition(": ")[2] for each in caught] == [
         "there is no column 'expected_respons' of tests; it is left out: did you mean expected_response?",
         "there is no column 'notes' of tests; it is left out",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", ":1: there is no column prompt_content"),
         ("category,topic\nc,t\n", ":1: there is no column behavior"),
@@ -161,36 +161,36 @@ def test_unknown_columns_are_told_and_left_out(tmp_path: Path) -> None:
         (HEADER.encode("utf-16"), ": is UTF-16, not UTF-8"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str | bytes, told: str) -> None:
-    path = table(tmp_path, text)
-    with pytest.raises(InvalidTests) as raised:
+def test_errors_have_a_position(tmp_path: Path, text: str | bytes, message: str) -> None:
+    path = write_table(tmp_path, text)
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_csv(path)
-    assert f"{path}{told}" in raised.value.message
-    assert isinstance(raised.value, ValueError)
+    assert f"{path}{message}" in exc_info.value.message
+    assert isinstance(exc_info.value, ValueError)
 
 
-def test_all_problems_are_told_at_once_ten_at_most(tmp_path: Path) -> None:
-    path = table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
-    with pytest.raises(InvalidTests) as raised:
+def test_at_most_ten_problems_are_listed(tmp_path: Path) -> None:
+    path = write_table(tmp_path, HEADER + "\n" + "q,c,t,b\n,c,t,b\n" * 30)
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_csv(path)
-    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
+    assert [line.split(":")[1] for line in exc_info.value.message.splitlines()] == [str(n) for n in range(3, 23, 2)]
 
 
-def test_no_tests_are_fine_where_that_is_meant(tmp_path: Path) -> None:
-    empty = TestSet.from_csv(table(tmp_path, HEADER + "\n"), allow_empty=True)
+def test_no_tests_are_allowed_on_request(tmp_path: Path) -> None:
+    empty = TestSet.from_csv(write_table(tmp_path, HEADER + "\n"), allow_empty=True)
     assert (empty.test_count, empty.test_set_type) == (0, TestType.SINGLE_TURN)
     with pytest.raises(EntityError, match="Test set has no tests to export"):
         empty.to_csv(tmp_path / "out.csv")
 
 
 def test_both_types_are_refused_in_a_set_but_not_by_the_reader(tmp_path: Path) -> None:
-    path = table(tmp_path, f"{HEADER},goal\nq,c,t,b,\n,c,t,b,g\n")
+    path = write_table(tmp_path, f"{HEADER},goal\nq,c,t,b,\n,c,t,b,g\n")
     with pytest.raises(ValueError, match=r"mixed test types: \['Multi-Turn', 'Single-Turn'\]. Split the tests"):
         TestSet.from_csv(path)
     assert [test.turns.value for test in read_tests(path)] == ["Single-Turn", "Multi-Turn"]
 
 
-def test_a_missing_file_is_the_systems_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         TestSet.from_csv(tmp_path / "none.csv")
     with pytest.raises(InvalidTests, match=r"ends in \.csv"):
@@ -210,19 +210,19 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
         list(read_tests(path))
 
 
-def test_nothing_warns_in_a_plain_table(tmp_path: Path) -> None:
+def test_a_plain_table_has_no_warnings(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert contents(TestSet.from_csv(table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
+        assert read_contents(TestSet.from_csv(write_table(tmp_path, f"\ufeff{HEADER}\nq,c,t,b\n"))) == "q"
 
 
-def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LONGEST_CELL", 200_000)
     before = csv.field_size_limit(1000)
     try:
-        path = table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
+        path = write_table(tmp_path, f"{HEADER}\n{'x' * 150_000},a,b,c\n")
         assert TestSet.from_csv(path).test_count == 1
-        path = table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
+        path = write_table(tmp_path, f'{HEADER}\nx,a,b,c\n"{"x" * 250_000},a,b,c\n')
         with pytest.raises(InvalidTests, match=r"tests\.csv:3: .* is not CSV: field larger than field limit"):
             TestSet.from_csv(path)
     finally:
@@ -230,19 +230,21 @@ def test_a_cell_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("text", ['content\n"open', "content\na,b", "content\na\nb", b"content\n\xff"])
-def test_a_file_that_is_no_single_thing_is_told(tmp_path: Path, text: str | bytes) -> None:
+def test_an_invalid_prompt_file_is_refused(tmp_path: Path, text: str | bytes) -> None:
     with pytest.raises(EntityError, match=r"tests\.csv"):
-        Prompt.from_csv(table(tmp_path, text))
+        Prompt.from_csv(write_table(tmp_path, text))
 
 
-def test_nothing_in_a_table_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     path, formula = tmp_path / "tests.csv", '=HYPERLINK("http://evil.example")'
-    before = named("N", question(formula, category="+1", id="-x"), question(f"'{formula}"), question("'quoted'"))
+    before = make_test_set(
+        "N", make_question(formula, category="+1", id="-x"), make_question(f"'{formula}"), make_question("'quoted'")
+    )
     before.to_csv(path)
     with path.open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
-    assert plain(TestSet.from_csv(path).tests) == plain(before.tests)
+    assert to_dicts(TestSet.from_csv(path).tests) == to_dicts(before.tests)
     Prompt(content=formula).to_csv(path)
     assert f"'{formula[:6]}" in path.read_text(encoding="utf-8")
     assert Prompt.from_csv(path).content == formula

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.entities.builders import named, question
+from tests.unit.entities.builders import make_question, make_test_set
 
 from scoregate.entities import TestSet
 from scoregate.enums import TestType
@@ -29,7 +29,7 @@ def test_nested_and_flat_fields_are_read(tmp_path: Path) -> None:
     assert found.tests[0].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
-def test_a_line_knows_its_number(tmp_path: Path) -> None:
+def test_a_line_has_its_number(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_text(f"\ufeff\n{json.dumps(FLAT)}\n\n{json.dumps(FLAT)}")
     assert [(test.source, test.source_line) for test in TestSet.from_jsonl(path).tests or []] == [
@@ -38,8 +38,8 @@ def test_a_line_knows_its_number(tmp_path: Path) -> None:
     ]
 
 
-def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
-    test_set = named("Hours", question("a\u202eb", id="1"))
+def test_lines_equal_the_stores(tmp_path: Path) -> None:
+    test_set = make_test_set("Hours", make_question("a\u202eb", id="1"))
     test_set.push()
     test_set.to_jsonl(tmp_path / "out.jsonl")
     kept = tmp_path / ".scoregate" / "test_sets" / "hours" / "tests.jsonl"
@@ -48,7 +48,7 @@ def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{}", "JSON file must contain an array of test objects: "),
         ("[\n1;]", ":2:2: is not JSON"),
@@ -62,26 +62,26 @@ def test_lines_are_those_of_the_store(tmp_path: Path) -> None:
         ("[" * 100_000, ": is nested too deeply"),
     ],
 )
-def test_what_is_wrong_with_json_is_told(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_errors_of_json_are_named(tmp_path: Path, text: str | bytes, message: str) -> None:
     path = tmp_path / "tests.json"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    with pytest.raises(InvalidTests) as raised:
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_json(path)
-    assert told in raised.value.message
-    assert str(path) in raised.value.message
+    assert message in exc_info.value.message
+    assert str(path) in exc_info.value.message
 
 
-def test_what_is_wrong_with_lines_is_told_and_none_is_skipped(tmp_path: Path) -> None:
+def test_errors_of_lines_are_named_and_none_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_bytes(json.dumps(FLAT).encode() + b'\n{\n[]\n"\xff"\n{"category": "c"}\n')
-    with pytest.raises(InvalidTests) as raised:
+    with pytest.raises(InvalidTests) as exc_info:
         TestSet.from_jsonl(path)
-    assert [line.split(":")[1] for line in raised.value.message.splitlines()] == ["2", "3", "4", "5"]
+    assert [line.split(":")[1] for line in exc_info.value.message.splitlines()] == ["2", "3", "4", "5"]
 
 
-def test_unknown_fields_are_told_once(tmp_path: Path) -> None:
+def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
     path = tmp_path / "tests.jsonl"
     path.write_text((json.dumps({**FLAT, "note": 1}) + "\n") * 3)
-    with pytest.warns(UserWarning, match="tests have no field 'note'") as told:
+    with pytest.warns(UserWarning, match="tests have no field 'note'") as caught:
         TestSet.from_jsonl(path)
-    assert len(told) == 1
+    assert len(caught) == 1

@@ -1,4 +1,4 @@
-"""A test, in every form in which it may be given."""
+"""A test, in every form that is accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from tests.unit.entities.builders import question, talk
+from tests.unit.entities.builders import make_conversation, make_question
 
 from scoregate.entities import Behavior, Prompt, Test, TestConfiguration, Tests
 from scoregate.enums import TestType
@@ -22,7 +22,7 @@ def test_a_requirement_is_a_behavior() -> None:
         Test.from_dict({"behavior": "x", "requirement": "y"})
 
 
-def test_labels_and_types_may_be_objects_as_servers_send_them() -> None:
+def test_labels_and_types_can_be_objects() -> None:
     test = Test.from_dict(
         {
             "category": {"id": "1", "name": "Safety"},
@@ -37,14 +37,16 @@ def test_labels_and_types_may_be_objects_as_servers_send_them() -> None:
     assert (test.test_type, test.metadata) == (TestType.MULTI_TURN, {"a": 1})
 
 
-def test_what_describes_a_conversation_is_folded_into_its_configuration() -> None:
-    test = talk("Get a refund", instructions="Insist", scenario="Shoes", restrictions="No threats", max_turns=5)
+def test_conversation_fields_are_part_of_the_configuration() -> None:
+    test = make_conversation(
+        "Get a refund", instructions="Insist", scenario="Shoes", restrictions="No threats", max_turns=5
+    )
     assert test.test_configuration == TestConfiguration(
         goal="Get a refund", instructions="Insist", scenario="Shoes", restrictions="No threats", max_turns=5
     )
-    assert (test.turns, question().turns) == (TestType.MULTI_TURN, TestType.SINGLE_TURN)
-    given = TestConfiguration(goal="another")
-    assert talk("ignored", test_configuration=given).test_configuration == given
+    assert (test.turns, make_question().turns) == (TestType.MULTI_TURN, TestType.SINGLE_TURN)
+    configuration = TestConfiguration(goal="another")
+    assert make_conversation("ignored", test_configuration=configuration).test_configuration == configuration
 
 
 @pytest.mark.parametrize(
@@ -57,38 +59,38 @@ def test_what_describes_a_conversation_is_folded_into_its_configuration() -> Non
         {"prompt": {"content": "x", "language_code": ""}},
     ],
 )
-def test_what_makes_no_test_is_refused(fields: dict[str, object]) -> None:
+def test_invalid_tests_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="validation error"):
         Test.model_validate(fields)
 
 
-def test_what_is_assigned_is_checked() -> None:
-    test = question()
+def test_assignments_are_checked() -> None:
+    test = make_question()
     with pytest.raises(ValidationError):
         test.test_type = "Both"  # type: ignore[assignment]
     test.behavior = "Helps"
     assert test.requirement == "Helps"
 
 
-def test_a_prompt_speaks_english_unless_told_and_an_empty_expectation_is_none() -> None:
+def test_a_prompt_is_english_by_default_and_an_empty_expectation_none() -> None:
     assert Prompt(content="x").language_code == "en"
     assert Prompt(content="x", expected_response="").expected_response is None
 
 
-def test_a_test_is_kept_by_itself_under_the_callers_id(kept: Path) -> None:
-    test = question(id="test-123", metadata={"n": [1, None]})
+def test_a_test_is_stored_under_the_given_id(kept: Path) -> None:
+    test = make_question(id="test-123", metadata={"n": [1, None]})
     assert test.push()["test_type"] == "Single-Turn"
     assert (kept / "loose_tests" / "tests.jsonl").read_text().startswith('{"id": "test-123", "category": "Support", ')
     assert Tests.pull(id="test-123").to_dict() == {**test.to_dict(), "test_type": "Single-Turn"}
     test.topic = None
     test.push()
-    fresh = question(id="test-123").pull()
+    fresh = make_question(id="test-123").pull()
     assert fresh.topic is None
     assert (test.delete(), test.delete(), Tests.exists("test-123")) == (True, False, False)
 
 
 def test_a_test_without_an_id_gets_one() -> None:
-    test = question()
+    test = make_question()
     for act in (test.pull, test.delete):
         with pytest.raises(ValueError, match=r"^Entity has no ID$"):
             act()
@@ -97,7 +99,7 @@ def test_a_test_without_an_id_gets_one() -> None:
     assert Tests.exists(test.id)
 
 
-def test_what_push_needs_is_named() -> None:
+def test_missing_fields_of_push_are_named() -> None:
     with pytest.raises(ValueError, match=r"^Required fields for push: category, behavior$"):
         Test(topic="t").push()
     with pytest.raises(ValueError, match="there is no test 'none'"):
@@ -105,16 +107,16 @@ def test_what_push_needs_is_named() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
-def test_metadata_without_a_form_in_json_is_refused(value: object, kept: Path) -> None:
+def test_metadata_without_json_is_refused(value: object, kept: Path) -> None:
     with pytest.raises(EntityError, match="the test 'x'"):
-        question(id="x", metadata={"value": value}).push()
+        make_question(id="x", metadata={"value": value}).push()
     assert not (kept / "loose_tests").exists()
 
 
-def test_an_entity_shows_itself_as_json_and_goes_through_a_row_of_csv(tmp_path: Path) -> None:
+def test_an_entity_is_shown_as_json_and_round_trips_in_csv(tmp_path: Path) -> None:
     for entity in (
-        question('say "hi";\n', metadata={"a": [1]}),
-        talk(min_turns=1),
+        make_question('say "hi";\n', metadata={"a": [1]}),
+        make_conversation(min_turns=1),
         Prompt(content="123"),
         Behavior(name="007", metrics=["a,b"]),
     ):

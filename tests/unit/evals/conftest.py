@@ -1,4 +1,4 @@
-"""What the tests of the short API share."""
+"""Shared fixtures of the short API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project as the working directory, in an environment that asks for nothing."""
+    """An empty project as the working directory, without variables of scoregate."""
     for name in [name for name in os.environ if name.startswith(("SCOREGATE_", "AUTOBLOCKS_"))]:
         monkeypatch.delenv(name)
     (tmp_path / ".git").mkdir()

@@ -59,13 +59,13 @@ def test_a_case_from_a_dataset_keeps_the_id_of_its_item() -> None:
 
 
 class DataFrame(dict[str, Any]):
-    """As pandas: an iterable of the names of its columns."""
+    """Like in pandas, an iterable of the names of its columns."""
 
     def to_dict(self, orient: str) -> Any:
         raise AssertionError(orient)
 
 
-def test_a_data_frame_and_an_open_file_do_not_list_cases(project: Path) -> None:
+def test_a_data_frame_and_an_open_file_are_no_lists_of_cases(project: Path) -> None:
     (project / "rows.jsonl").write_text('{"input": "a"}\n')
     with (project / "rows.jsonl").open() as file:
         for data, advice in (
@@ -135,7 +135,7 @@ class Dataset:
         assert not result.passed
 
 
-def test_cases_are_named_by_their_input_and_never_by_what_is_expected() -> None:
+def test_cases_are_named_by_input_and_never_by_expected_values() -> None:
     rows = {
         "When?": {"expected": "Yes", "input": "When?"},
         '{"q":"When?"}': {"expected": "Yes", "input": {"q": "When?"}},

@@ -161,7 +161,7 @@ def test_sync_scorers_run_in_threads_and_async_ones_in_the_loop() -> None:
     assert asyncio.run(inside())
 
 
-def test_what_a_scorer_may_return() -> None:
+def test_a_scorer_can_return() -> None:
     reason = Evaluation(0.25, Threshold(gte=0.5), {"reason": "short"})
     for returned, scores, status in (
         (True, {"s": 1.0}, "passed"),
@@ -224,7 +224,7 @@ def test_other_evaluators_are_scorers_too() -> None:
             return Evaluation(float(len(output) < len(test_case["input"])), Threshold(gte=1))
 
     class Levenshtein:
-        """As autoevals calls its scorers."""
+        """The signature of scorers of autoevals."""
 
         def _name(self) -> str:
             return "Levenshtein"

@@ -43,7 +43,7 @@ def test_a_row_names_files_relative_to_the_data_file(data: Path) -> None:
     assert rows[1].input["ask"][1:] == [Media.from_bytes(RED), Media.from_bytes(BEEP)]
 
 
-def test_files_outside_of_the_repository_are_never_read(data: Path) -> None:
+def test_files_outside_the_repository_are_never_read(data: Path) -> None:
     (data.parent / "link.png").symlink_to(data.parents[2] / "secret.png")
     (data.parent / "loop.png").symlink_to(data.parent / "loop.png")
     names = ("../../secret.png", str(data.parents[2] / "secret.png"), "link.png", "/dev/zero", "loop.png", "a\0b")
@@ -63,7 +63,7 @@ def test_a_wrong_file_is_a_problem_with_the_line(data: Path) -> None:
     assert "'page.png' is no image or audio of a known type" in problems[1]
 
 
-def test_other_fields_with_the_name_media_stay_data(data: Path) -> None:
+def test_other_fields_named_media_stay_data(data: Path) -> None:
     values: list[Any] = [{"media": "tv", "year": 1}, {"media": ["tv"]}, "media", {"medium": "tv"}]
     rows, problems = read(data, *({"id": str(at), "input": value} for at, value in enumerate(values)))
     assert (problems, [row.input for row in rows]) == ([], values)

@@ -1,4 +1,4 @@
-"""`pii_free`: what it finds, what it leaves alone, and that no value is in a reason."""
+"""`pii_free`: what it finds, what it ignores, and reasons without values."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_other_texts_pass() -> None:
         assert (found.passed, found.metadata) == (True, None), text
 
 
-def test_disguises_of_unicode_are_seen_through() -> None:
+def test_unicode_variants_are_found() -> None:
     check = pii_free()
     for text in (
         "４１１１ １１１１ １１１１ １１１１",
@@ -123,7 +123,7 @@ def test_kinds_countries_and_allowed_values() -> None:
             pii_free(**arguments)  # type: ignore[arg-type]
 
 
-def test_the_time_grows_with_the_length_only() -> None:
+def test_the_time_is_linear() -> None:
     check = pii_free()
     with pytest.raises(ValueError, match="takes texts of up to 1,000,000 characters, and this one has 10,000,000"):
         check("a" * 10_000_000)
@@ -133,7 +133,7 @@ def test_the_time_grows_with_the_length_only() -> None:
         assert perf_counter() - started < 5, part
 
 
-def test_in_a_suite_it_is_a_yes_no_scorer() -> None:
+def test_suites_use_it_as_yes_no_scorer() -> None:
     result = evaluate("demo", data=["a"], task=lambda _: "Ask jane@shop.com", scorers=pii_free())
     (case,) = result.failed
     assert case.reasons == {"pii_free": "email j•••@••••.•••"}

@@ -32,7 +32,7 @@ def run(answer: str = "From 9.") -> EvalResult:
     return evaluate("hours", data=ROWS, task=task, scorers=[has, lambda output: len(output) / 20])
 
 
-def test_what_a_result_shows() -> None:
+def test_a_result_is_shown() -> None:
     result = run()
     assert isinstance(result, EvalResult)
     assert result.pass_rate == 0.5
@@ -65,7 +65,7 @@ def test_results_are_compared_by_case() -> None:
     assert "has: 0.000 → 1.000" in str(found)
 
 
-def test_a_result_as_a_data_frame() -> None:
+def test_a_result_is_a_data_frame() -> None:
     pytest.importorskip("pandas")
     frame = run().to_pandas().set_index("name")
     assert list(frame.columns[:4]) == ["id", "repeat", "status", "input"]

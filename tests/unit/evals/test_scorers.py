@@ -106,13 +106,13 @@ def test_yes_no_scorers_pass_at_one_and_explain_failures() -> None:
     assert latency(1)("x", duration_s=1.5).metadata == {"reason": "1.5 s"}
 
 
-def test_an_expected_nan_is_missing_as_in_an_empty_cell_of_pandas() -> None:
+def test_an_expected_nan_is_missing() -> None:
     for check, output in ((json_equals(), None), (json_equals(), "null"), (contains(), "nan"), (equals(), "nan")):
         with pytest.raises(ValueError, match="`expected`, which this case lacks"):
             check(output, float("nan"))
 
 
-def test_scores_of_similar_texts() -> None:
+def test_similar_texts_have_scores() -> None:
     assert levenshtein()("kitten", "kitten").score == 1
     assert levenshtein()("kitten", "sitting").score == pytest.approx(4 / 7)
     assert levenshtein("")("").score == 1
@@ -210,7 +210,7 @@ def run(*scorers: Any, data: Any = ({"input": "a", "expected": "abc"},)) -> Any:
     return result
 
 
-def test_several_scorers_of_one_kind_have_names_of_their_own() -> None:
+def test_several_scorers_of_one_kind_have_unique_names() -> None:
     result = run(contains("a"), contains("b"), contains(), equals(name="same"), levenshtein(threshold=0.9))
     assert set(result.evaluators) == {"contains a", "contains b", "contains", "same", "levenshtein"}
     assert result.passed
@@ -233,7 +233,7 @@ def test_a_fingerprint_depends_on_the_arguments_but_not_on_name_and_threshold() 
     assert print_of(scorer(half, scale=(0, 2))) != print_of(half)
 
 
-def test_a_function_with_settings() -> None:
+def test_a_function_can_have_settings() -> None:
     @scorer(name="words", scale=(0, 10), threshold=4)
     def count_letters(output: str) -> int:
         return len(output)

@@ -36,7 +36,7 @@ SEARCH, LOG, BUY = ToolCall("search", {"q": "hours", "n": 1}), ToolCall("log"), 
 WANTED: list[Any] = [("search", {"q": "hours", "n": 1}), {"name": "buy", "args": {"order": {"id": 7}}}]
 
 
-def score(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
+def apply_scorer(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
     found = check(Trajectory([Message("user", "Hours?"), *calls], **fields))
     assert isinstance(found, Evaluation)
     return round(found.score, 3), None if found.metadata is None else found.metadata["reason"]
@@ -45,7 +45,7 @@ def score(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[floa
 def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference() -> None:
     buy = 'buy(order={"id":7})'
     swapped = "expected call 1, search(q=hours, n=1), comes at another place or too rarely"
-    for mode, calls, wanted in (
+    for mode, calls, expected_calls in (
         ("exact", (SEARCH, BUY), (1.0, None)),
         ("exact", (BUY, SEARCH), (0.5, swapped)),
         ("exact", (SEARCH, LOG, BUY), (0.667, "call 2, log(), is not expected")),
@@ -66,11 +66,11 @@ def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference(
         ("subset", (), (1.0, None)),
         ("subset", (BUY, BUY), (0.5, f"call 2, {buy}, is not expected")),
     ):
-        found = score(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
-        assert (mode, calls, *found) == (mode, calls, *wanted)
+        found = apply_scorer(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
+        assert (mode, calls, *found) == (mode, calls, *expected_calls)
 
 
-def test_arguments_are_compared_as_asked() -> None:
+def test_arguments_are_compared_as_configured() -> None:
     call = ToolCall("search", {"q": "opening hours", "page": {"n": 1.0, "size": 10}, "tags": ["a"]})
     for args, expected, passes in (
         ("equal", {"q": "opening hours", "page": {"n": 1, "size": 10}, "tags": ("a",)}, True),
@@ -83,11 +83,11 @@ def test_arguments_are_compared_as_asked() -> None:
         ("regex", {"q": "closing"}, False),
         ("callable", {"q": lambda text: "hours" in text}, True),
         ("callable", {"other": lambda _: True}, False),
-        (lambda wanted, given: wanted["q"] in given["q"], {"q": "hours"}, True),
-        ("equal", lambda given: given["page"]["size"] == 10, True),
+        (lambda expected_calls, actual: expected_calls["q"] in actual["q"], {"q": "hours"}, True),
+        ("equal", lambda actual: actual["page"]["size"] == 10, True),
         ("equal", None, True),
     ):
-        found, reason = score(tool_calls([("search", expected)], args=args), call)
+        found, reason = apply_scorer(tool_calls([("search", expected)], args=args), call)
         assert (args, expected, found == 1) == (args, expected, passes)
         if not passes and reason is not None:
             assert reason.startswith("expected search(")
@@ -95,67 +95,67 @@ def test_arguments_are_compared_as_asked() -> None:
 
 def test_true_is_not_1_and_a_text_is_no_number() -> None:
     for expected, found in ((True, 1), ("1", 1), (None, "")):
-        assert score(tool_calls([("t", {"a": expected})]), ToolCall("t", {"a": found}))[0] == 0
+        assert apply_scorer(tool_calls([("t", {"a": expected})]), ToolCall("t", {"a": found}))[0] == 0
 
 
 def test_one_call_needs_no_list() -> None:
     call = ToolCall("t", {"a": 1})
     for expected in ("t", ("t", {"a": 1}), {"name": "t"}, call):
-        assert score(tool_calls(expected), call) == (1.0, None)
-    assert score(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
+        assert apply_scorer(tool_calls(expected), call) == (1.0, None)
+    assert apply_scorer(tool_calls(["t", "u"]), call, ToolCall("u")) == (1.0, None)
 
 
-def test_a_name_and_a_call_in_full_are_two_calls() -> None:
-    wanted = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
-    assert score(tool_calls(wanted, mode="superset", args="ignore"), SEARCH)[0] == 0.5
-    assert score(tool_calls(wanted, mode="superset"), SEARCH, BUY) == (1.0, None)
-    assert score(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
+def test_a_name_and_a_full_call_are_two_calls() -> None:
+    expected_calls = ["search", {"name": "buy", "args": {"order": {"id": 7}}}]
+    assert apply_scorer(tool_calls(expected_calls, mode="superset", args="ignore"), SEARCH)[0] == 0.5
+    assert apply_scorer(tool_calls(expected_calls, mode="superset"), SEARCH, BUY) == (1.0, None)
+    assert apply_scorer(tool_calls(["greet", {"name": "Ada"}]), ToolCall("greet", {"name": "Ada"})) == (1.0, None)
 
 
-def test_a_repeated_call_may_have_its_arguments_in_another_order() -> None:
+def test_repeated_calls_can_have_arguments_in_any_order() -> None:
     one, other = {"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}
-    assert score(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
+    assert apply_scorer(no_repeated_calls(), ToolCall("t", one), ToolCall("t", other))[0] == 0.0
 
 
-def test_tools_of_an_mcp_server_have_its_name_or_not() -> None:
+def test_tools_of_an_mcp_server_can_have_its_name() -> None:
     call = ToolCall("mcp__shop__delete__all", {"id": 1})
-    assert score(never_called("delete*"), call)[0] == 0.0
-    assert score(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
+    assert apply_scorer(never_called("delete*"), call)[0] == 0.0
+    assert apply_scorer(never_called("shop*", "mcp__other__*"), call)[0] == 1.0
     for name in ("delete__all", "mcp__shop__delete__all"):
-        assert score(called(name, 1, args={"id": 1}), call)[0] == 1.0
-        assert score(tool_calls([(name, {"id": 1})]), call)[0] == 1.0
-        assert score(tool_calls([], optional=[name]), call)[0] == 1.0
+        assert apply_scorer(called(name, 1, args={"id": 1}), call)[0] == 1.0
+        assert apply_scorer(tool_calls([(name, {"id": 1})]), call)[0] == 1.0
+        assert apply_scorer(tool_calls([], optional=[name]), call)[0] == 1.0
     reason = "expected delete__all(id=2), the call was mcp__shop__delete__all(id=1)"
-    assert score(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
+    assert apply_scorer(tool_calls([("delete__all", {"id": 2})]), call) == (0.0, reason)
 
 
-def test_optional_tools_may_be_called_or_not() -> None:
+def test_optional_tools_can_be_called() -> None:
     check = tool_calls(WANTED, optional=["lo*"])
-    assert score(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
-    assert score(check, SEARCH, BUY) == (1.0, None)
+    assert apply_scorer(check, SEARCH, LOG, LOG, BUY) == (1.0, None)
+    assert apply_scorer(check, SEARCH, BUY) == (1.0, None)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
-def test_matchings_are_as_large_as_possible(wanted: list[str], given: list[str]) -> None:
-    expected, calls = [ExpectedCall(name) for name in wanted], [ToolCall(name) for name in given]
+def test_matchings_are_maximal(expected_calls: list[str], actual: list[str]) -> None:
+    expected, calls = [ExpectedCall(name) for name in expected_calls], [ToolCall(name) for name in actual]
     matches = make_matcher("equal")
     any_order = match_any_order(expected, calls, matches)
-    assert len(any_order) == sum(min(wanted.count(name), given.count(name)) for name in "abc")
+    assert len(any_order) == sum(min(expected_calls.count(name), actual.count(name)) for name in "abc")
     in_order = match_in_order(expected, calls, matches)
     assert sorted(in_order.values()) == [in_order[one] for one in sorted(in_order)]
     for pairs in (any_order, in_order):
         assert len(set(pairs.values())) == len(pairs)
-        assert all(wanted[one] == given[other] for one, other in pairs.items())
+        assert all(expected_calls[one] == actual[other] for one, other in pairs.items())
 
 
-def test_a_call_that_fits_two_expected_ones_is_left_to_the_one_that_needs_it() -> None:
-    wanted = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
+def test_a_call_that_matches_twice_is_assigned_where_needed() -> None:
+    expected_calls = [("t", lambda _: True), ("t", {"a": 1}), ("t", {"a": 2})]
     calls = [ToolCall("t", {"a": number}) for number in (1, 2, 3)]
-    assert score(tool_calls(wanted, mode="any_order"), *calls) == (1.0, None)
+    assert apply_scorer(tool_calls(expected_calls, mode="any_order"), *calls) == (1.0, None)
 
 
-def test_how_often_a_tool_is_called() -> None:
-    for check, wanted in (
+def test_calls_of_a_tool_are_counted() -> None:
+    for check, expected_calls in (
         (called("search"), None),
         (called("s*", 2), None),
         (called("search", (1, 3)), None),
@@ -163,7 +163,7 @@ def test_how_often_a_tool_is_called() -> None:
         (called("search", (3, 4)), "search was called 2 times, expected 3 to 4 times"),
         (called("pay"), "pay was called 0 times, expected at least once"),
         (called("search", 2, args={"q": "hours"}), None),
-        (called("search", 1, args=lambda given: given["n"] > 1), "search was called 0 times, expected 1 times"),
+        (called("search", 1, args=lambda actual: actual["n"] > 1), "search was called 0 times, expected 1 times"),
         (never_called("pay", "del*"), None),
         (never_called("pay", "bu?"), 'call 2 is buy(order={"id":7})'),
         (max_steps(3), None),
@@ -171,10 +171,14 @@ def test_how_often_a_tool_is_called() -> None:
         (no_repeated_calls(), "call 3 repeats search(q=hours, n=1)"),
         (no_repeated_calls(ignore=["sea*"]), None),
     ):
-        assert (check.name, *score(check, SEARCH, BUY, SEARCH)) == (check.name, float(wanted is None), wanted)
+        assert (check.name, *apply_scorer(check, SEARCH, BUY, SEARCH)) == (
+            check.name,
+            float(expected_calls is None),
+            expected_calls,
+        )
 
 
-def test_steps_that_are_missing_may_be_any_call() -> None:
+def test_missing_steps_can_be_any_call() -> None:
     checks = (never_called("pay"), called("pay", 0), tool_calls([]), no_repeated_calls(), max_steps(5))
     for check in (*checks, recovered_from_errors(), tool_calls(["pay"], mode="subset")):
         with pytest.raises(
@@ -190,13 +194,13 @@ def test_steps_that_are_missing_may_be_any_call() -> None:
         never_called("pay")(unrelated)
 
 
-def test_a_call_that_failed_may_be_made_again() -> None:
+def test_a_failed_call_can_be_repeated() -> None:
     failed = ToolCall("search", {"q": 1}, error="offline")
     again = ToolCall("search", {"q": 1})
-    assert score(no_repeated_calls(), failed, failed, again) == (1.0, None)
-    assert score(recovered_from_errors(), failed, again) == (1.0, None)
+    assert apply_scorer(no_repeated_calls(), failed, failed, again) == (1.0, None)
+    assert apply_scorer(recovered_from_errors(), failed, again) == (1.0, None)
     lost = ToolCall("buy", error="no money")
-    assert score(recovered_from_errors(), failed, again, lost) == (
+    assert apply_scorer(recovered_from_errors(), failed, again, lost) == (
         0.5, "no call of the tool succeeds after buy(): no money",
     )  # fmt: skip
     assert recovered_from_errors()(Trajectory([SEARCH])) is None
@@ -204,36 +208,39 @@ def test_a_call_that_failed_may_be_made_again() -> None:
 
 def test_changed_files() -> None:
     check = files_changed(["src/*.py", "README.md"], optional=["*.lock"])
-    assert score(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
-    assert score(check, changed_files=["src/a.py", "x.py"]) == (0.333, "not changed: README.md; not expected: x.py")
-    assert score(files_changed([]), changed_files=[]) == (1.0, None)
+    assert apply_scorer(check, changed_files=["src/a.py", "README.md", "uv.lock"]) == (1.0, None)
+    assert apply_scorer(check, changed_files=["src/a.py", "x.py"]) == (
+        0.333,
+        "not changed: README.md; not expected: x.py",
+    )
+    assert apply_scorer(files_changed([]), changed_files=[]) == (1.0, None)
     deep = ["src/a/b.py"]
     reason = "not changed: src/*.py; not expected: src/a/b.py"
-    assert score(files_changed(["src/*.py"]), changed_files=deep) == (0.0, reason)
-    assert score(files_changed(["src/**"]), changed_files=deep) == (1.0, None)
-    assert score(files_changed(["app/[id].tsx"]), changed_files=["app/[id].tsx"]) == (1.0, None)
+    assert apply_scorer(files_changed(["src/*.py"]), changed_files=deep) == (0.0, reason)
+    assert apply_scorer(files_changed(["src/**"]), changed_files=deep) == (1.0, None)
+    assert apply_scorer(files_changed(["app/[id].tsx"]), changed_files=["app/[id].tsx"]) == (1.0, None)
     with pytest.raises(ValueError, match="has none recorded"):
         files_changed([])(Trajectory())
 
 
-def test_a_command_in_the_workspace(tmp_path: Path) -> None:
+def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     python = sys.executable
     passes = command_passes(f"{python} -c \"open('a.txt').read()\"")
-    assert score(passes, workspace=str(tmp_path)) == (1.0, None)
+    assert apply_scorer(passes, workspace=str(tmp_path)) == (1.0, None)
     fails = command_passes(f"{python} -c \"print('why'); raise SystemExit(3)\"")
-    assert score(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
+    assert apply_scorer(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
     started = time.monotonic()
     hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
-    assert score(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
+    assert apply_scorer(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
     assert time.monotonic() - started < 30
     floods = command_passes(["sh", "-c", "yes"], timeout=60)
-    assert str(score(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
+    assert str(apply_scorer(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
     with pytest.raises(ValueError, match="needs the workspace"):
         passes(Trajectory())
 
 
-def test_operators_of_a_shell_are_found_outside_of_quotes(tmp_path: Path) -> None:
+def test_shell_operators_are_found_outside_quotes(tmp_path: Path) -> None:
     for command, found in (
         ("echo x | grep -q y", ("|", 8)),
         ("echo x|grep y", ("|", 7)),
@@ -251,10 +258,10 @@ def test_operators_of_a_shell_are_found_outside_of_quotes(tmp_path: Path) -> Non
     ):
         assert find_shell_operator(command) == found, command
     for words, expected in ((["sh", "-c", "true && false"], 0.0), (["sh", "-c", "! false"], 1.0)):
-        assert score(command_passes(words), workspace=str(tmp_path))[0] == expected
+        assert apply_scorer(command_passes(words), workspace=str(tmp_path))[0] == expected
 
 
-def test_wrong_arguments_are_refused_when_the_scorer_is_made() -> None:
+def test_wrong_arguments_are_refused_at_once() -> None:
     for make, message in (
         (lambda: tool_calls(mode="sorted"), "mode must be one of exact, in_order"),  # type: ignore[arg-type]
         (lambda: tool_calls(args="fuzzy"), "args must be one of equal, subset"),
@@ -299,7 +306,7 @@ def test_a_suite_records_the_trajectory_of_its_task() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_task_may_return_its_trajectory() -> None:
+def test_a_task_can_return_its_trajectory() -> None:
     trajectory = Trajectory([BUY, Message("assistant", "Done.")], changed_files=["a"], workspace="/nowhere")
     result = evaluate(
         "demo", data=["x"], task=lambda _: trajectory, scorers=[called("buy"), lambda output: output == "Done."]

@@ -99,7 +99,7 @@ def test_a_damaged_run_is_reported_and_the_others_are_imported(tmp_path: Path) -
     assert any("is damaged" in problem for problem in result.problems)
 
 
-def test_shards_are_refused_because_their_merged_run_has_their_scores(tmp_path: Path) -> None:
+def test_shards_are_refused(tmp_path: Path) -> None:
     shard = write_run(tmp_path / "shard", 1, {"exact": [1.0]}, shard=RunShard("f" * 16, 1, 4, "a" * 16))
     merged = write_run(tmp_path / "merged", 2, {"exact": [1.0, 0.0]})
     store = open_store(tmp_path)
@@ -161,7 +161,7 @@ def test_a_change_of_the_fingerprint_is_no_flip(tmp_path: Path) -> None:
     assert load_flaky(store, ALL) == []
 
 
-def test_stored_answers_are_no_pairs(tmp_path: Path) -> None:
+def test_cached_answers_are_no_pairs(tmp_path: Path) -> None:
     for number in range(4):
         stored = Usage(10, 5, cached=number > 1, answer="a")
         write_run(tmp_path / str(number), number, {"exact": [float(number % 2)]}, usage=stored)
@@ -185,10 +185,10 @@ def test_costs_are_summed_by_each_group(tmp_path: Path) -> None:
     assert [each.group for each in load_costs(store, "model", RunFilter(since=START + 30 * DAY))] == ["gpt-b"]
 
 
-def test_calls_are_counted_and_not_the_records_of_them(tmp_path: Path) -> None:
+def test_calls_are_counted_instead_of_records(tmp_path: Path) -> None:
     write_run(tmp_path / "0", 0, {"exact": [1.0, 1.0]}, usage=Usage(100, 10, cost=0.25, model="gpt-a", calls=3))
     write_run(tmp_path / "1", 1, {"exact": [1.0]}, usage=Usage(cost=0.0, model="gpt-a", cached=True, calls=2))
-    # What only marks an output as made from stored answers is no call; older versions didn't count calls.
+    # A mark of an output as made from stored answers is no call; older versions didn't count calls.
     write_run(tmp_path / "2", 2, {"exact": [1.0]}, usage=Usage(answer="a", cached=True, calls=0))
     write_run(tmp_path / "3", 3, {"exact": [1.0]}, usage=Usage(answer="a", cached=True))
     write_run(tmp_path / "4", 4, {"exact": [1.0]}, usage=Usage(9, model="new", calls=4))
@@ -198,7 +198,7 @@ def test_calls_are_counted_and_not_the_records_of_them(tmp_path: Path) -> None:
     assert by_model == [("gpt-a", 8, 0.5, 0), ("new", 4, None, 4)]
 
 
-def test_calls_of_any_suite_are_a_cost_of_their_script(tmp_path: Path) -> None:
+def test_calls_of_any_suite_cost_their_script(tmp_path: Path) -> None:
     script = Script("evals/two.sh", exit_code=0, usage=Usage(7, cost=0.5, model="gpt-a", calls=3))
     write_run(tmp_path / "0", 0, {"exact": [1.0]}, usage=Usage(1, cost=0.25, model="gpt-a"), scripts=(script,))
     store = open_store(tmp_path)
@@ -207,7 +207,7 @@ def test_calls_of_any_suite_are_a_cost_of_their_script(tmp_path: Path) -> None:
     assert by_suite == {"evals/two.sh": (3, 0.5), "bot": (1, 0.25)}
 
 
-def test_names_are_only_values(tmp_path: Path) -> None:
+def test_names_are_no_sql(tmp_path: Path) -> None:
     write_run(
         tmp_path / "0",
         0,
@@ -231,7 +231,7 @@ def test_names_are_only_values(tmp_path: Path) -> None:
     assert clean_text("\ud800" + "x" * 1000).encode() == b"?" + b"x" * 498 + "…".encode()
 
 
-def test_a_file_that_is_damaged_or_of_another_version_is_replaced(tmp_path: Path) -> None:
+def test_a_damaged_or_outdated_file_is_replaced(tmp_path: Path) -> None:
     folders = [write_run(tmp_path / "a", 1, {"exact": [1.0]})]
     path = embedded_path(tmp_path)
     path.parent.mkdir()
@@ -256,7 +256,7 @@ def history(project: Path, *arguments: str, **environ: str) -> Any:
     return run_cli("history", *arguments, cwd=project, environ={**known, "COLUMNS": "160", **environ})
 
 
-def test_the_commands_read_the_output_folder_by_themselves(tmp_path: Path) -> None:
+def test_commands_read_the_output_folder(tmp_path: Path) -> None:
     for number in range(4):
         used = Usage(1000, 10, cost=0.5, model="gpt-a")
         write_run(tmp_path / "scoregate-out" / "run", number, {"exact": [1.0, float(number % 2)]}, usage=used)
@@ -277,7 +277,7 @@ def test_the_commands_read_the_output_folder_by_themselves(tmp_path: Path) -> No
     assert (since.returncode, "Write 36h" in since.stderr) == (2, True)
 
 
-def test_names_that_no_run_has_are_errors_with_those_that_are_like_them(tmp_path: Path) -> None:
+def test_unknown_names_are_errors_with_suggestions(tmp_path: Path) -> None:
     assert "the history has no runs" in history(tmp_path, "flaky").stderr
     write_run(tmp_path / "scoregate-out" / "run", 1, {"exact": [1.0, 0.0], "polite": [1.0, 1.0]})
     project = tmp_path.name
@@ -303,7 +303,7 @@ def test_names_that_no_run_has_are_errors_with_those_that_are_like_them(tmp_path
     assert not (tmp_path / "scoregate-out" / "history.html").exists()
 
 
-def test_an_import_counts_the_runs_that_it_adds(tmp_path: Path) -> None:
+def test_an_import_counts_added_runs(tmp_path: Path) -> None:
     for number in range(3):
         write_run(tmp_path / "scoregate-out" / "earlier" / str(number), number, {"exact": [1.0]})
     for arguments, added, known in (((), 3, 0), ((), 0, 3), (("--rebuild",), 3, 0)):
@@ -358,7 +358,7 @@ def test_a_project_is_named_by_its_repository(tmp_path: Path) -> None:
     assert anyio.run(find_project_name, tmp_path, job) == "job/repository"
 
 
-def test_queries_are_fast_enough_for_a_year_of_runs(tmp_path: Path) -> None:
+def test_queries_of_a_year_are_fast(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     for number in range(60):
         write_run(tmp_path / "r" / str(number), number, {"exact": [float((number * at) % 7 > 2) for at in range(200)]})
@@ -381,7 +381,7 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
     ]
 
 
-def test_suites_that_did_not_run_are_no_measurement(tmp_path: Path) -> None:
+def test_skipped_suites_are_no_measurement(tmp_path: Path) -> None:
     used = Usage(10, 5, cost=0.1, model="small")
     folders = [write_run(tmp_path / str(at), at, {"exact": [1.0, 0.0]}, usage=used) for at in range(2)]
     head = json.loads((folders[1] / "run.json").read_text())

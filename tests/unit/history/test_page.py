@@ -82,7 +82,7 @@ def test_names_stay_text(tmp_path: Path) -> None:
     assert "http" not in text.replace("http-equiv", "")
 
 
-def test_an_empty_history_and_one_run_are_pages_too() -> None:
+def test_an_empty_history_and_one_run_have_pages() -> None:
     assert "No run has scores." in "".join(render_trends(HistoryData("p", START, {}, [], [], [])))
     assert html.fromstring(draw([make_point(START, 0.5)])).xpath("count(//circle)") == 1
 

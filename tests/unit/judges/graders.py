@@ -22,7 +22,7 @@ class Stars(NumericResponse):
 
 
 class Starred(Judge[Stars]):
-    """Async, on a scale of its own."""
+    """Async, with its own scale."""
 
     name = "stars"
 
@@ -35,14 +35,14 @@ class Tone(CategoricalResponse):
 
 
 class Toned(Judge[Tone]):
-    """By category, one of which has no score."""
+    """Categories, one of them without a score."""
 
     async def score(self, data: Any) -> Tone:
         return Tone(value=data["tone"])
 
 
 class Broken(Judge[NumericResponse]):
-    """Raises, or returns what it may not."""
+    """Raises, or returns an invalid value."""
 
     def score(self, data: Any) -> Any:
         return data["returns"] if "returns" in data else data["missing"]

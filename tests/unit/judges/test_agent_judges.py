@@ -23,7 +23,7 @@ def agent_judges(client: Client) -> AgentJudges:
 
 
 def test_a_judge_is_created_and_updated(client: Client, agent_judges: AgentJudges) -> None:
-    made = agent_judges.create(
+    created = agent_judges.create(
         name="helpful",
         prompt="{{input}}?",
         score_type="binary",
@@ -31,15 +31,20 @@ def test_a_judge_is_created_and_updated(client: Client, agent_judges: AgentJudge
         reasoning_level="high",
         description="of the version",
     )
-    assert (made.name, made.prompt, made.score_type, made.model) == ("helpful", "{{input}}?", "binary", "openai/gpt-4o")
-    assert (made.major_version, made.minor_version, made.description) == (0, 0, "of the version")
+    assert (created.name, created.prompt, created.score_type, created.model) == (
+        "helpful",
+        "{{input}}?",
+        "binary",
+        "openai/gpt-4o",
+    )
+    assert (created.major_version, created.minor_version, created.description) == (0, 0, "of the version")
     stored = client.judges.get("helpful")
     assert stored is not None
-    assert (stored.id, stored.version) == (made.judge_id, "0.0")
-    updated = agent_judges.update(judge_id=made.judge_id, prompt="{{input}}!", judge_description="for people")
-    assert (updated.judge_id, updated.prompt, updated.minor_version) == (made.judge_id, "{{input}}!", 1)
+    assert (stored.id, stored.version) == (created.judge_id, "0.0")
+    updated = agent_judges.update(judge_id=created.judge_id, prompt="{{input}}!", judge_description="for people")
+    assert (updated.judge_id, updated.prompt, updated.minor_version) == (created.judge_id, "{{input}}!", 1)
     assert updated.description == updated.judge_description == "for people"
-    assert agent_judges.update(judge_id=made.judge_id, description="").description is None
+    assert agent_judges.update(judge_id=created.judge_id, description="").description is None
     with pytest.raises(JudgmentConflictError):
         agent_judges.create(name="helpful", prompt="x", score_type="binary")
 
@@ -62,8 +67,8 @@ def test_versions_follow_each_other(agent_judges: AgentJudges) -> None:
     judge = agent_judges.create(name="j", prompt="first", score_type="binary").judge_id
 
     def update(**arguments: Any) -> tuple[str, int | None, int | None]:
-        made = agent_judges.update(judge_id=judge, **arguments)
-        return made.prompt, made.major_version, made.minor_version
+        created = agent_judges.update(judge_id=judge, **arguments)
+        return created.prompt, created.major_version, created.minor_version
 
     assert update(prompt="second") == ("second", 0, 1)
     assert update(prompt="third", target_major_version=0, target_minor_version=2) == ("third", 0, 2)

@@ -1,4 +1,4 @@
-"""The record knows which scores a judge can give, by its names for them."""
+"""The record has the scores that a judge can give, with their names."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ NUMBERS = {"min_score": 1, "max_score": 5}
         (Grading(score_type="numeric", prompt="?", **NUMBERS), ()),
     ],
 )
-def test_of_a_version(grading: Grading, choices: tuple[Choice, ...]) -> None:
+def test_versions_have_scores(grading: Grading, choices: tuple[Choice, ...]) -> None:
     assert possible_scores(JudgeVersion("1", "tone", None, grading)) == choices
 
 
-def test_of_metrics() -> None:
+def test_metrics_have_scores() -> None:
     tone = CategoricalJudge(
         "Which?", name="tone", categories=["kind", "warm", "odd"], passing_categories=["kind", "warm"]
     )

@@ -1,4 +1,4 @@
-"""Judges that are code: what they may be, what they may answer, and how their versions follow the code."""
+"""Code judges: valid classes, valid responses, and versions that follow the code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def result(judge: Any, **fields: Any) -> JudgeResult:
     return await grade(unstored_version(judge), to_subject(fields, fields))
 
 
-async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
+async def test_each_kind_has_a_value_and_a_score_from_0_to_1() -> None:
     short = await result(graders.Short, output="brief")
     assert (short.grade.value, short.grade.score, short.grade.reason) == ("Yes", 1.0, "counted")
     assert (short.judge.version, short.error) == ("", None)
@@ -58,7 +58,7 @@ async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "fields", "told"),
+    ("judge", "fields", "message"),
     [
         (graders.Broken, {}, "'missing'"),
         (graders.Broken, {"returns": True}, "must return a NumericResponse, not bool: True"),
@@ -68,11 +68,11 @@ async def test_each_kind_gives_its_value_and_a_score_between_0_and_1() -> None:
         (graders.Toned, {"tone": "rude"}, "the value must be one of ['kind', 'odd'], not 'rude'"),
     ],
 )
-async def test_what_goes_wrong_is_data_and_never_a_score(judge: Any, fields: dict[str, Any], told: str) -> None:
+async def test_errors_are_data_and_never_a_score(judge: Any, fields: dict[str, Any], message: str) -> None:
     found = await result(judge, **fields)
     assert (found.grade.value, found.grade.score) == (None, None)
     assert found.error is not None
-    assert told in found.error.message
+    assert message in found.error.message
 
 
 def wrong_response() -> None:
@@ -100,7 +100,7 @@ def inverted() -> None:
 
 
 @pytest.mark.parametrize("define", [wrong_response, bare_categories, no_categories, two_of_one_name, inverted])
-def test_a_class_that_cannot_work_is_refused_when_it_is_made(define: Callable[[], None]) -> None:
+def test_an_invalid_class_is_refused_at_definition(define: Callable[[], None]) -> None:
     with pytest.raises(TypeError):
         define()
 
@@ -113,7 +113,7 @@ def test_a_binary_value_is_a_bool(value: Any) -> None:
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Writes the module `my_judges`, to be imported anew."""
+    """Writes the module `my_judges`, and removes the imported one."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
@@ -130,7 +130,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     return write
 
 
-async def test_code_that_changed_is_the_next_version_when_it_is_used(
+async def test_changed_code_becomes_the_next_version_at_use(
     judges: JudgesFactory, module: Callable[[str], None]
 ) -> None:
     module("return BinaryResponse(value=len(data['output']) < 20)")
@@ -149,7 +149,7 @@ async def test_code_that_changed_is_the_next_version_when_it_is_used(
     assert [each.version for each in judges.list()] == ["0.0"], "what only shows judges runs no code of theirs"
 
 
-def test_an_instance_is_what_this_process_uses(judges: JudgesFactory) -> None:
+def test_an_instance_is_used_in_this_process(judges: JudgesFactory) -> None:
     class Local(Judge[BinaryResponse]):
         def __init__(self, limit: int) -> None:
             self.limit = limit
@@ -164,7 +164,7 @@ def test_an_instance_is_what_this_process_uses(judges: JudgesFactory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         ("nothing", "not written as module:name"),
         ("no.such.module:X", "cannot be loaded: ModuleNotFoundError"),
@@ -173,14 +173,14 @@ def test_an_instance_is_what_this_process_uses(judges: JudgesFactory) -> None:
         ("scoregate.judges:Judge", "cannot be loaded: TypeError"),
     ],
 )
-def test_what_is_no_judge_is_told(judges: JudgesFactory, target: str, told: str) -> None:
-    with pytest.raises(JudgmentValidationError) as caught:
+def test_other_objects_are_refused(judges: JudgesFactory, target: str, message: str) -> None:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         judges.register(target)
-    assert told in str(caught.value)
+    assert message in str(exc_info.value)
     assert judges.list() == []
 
 
-def test_a_name_of_a_prompt_judge_is_not_taken_over(judges: JudgesFactory) -> None:
+def test_the_name_of_a_prompt_judge_is_refused(judges: JudgesFactory) -> None:
     judges.create("Short", "x")
     with pytest.raises(JudgmentConflictError, match="there is a prompt judge 'Short' already"):
         judges.register(graders.Short)

@@ -1,4 +1,4 @@
-"""Test configs: checked when they are made, found by name or id, kept for people to edit."""
+"""Test configs: checked when created, found by name or id, editable by people."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scoregate.store import CONFIGS
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    made = Client(store=tmp_path)
-    made.datasets.create("golden-set", examples=[{"input": "Hi", "expected": "Hello"}])
-    made.judges.create("helpfulness", "{{input}}: {{output}}, {{trace}}?")
-    made.judges.create("faithfulness", "{{expected}}")
-    return made
+    client = Client(store=tmp_path)
+    client.datasets.create("golden-set", examples=[{"input": "Hi", "expected": "Hello"}])
+    client.judges.create("helpfulness", "{{input}}: {{output}}, {{trace}}?")
+    client.judges.create("faithfulness", "{{expected}}")
+    return client
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_single_judge_is_no_list_of_judges(configs: TestConfigs) -> None:
             configs.create("nightly", "golden-set", judges)
 
 
-def test_judges_and_datasets_may_be_given_by_id_and_in_dicts(client: Client, configs: TestConfigs) -> None:
+def test_judges_and_datasets_can_be_ids_and_dicts(client: Client, configs: TestConfigs) -> None:
     judge, dataset = client.judges.get("helpfulness"), client.datasets.get("golden-set")
     assert judge is not None
     given: list[Any] = [judge.id, UUID(judge.id), {"judge_id": judge.id}, {"name": "helpfulness"}, "helpfulness"]
@@ -80,13 +80,13 @@ def test_judges_and_datasets_may_be_given_by_id_and_in_dicts(client: Client, con
 
 
 @pytest.mark.parametrize("entry", [1, None, {}, {"id": "x"}, "", ["helpfulness"]])
-def test_an_entry_that_names_no_judge(configs: TestConfigs, entry: Any) -> None:
+def test_entries_must_name_judges(configs: TestConfigs, entry: Any) -> None:
     with pytest.raises(ValueError, match="judges entries must be judge names or dicts with a 'judge_id' or 'name' key"):
         configs.create("n", "golden-set", [entry])
 
 
 @pytest.mark.parametrize(
-    ("name", "dataset", "judges", "told"),
+    ("name", "dataset", "judges", "message"),
     [
         ("n", "golden-set", ["nope"], "Failed to create test config 'n': Judges not found: nope"),
         ("n", "nope", ["helpfulness"], "Failed to create test config 'n': Dataset not found: nope"),
@@ -101,17 +101,17 @@ def test_an_entry_that_names_no_judge(configs: TestConfigs, entry: Any) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_told_and_nothing_is_kept(
-    client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], told: str
+def test_a_mismatch_is_reported_and_nothing_stored(
+    client: Client, configs: TestConfigs, name: str, dataset: str, judges: list[str], message: str
 ) -> None:
     client.judges.create("picky", "{{input}} {{context}} {{ a b }} {{output}} {{ 'not a name' }} {% x %}")
-    with pytest.raises(JudgmentValidationError) as caught:
+    with pytest.raises(JudgmentValidationError) as exc_info:
         configs.create(name, dataset, judges)
-    assert told in str(caught.value)
+    assert message in str(exc_info.value)
     assert configs.list() == []
 
 
-def test_it_is_the_version_in_use_that_must_fit(client: Client, configs: TestConfigs) -> None:
+def test_the_version_in_use_must_fit(client: Client, configs: TestConfigs) -> None:
     client.judges.update("helpfulness", prompt="{{context}}")
     with pytest.raises(JudgmentValidationError, match=r"'helpfulness 0\.1' asks for {{context}}"):
         configs.create("n", "golden-set", ["helpfulness"])
@@ -119,7 +119,7 @@ def test_it_is_the_version_in_use_that_must_fit(client: Client, configs: TestCon
     assert configs.create("n", "golden-set", ["helpfulness"]).name == "n"
 
 
-def test_a_name_is_given_once_and_a_judge_in_use_is_not_deleted(client: Client, configs: TestConfigs) -> None:
+def test_a_name_is_unique_and_a_used_judge_is_not_deleted(client: Client, configs: TestConfigs) -> None:
     config = configs.create("nightly", "golden-set", ["helpfulness"])
     with pytest.raises(JudgmentConflictError, match="there is a test config 'nightly' already"):
         configs.create("nightly", "golden-set", ["faithfulness"])
@@ -130,7 +130,7 @@ def test_a_name_is_given_once_and_a_judge_in_use_is_not_deleted(client: Client, 
     assert client.judges.delete("helpfulness") is True
 
 
-def test_with_a_dataset_go_its_configs(client: Client, configs: TestConfigs) -> None:
+def test_a_dataset_is_deleted_with_configs(client: Client, configs: TestConfigs) -> None:
     configs.create("nightly", "golden-set", ["helpfulness"])
     assert client.datasets.list()[0].test_config_count == 1
     with pytest.raises(JudgmentValidationError, match="test configs use it: nightly"):
@@ -141,7 +141,7 @@ def test_with_a_dataset_go_its_configs(client: Client, configs: TestConfigs) -> 
     assert configs.list() == []
 
 
-def test_configs_count_whichever_way_they_name_their_dataset(client: Client, configs: TestConfigs) -> None:
+def test_configs_count_by_name_and_id_of_a_dataset(client: Client, configs: TestConfigs) -> None:
     client.datasets.create("other", examples=[{"input": "Hi"}])
     configs.create("nightly", "golden-set", ["helpfulness"])
     path = file_of(client, "mine")
@@ -153,7 +153,7 @@ def test_configs_count_whichever_way_they_name_their_dataset(client: Client, con
     assert configs.list() == []
 
 
-def test_a_config_written_by_hand(client: Client, configs: TestConfigs) -> None:
+def test_handwritten_configs_work(client: Client, configs: TestConfigs) -> None:
     path = file_of(client, "mine")
     path.parent.mkdir(parents=True)
     path.write_text('dataset = "golden-set" # ours\njudges = ["helpfulness", "gone"]\n')

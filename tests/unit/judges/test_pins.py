@@ -1,4 +1,4 @@
-"""Pins: which versions a test runs, resolved before anything is asked."""
+"""Pins: the versions that a test runs, resolved before any call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENTRY = 'judge_versions entries must be dicts like {"name": "my-judge", "tag": "
 
 
 @pytest.fixture
-def two(judges: JudgesFactory) -> JudgesFactory:
+def two_judges(judges: JudgesFactory) -> JudgesFactory:
     """`helpfulness` 0.0, 0.1 and 1.0, of which 0.1 is prod, and `tone` 0.0."""
     judges.create("helpfulness", "a")
     judges.update("helpfulness", prompt="b")
@@ -51,19 +51,19 @@ def labels(versions: Any) -> list[str]:
         ),
     ],
 )
-def test_a_pin_chooses_the_version(two: JudgesFactory, pins: Any, expected: list[str]) -> None:
-    assert labels(two.resolve(["helpfulness", "tone"], pins)) == expected
+def test_a_pin_chooses_the_version(two_judges: JudgesFactory, pins: Any, expected: list[str]) -> None:
+    assert labels(two_judges.resolve(["helpfulness", "tone"], pins)) == expected
 
 
-def test_judges_and_pins_may_be_named_by_id(two: JudgesFactory) -> None:
-    found = two.get("helpfulness")
+def test_judges_and_pins_can_be_ids(two_judges: JudgesFactory) -> None:
+    found = two_judges.get("helpfulness")
     assert isinstance(found, JudgeVersion)
     pins = [{"judge_id": found.id, "version": "1.0"}, {"name": "helpfulness", "version": "0.0"}]
-    assert labels(two.resolve([found.id, "helpfulness"], pins)) == ["helpfulness 1.0", "helpfulness 0.0"]
+    assert labels(two_judges.resolve([found.id, "helpfulness"], pins)) == ["helpfulness 1.0", "helpfulness 0.0"]
 
 
 @pytest.mark.parametrize(
-    ("pins", "told"),
+    ("pins", "message"),
     [
         (["helpfulness"], ENTRY),
         ([None], ENTRY),
@@ -84,14 +84,14 @@ def test_judges_and_pins_may_be_named_by_id(two: JudgesFactory) -> None:
         ([{"name": "helpfulness", "tag": 3}], "must be a string"),
     ],
 )
-def test_a_pin_that_is_not_written_as_it_must_be(two: JudgesFactory, pins: Any, told: str) -> None:
-    with pytest.raises(ValueError, match="judge_versions") as caught:
-        two.resolve(["helpfulness"], pins)
-    assert told in str(caught.value)
+def test_an_invalid_pin_is_refused(two_judges: JudgesFactory, pins: Any, message: str) -> None:
+    with pytest.raises(ValueError, match="judge_versions") as exc_info:
+        two_judges.resolve(["helpfulness"], pins)
+    assert message in str(exc_info.value)
 
 
 @pytest.mark.parametrize(
-    ("names", "pins", "told"),
+    ("names", "pins", "message"),
     [
         (["nope", "tone", "nada"], None, "Judges not found: nope, nada\nThere are helpfulness, tone."),
         (["tone"], [{"name": "nope"}], "Judges not found: nope"),
@@ -102,7 +102,7 @@ def test_a_pin_that_is_not_written_as_it_must_be(two: JudgesFactory, pins: Any, 
         (["tone"], [{"name": "tone", "major": 0, "minor": 7}], "has no version 0.7"),
     ],
 )
-def test_what_cannot_be_resolved(two: JudgesFactory, names: list[str], pins: Any, told: str) -> None:
-    with pytest.raises(JudgmentValidationError) as caught:
-        two.resolve(names, pins)
-    assert told in str(caught.value)
+def test_unknown_pins_fail(two_judges: JudgesFactory, names: list[str], pins: Any, message: str) -> None:
+    with pytest.raises(JudgmentValidationError) as exc_info:
+        two_judges.resolve(names, pins)
+    assert message in str(exc_info.value)

@@ -1,4 +1,4 @@
-"""Versions and tags: made by programs, by people who edit the file, and by both."""
+"""Versions and tags: created by programs, by hand edits, and by both."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from scoregate.store import DirectoryStore, Store
 NAME = "helpfulness"
 
 
-def made(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}") -> str:
+def create_judge(judges: JudgesFactory, prompt: str = "Is it helpful? {{output}}") -> str:
     return judges.create(NAME, prompt).version
 
 
-def numbers(judges: JudgesFactory) -> list[str]:
+def list_versions(judges: JudgesFactory) -> list[str]:
     return [each.version for each in judges.versions(NAME)]
 
 
 def test_a_judge_starts_at_0_0_and_every_change_is_the_next_minor_version(judges: JudgesFactory) -> None:
-    assert made(judges) == "0.0"
+    assert create_judge(judges) == "0.0"
     assert judges.update(NAME, prompt="Is it? {{output}}").version == "0.1"
     second = judges.update(NAME, model="openai/gpt-6-luna")
     assert (second.version, second.prompt, second.model) == ("0.2", "Is it? {{output}}", "openai/gpt-6-luna")
     assert judges.update(NAME, prompt="Really?", major=True).version == "1.0"
     assert judges.update(NAME, source="0.0", model="m").prompt == "Is it helpful? {{output}}"
-    assert numbers(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
+    assert list_versions(judges) == ["1.1", "1.0", "0.2", "0.1", "0.0"]
 
 
-def test_what_no_score_depends_on_makes_no_version(judges: JudgesFactory) -> None:
-    made(judges)
+def test_fields_without_effect_make_no_version(judges: JudgesFactory) -> None:
+    create_judge(judges)
     assert judges.update(NAME, description="for support").version == "0.0"
     judges.tag(NAME)
     assert judges.get(NAME).description == "for support"  # type: ignore[union-attr]
-    assert numbers(judges) == ["0.0"]
+    assert list_versions(judges) == ["0.0"]
     assert judges.update(NAME, major=True).version == "1.0"
 
 
-def test_ten_comes_after_nine(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+def test_versions_sort_as_numbers(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges)
     for number in range(11):
         judges.update(NAME, prompt=f"p{number}")
-    assert numbers(judges)[0] == "0.11"
+    assert list_versions(judges)[0] == "0.11"
     assert [line["version"] for line in lines(store)] == [f"0.{number}" for number in range(12)]
 
 
-def test_a_score_type_takes_its_own_parts_with_it(judges: JudgesFactory) -> None:
+def test_another_score_type_drops_old_fields(judges: JudgesFactory) -> None:
     judges.create("tone", "How?", score_type="categorical", categories=["good", {"value": "bad", "score": 0}])
     changed = judges.update("tone", score_type="numeric", min_score=1, max_score=5)
     assert (changed.categories, changed.scale) == ((), (1.0, 5.0))
 
 
 def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: JudgesFactory) -> None:
-    made(judges)
+    create_judge(judges)
     judges.update(NAME, prompt="b", major=True)
     judges.update(NAME, prompt="c")
     assert str(judges.tag(NAME, version="0.0")) == "helpfulness: prod: not set -> 0.0"
@@ -81,12 +81,12 @@ def test_a_version_is_found_by_tag_and_number_and_prod_is_the_default(judges: Ju
     assert judges.get(NAME) == judges.get(NAME, tag="latest")
 
 
-def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
+def test_missing_ones_are_named(judges: JudgesFactory) -> None:
     assert judges.get("nope") is None
     assert judges.delete("nope") is False
-    made(judges)
+    create_judge(judges)
     judges.tag(NAME)
-    for call, told in (
+    for call, message in (
         (lambda: judges.get(NAME, version="9.9"), "'helpfulness' has no version 9.9\nIt has 0.0."),
         (lambda: judges.get(NAME, tag="beta"), "has no tag 'beta'\nIt has prod, latest."),
         (lambda: judges.tag(NAME, "prod", "9.9"), "has no version 9.9"),
@@ -103,29 +103,29 @@ def test_what_is_not_there_is_said(judges: JudgesFactory) -> None:
         (lambda: judges.create("b", "x", score_type="categorical", categories=["a", "a"]), "at least two categories"),
         (lambda: judges.create("b", "x", score_type="numeric", min_score=1, max_score=float("nan")), "max_score"),
     ):
-        with pytest.raises(JudgmentValidationError) as caught:
+        with pytest.raises(JudgmentValidationError) as exc_info:
             call()  # type: ignore[no-untyped-call]
-        assert told in str(caught.value)
+        assert message in str(exc_info.value)
     assert [each.name for each in judges.list()] == [NAME]
 
 
-def test_half_a_character_becomes_a_question_mark(judges: JudgesFactory) -> None:
+def test_a_lone_surrogate_is_a_question_mark(judges: JudgesFactory) -> None:
     assert judges.create(NAME, "x\ud800", description="\udfff").prompt == "x?"
-    assert numbers(judges) == ["0.0"]
+    assert list_versions(judges) == ["0.0"]
 
 
-def test_a_name_is_taken_until_the_judge_is_deleted_with_its_history(judges: JudgesFactory, store: Store) -> None:
-    made(judges, "a")
+def test_a_name_is_reserved_until_the_judge_is_deleted(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges, "a")
     judges.update(NAME, prompt="b")
     with pytest.raises(JudgmentConflictError, match="there is a judge 'helpfulness' already"):
-        made(judges)
+        create_judge(judges)
     assert judges.delete(NAME) is True
     assert not history(store).exists()
-    assert (made(judges, "c"), numbers(judges)) == ("0.0", ["0.0"])
+    assert (create_judge(judges, "c"), list_versions(judges)) == ("0.0", ["0.0"])
 
 
-def test_a_prompt_that_was_edited_is_the_next_version_when_it_is_used(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+def test_an_edited_prompt_becomes_the_next_version_at_use(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges)
     judges.tag(NAME)
     edit(store, "prompt", "Does it help? {{output}}")
     assert judges.get(NAME, tag="latest").version == "0.1"  # type: ignore[union-attr]
@@ -140,16 +140,14 @@ def test_a_prompt_that_was_edited_is_the_next_version_when_it_is_used(judges: Ju
         ("0.2", "the second", "0.2"),  # nothing happened
         ("0.2", "another", "0.3"),  # edited
         ("0.0", "the first", "0.3"),  # rolled back
-        ("0.1", "the second", "0.2"),  # only the number was touched
-        ("3.0", "another", "3.0"),  # a version of one's own
+        ("0.1", "the second", "0.2"),  # only the number changed
+        ("3.0", "another", "3.0"),  # a custom version
         ("3.0", "the second", "3.0"),
     ],
 )
-def test_the_document_is_the_truth(
-    judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str
-) -> None:
+def test_the_document_wins(judges: JudgesFactory, store: Store, version: str, prompt: str, expected: str) -> None:
     for made_prompt in ("the first", "the middle", "the second"):
-        judges.update(NAME, prompt=made_prompt) if document(store).exists() else made(judges, made_prompt)
+        judges.update(NAME, prompt=made_prompt) if document(store).exists() else create_judge(judges, made_prompt)
     edit(store, "version", version)
     edit(store, "prompt", prompt)
     newest = judges.versions(NAME)[0]
@@ -157,7 +155,7 @@ def test_the_document_is_the_truth(
     assert judges.versions(NAME)[0] == newest, "used again, it is no newer"
 
 
-def test_a_judge_written_by_hand_alone_gets_what_it_lacks(judges: JudgesFactory, store: Store) -> None:
+def test_a_handwritten_judge_gets_missing_fields(judges: JudgesFactory, store: Store) -> None:
     document(store).parent.mkdir(parents=True)
     document(store).write_text('# mine\nscore_type = "binary"\nprompt = "Is it polite? {{output}}"\n')
     found = judges.get(NAME)
@@ -169,8 +167,8 @@ def test_a_judge_written_by_hand_alone_gets_what_it_lacks(judges: JudgesFactory,
     assert f'id = "{found.id}"' in text
 
 
-def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+def test_a_copy_with_the_old_name_or_id_is_refused(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges)
     copy = document(store, "copy")
     copy.write_text(document(store).read_text())
     with pytest.raises(StoreError, match="its `name` is 'helpfulness', but the file is named for 'copy'"):
@@ -180,36 +178,36 @@ def test_a_copy_that_still_bears_the_other_name_or_id_is_told(judges: JudgesFact
         judges.list()
 
 
-def test_a_version_that_was_changed_in_the_history_is_told(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+def test_a_version_changed_in_the_history_is_named(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges)
     judges.update(NAME, prompt="b")
     history(store).write_text(history(store).read_text().replace("Is it helpful?", "Is it great?"))
     with pytest.raises(StoreError, match=r"helpfulness\.history\.jsonl:1: version 0\.0 was changed"):
         judges.get(NAME)
 
 
-def test_a_history_that_was_lost_begins_again_with_what_the_document_says(judges: JudgesFactory, store: Store) -> None:
-    made(judges)
+def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store: Store) -> None:
+    create_judge(judges)
     judges.update(NAME, prompt="b")
     history(store).unlink()
-    assert numbers(judges) == ["0.1"]
+    assert list_versions(judges) == ["0.1"]
 
 
-def test_a_store_that_cannot_be_written_gives_the_same_version(
+def test_a_read_only_store_has_the_same_version(
     judges: JudgesFactory, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the work tree is mounted read-only. Root may write everywhere, so the lock's package is taken away."""
-    made(judges)
+    """A read-only work tree. Root can write everywhere, so the lock's package is removed instead."""
+    create_judge(judges)
     edit(store, "prompt", "Does it help? {{output}}")
     monkeypatch.setitem(__import__("sys").modules, "filelock", None)
-    assert numbers(judges) == ["0.1", "0.0"]
+    assert list_versions(judges) == ["0.1", "0.0"]
     assert 'version = "0.0"' in document(store).read_text()
     with pytest.raises(StoreError, match="filelock is not installed"):
         judges.update(NAME, prompt="c")
 
 
-class Life(RuleBasedStateMachine):
-    """A judge in the hands of programs and people: no version changes, and the newest is what the document says."""
+class JudgeLifecycle(RuleBasedStateMachine):
+    """A judge changed by programs and people: no version changes, and the newest equals the document."""
 
     prompts = st.sampled_from(["one", "two\nlines", "three {{output}}", '"""', "x\\"])
     kept: dict[str, str]
@@ -245,7 +243,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: len(self.kept) > 2)
     @rule()
     def crashed(self) -> None:
-        """A process died after it had written the document."""
+        """Leave the files of a process that died after it wrote the document."""
         before = lines(self.store)
         self.judges.update(NAME, prompt="one", major=True)
         history(self.store).write_text(history(self.store).read_text().rpartition("{")[0])
@@ -266,5 +264,5 @@ class Life(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-TestLife = Life.TestCase
+TestLife = JudgeLifecycle.TestCase
 TestLife.settings = settings(max_examples=15, stateful_step_count=12, deadline=None)

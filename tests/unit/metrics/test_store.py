@@ -1,4 +1,4 @@
-"""Metrics in the store, in tables and in code: what is read of them, and what is told where they make none."""
+"""Metrics in the store, in tables and in code: how they are read, and errors in them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ calm = NumericJudge("Is it calm?", name="calm")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the metrics of the project are kept."""
+    """The folder of the project's metrics."""
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     return tmp_path / ".scoregate" / "metrics"
 
@@ -73,33 +73,33 @@ def store(folder: Path) -> Store:  # noqa: ARG001
 
 @pytest.fixture
 def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A module of the user's, `my_metrics`."""
+    """The user's module `my_metrics`."""
     (tmp_path / "my_metrics.py").write_text(CODE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     yield
     sys.modules.pop("my_metrics", None)
 
 
-@pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
-def test_a_config_makes_it_again(made: Any) -> None:
-    config = made.to_config()
-    assert config["class_name"] == type(made).__name__
-    assert type(made).from_config(config) == made
-    assert type(made).from_dict(made.to_dict()) == made
+@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
+def test_a_config_round_trips(metric: Any) -> None:
+    config = metric.to_config()
+    assert config["class_name"] == type(metric).__name__
+    assert type(metric).from_config(config) == metric
+    assert type(metric).from_dict(metric.to_dict()) == metric
 
 
-@pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
-def test_what_was_pushed_is_pulled(made: Any, store: Store) -> None:
-    told = type(made).from_config(made.to_config())
-    stored = told.push()
-    assert told.id == stored["id"]
-    assert type(made).pull(id=told.id) == told
-    assert type(made).pull(name=made.name.upper()) == told
-    assert read_metric(made.name) == read_metric(told.id) == told
-    assert metric_fingerprint(read_metric(told.id, store=store)) == metric_fingerprint(made)
+@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
+def test_pushed_metrics_are_pulled(metric: Any, store: Store) -> None:
+    restored = type(metric).from_config(metric.to_config())
+    stored = restored.push()
+    assert restored.id == stored["id"]
+    assert type(metric).pull(id=restored.id) == restored
+    assert type(metric).pull(name=metric.name.upper()) == restored
+    assert read_metric(metric.name) == read_metric(restored.id) == restored
+    assert metric_fingerprint(read_metric(restored.id, store=store)) == metric_fingerprint(metric)
 
 
-def test_a_document_is_made_for_review(folder: Path) -> None:
+def test_a_document_keeps_comments(folder: Path) -> None:
     NumericJudge.from_config(POLITE.to_config()).push()
     file = folder / "polite-short.toml"
     text = file.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_a_document_is_made_for_review(folder: Path) -> None:
     assert NumericJudge.pull(id="polite-short").threshold == 5
 
 
-def test_ids_are_taken_once_and_names_may_be_shared() -> None:
+def test_ids_are_unique_and_names_can_be_shared() -> None:
     first, second = (NumericJudge("x", name="Tone") for _ in range(2))
     assert [each.push()["id"] for each in (first, second)] == ["tone", "tone-2"]
     assert NumericJudge("x", name="Tone", id="tone-2", threshold=1).push()["id"] == "tone-2"
@@ -123,7 +123,7 @@ def test_ids_are_taken_once_and_names_may_be_shared() -> None:
     assert NumericJudge.pull(id="tone-2").threshold == 1
 
 
-def test_what_cannot_be_pulled() -> None:
+def test_pull_errors_are_named() -> None:
     NumericJudge("x", name="polite").push()
     with pytest.raises(ValueError, match="Either id or name must be provided"):
         NumericJudge.pull()
@@ -137,7 +137,7 @@ def test_what_cannot_be_pulled() -> None:
         CategoricalJudge.from_config(POLITE.to_config())
 
 
-def test_a_class_of_ones_own_is_named_in_a_document() -> None:
+def test_a_document_names_a_custom_class() -> None:
     class Mine(NumericJudge):
         pass
 
@@ -187,11 +187,11 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), BAD)
-def test_what_makes_no_metric_is_told_with_its_place(given: Any, said: str) -> None:
-    with pytest.raises(MetricError, match=said) as caught:
-        read_metric(given, where="tests.toml")
-    assert caught.value.message.startswith("tests.toml: ")
+@pytest.mark.parametrize(("document", "message"), BAD)
+def test_an_invalid_metric_has_a_position(document: Any, message: str) -> None:
+    with pytest.raises(MetricError, match=message) as exc_info:
+        read_metric(document, where="tests.toml")
+    assert exc_info.value.message.startswith("tests.toml: ")
 
 
 @pytest.mark.usefixtures("code")
@@ -210,7 +210,7 @@ def test_code_is_used_as_it_is_or_with_arguments() -> None:
 
 
 @pytest.mark.usefixtures("code")
-def test_a_function_is_kept_by_its_place() -> None:
+def test_a_function_is_stored_by_name() -> None:
     short = read_metric({"use": "my_metrics:short"})
     assert isinstance(short, FunctionMetric)
     stored = short.push()
@@ -220,7 +220,7 @@ def test_a_function_is_kept_by_its_place() -> None:
         FunctionMetric.pull(name="short")
 
 
-def test_a_broken_document_is_told_with_its_line(folder: Path, store: Store) -> None:
+def test_a_broken_document_has_a_line(folder: Path, store: Store) -> None:
     NumericJudge("x", name="polite").push()
     odd = folder / "odd.toml"
     odd.write_text('kind = "numeric"\nprompt = 3\n', encoding="utf-8")
@@ -234,7 +234,7 @@ def test_a_broken_document_is_told_with_its_line(folder: Path, store: Store) -> 
         read_metric("copy")
 
 
-def test_arguments_are_written_as_with(folder: Path, store: Store) -> None:
+def test_arguments_are_stored(folder: Path, store: Store) -> None:
     stored = StoredMetric.model_validate({"name": "m", "use": "a:B", "with": {"most": 9, "words": ["a"]}})
     store.update(METRICS, ("m",), lambda _: [stored])
     text = (folder / "m.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Answers in a file: kept, bounded, and never in the way."""
+"""Answers in a file: stored, bounded, and never an obstacle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_cache(folder: Path) -> Iterator[OpenCache]:
-    """Opens the cache of the folder, as often as it is called; in the end each of them is closed."""
+    """Opens the cache of the folder at each call; all are closed after the test."""
     with ExitStack() as opened:
 
         def open_one(**options: Any) -> Cache:
@@ -35,31 +35,31 @@ def open_cache(folder: Path) -> Iterator[OpenCache]:
         yield open_one
 
 
-def test_an_answer_is_there_for_the_next_process(open_cache: OpenCache) -> None:
+def test_an_answer_is_stored_for_the_next_process(open_cache: OpenCache) -> None:
     stored = open_cache().put(KEY, b"answer", model="m")
     found = open_cache().get(KEY)
     assert found == stored
     assert open_cache().get(OTHER) is None
 
 
-def test_an_answer_asked_anew_has_another_name(open_cache: OpenCache) -> None:
+def test_a_second_answer_has_another_name(open_cache: OpenCache) -> None:
     cache = open_cache()
     first, second = cache.put(KEY, b"one", model="m"), cache.put(KEY, b"two", model="m")
     assert first.name != second.name
     assert cache.get(KEY) == second
 
 
-def test_git_does_not_see_the_folder(folder: Path, open_cache: OpenCache) -> None:
+def test_git_ignores_the_folder(folder: Path, open_cache: OpenCache) -> None:
     open_cache().put(KEY, b"answer", model="m")
     assert (folder / ".gitignore").read_text() == "*\n"
 
 
-def test_reading_makes_nothing(folder: Path, open_cache: OpenCache) -> None:
+def test_reading_writes_nothing(folder: Path, open_cache: OpenCache) -> None:
     assert open_cache().get(KEY) is None
     assert not folder.exists()
 
 
-def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path, open_cache: OpenCache) -> None:
+def test_a_reader_works_in_a_read_only_folder(folder: Path, open_cache: OpenCache) -> None:
     writer = open_cache()
     writer.put(KEY, b"answer", model="m")
     writer.close()
@@ -77,7 +77,7 @@ def test_a_reader_writes_nothing_even_where_it_may_not(folder: Path, open_cache:
     assert (folder / FILE_NAME).read_bytes() == before
 
 
-def test_what_was_not_used_for_longest_goes_first(folder: Path, open_cache: OpenCache) -> None:
+def test_the_least_recently_used_goes_first(folder: Path, open_cache: OpenCache) -> None:
     cache = open_cache(max_bytes=400_000)
     for number in range(600):
         cache.put(number.to_bytes(16, "big"), b"x" * 1000, model="m")
@@ -100,14 +100,14 @@ def test_a_damaged_file_is_a_miss(folder: Path, open_cache: OpenCache) -> None:
     assert cache.put(KEY, b"answer", model="m").body == b"answer"
 
 
-def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
+def test_an_uncreatable_folder_is_a_miss(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = Cache(tmp_path / "file" / "cache")
     assert cache.put(KEY, b"answer", model="m").body == b"answer"
     assert cache.get(KEY) is None
 
 
-def test_a_file_of_another_version_starts_anew(folder: Path, open_cache: OpenCache) -> None:
+def test_a_file_of_another_version_is_reset(folder: Path, open_cache: OpenCache) -> None:
     first = open_cache()
     first.put(KEY, b"answer", model="m")
     first.close()

@@ -1,4 +1,4 @@
-"""Permits: how many at once, who is next, and what a refusal does."""
+"""Permits: how many at once, which call is next, and the effect of a refusal."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from concurrent.futures import Future
 from scoregate.models.rate_limit import Limiter, Permit
 
 
-def entered(limiter: Limiter, count: int) -> tuple[list[Permit], list[Future[Permit]]]:
+def acquire_permits(limiter: Limiter, count: int) -> tuple[list[Permit], list[Future[Permit]]]:
     given = [limiter.acquire() for _ in range(count)]
     return [permit for permit in given if isinstance(permit, Permit)], [
         permit for permit in given if isinstance(permit, Future)
     ]
 
 
-def test_no_more_than_so_many_are_under_way_and_the_first_to_wait_is_next() -> None:
+def test_calls_are_limited_and_the_first_to_wait_is_next() -> None:
     limiter = Limiter(3)
-    permits, waiting = entered(limiter, 5)
+    permits, waiting = acquire_permits(limiter, 5)
     assert (len(permits), len(waiting)) == (3, 2)
     limiter.release(permits[0])
     assert [future.done() for future in waiting] == [True, False]
 
 
-def test_a_refusal_halves_once_for_all_that_were_under_way_together() -> None:
+def test_a_refusal_halves_once_for_all_concurrent_calls() -> None:
     limiter = Limiter(8)
-    permits, _ = entered(limiter, 8)
+    permits, _ = acquire_permits(limiter, 8)
     for permit in permits:
         limiter.release_refused(permit, {}, 0.0)
-    assert len(entered(limiter, 8)[0]) == 4
+    assert len(acquire_permits(limiter, 8)[0]) == 4
 
 
-def test_a_second_refusal_halves_again_and_one_is_always_left() -> None:
+def test_a_second_refusal_halves_again_down_to_one() -> None:
     limiter = Limiter(4)
     for expected in (2, 1, 1):
-        (permit, *others), _ = entered(limiter, 1)
+        (permit, *others), _ = acquire_permits(limiter, 1)
         limiter.release_refused(permit, {}, 0.0)
         assert others == []
-        permits, waiting = entered(limiter, 6)
+        permits, waiting = acquire_permits(limiter, 6)
         assert len(permits) == expected
         for future in waiting:
             limiter.cancel(future)
@@ -45,13 +45,13 @@ def test_a_second_refusal_halves_again_and_one_is_always_left() -> None:
             limiter.release(each, is_answered=False)
 
 
-def test_answers_win_back_what_refusals_took() -> None:
+def test_answers_raise_the_limit_again() -> None:
     limiter = Limiter(8)
-    (permit, *_), _ = entered(limiter, 1)
+    (permit, *_), _ = acquire_permits(limiter, 1)
     limiter.release_refused(permit, {}, 0.0)
     widths = []
     for _ in range(4):
-        permits, waiting = entered(limiter, 8)
+        permits, waiting = acquire_permits(limiter, 8)
         for future in waiting:
             limiter.cancel(future)
         widths.append(len(permits))
@@ -62,9 +62,9 @@ def test_answers_win_back_what_refusals_took() -> None:
     assert 5 <= widths[-1] <= 8
 
 
-def test_everybody_is_held_back_for_as_long_as_the_server_says() -> None:
+def test_all_calls_wait_as_long_as_the_server_requests() -> None:
     limiter = Limiter(4)
-    (permit, *_), _ = entered(limiter, 1)
+    (permit, *_), _ = acquire_permits(limiter, 1)
     limiter.release_refused(permit, {}, 0.2)
     refused = time.monotonic()
     later, again = limiter.acquire(), limiter.acquire(is_retry=True)
@@ -75,24 +75,24 @@ def test_everybody_is_held_back_for_as_long_as_the_server_says() -> None:
     assert first.number < later.result(timeout=2).number
 
 
-def test_who_no_longer_waits_takes_no_turn() -> None:
+def test_a_cancelled_call_takes_no_turn() -> None:
     limiter = Limiter(1)
-    (permit, *_), (gone, next_one) = entered(limiter, 3)
+    (permit, *_), (gone, next_one) = acquire_permits(limiter, 3)
     limiter.cancel(gone)
     limiter.release(permit)
     assert next_one.done()
 
 
-def test_a_turn_that_came_too_late_is_given_back() -> None:
+def test_a_late_turn_is_returned() -> None:
     limiter = Limiter(1)
-    (permit, *_), (gone, next_one) = entered(limiter, 3)
+    (permit, *_), (gone, next_one) = acquire_permits(limiter, 3)
     limiter.release(permit)
     assert gone.done()
     limiter.cancel(gone)
     assert next_one.done()
 
 
-def test_without_a_word_from_the_server_the_pause_doubles() -> None:
+def test_without_a_header_the_pause_doubles() -> None:
     now = [100.0]
     limiter = Limiter(1, clock=lambda: now[0])
     waits = []

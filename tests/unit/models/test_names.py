@@ -15,12 +15,12 @@ from scoregate.models.providers import PROVIDERS, resolve_target
 from scoregate.models.settings import CacheMode, Price, load_model_settings
 
 
-def test_a_bare_name_is_one_of_openais() -> None:
+def test_a_bare_name_is_of_openai() -> None:
     target = resolve_target("gpt-4o", environ={"OPENAI_API_KEY": "k"})
     assert (target.name, target.base_url, target.key) == ("openai/gpt-4o", "https://api.openai.com/v1", "k")
 
 
-def test_a_slash_that_names_no_provider_belongs_to_the_name() -> None:
+def test_a_slash_without_a_provider_is_in_the_name() -> None:
     assert resolve_target("ft:gpt-4o/ours", environ={}).name == "openai/ft:gpt-4o/ours"
     assert resolve_target("openrouter/meta-llama/llama-4", environ={}).model == "meta-llama/llama-4"
 
@@ -29,13 +29,13 @@ def test_an_unknown_provider_without_an_address_is_an_error() -> None:
     names = ("my-local/llama", "Qwen/Qwen3-8B", "Ollama/llama3", "localhost:11434/llama", "/llama")
     for environ in ({}, {"OPENAI_API_KEY": "k"}, {"SCOREGATE_MODEL": "gpt-4o"}, {"VLLM_BASE_URL": "http://gpu/v1"}):
         for name in names:
-            with pytest.raises(ModelError, match="is not known, so nothing was sent") as failure:
+            with pytest.raises(ModelError, match="is not known, so nothing was sent") as exc_info:
                 resolve_target(name, environ=environ)
-            assert "Known are openai, azure, ollama" in failure.value.advice
-            assert "set SCOREGATE_MODEL_BASE_URL" in failure.value.advice
+            assert "Known are openai, azure, ollama" in exc_info.value.advice
+            assert "set SCOREGATE_MODEL_BASE_URL" in exc_info.value.advice
 
 
-def test_with_an_address_a_model_of_any_name_is_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_allows_a_model_of_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu, proxy = "http://gpu/v1", "http://proxy/v1"
     environments: list[tuple[dict[str, str], str, str, str | None]] = [
         ({"OPENAI_BASE_URL": proxy, "OPENAI_API_KEY": "k"}, proxy, "openai", "k"),
@@ -59,13 +59,13 @@ def test_with_an_address_a_model_of_any_name_is_asked_there(monkeypatch: pytest.
     assert name_of("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
 
 
-def test_the_name_of_a_provider_is_no_model() -> None:
+def test_a_provider_is_no_model() -> None:
     for name in PROVIDERS:
         with pytest.raises(ModelError, match="names no model"):
             resolve_target(name, environ={})
 
 
-def test_a_model_with_an_address_of_its_own_may_have_any_name() -> None:
+def test_a_model_with_an_address_can_have_any_name() -> None:
     environ = {"SCOREGATE_MODEL": "meta-llama/llama-4", "SCOREGATE_MODEL_BASE_URL": "http://gpu/v1"}
     targets = [
         resolve_target("meta-llama/llama-4", environ=environ),
@@ -77,7 +77,7 @@ def test_a_model_with_an_address_of_its_own_may_have_any_name() -> None:
     assert resolve_target("mistral", base_url="http://gpu/v1", environ={}).model == "mistral"
 
 
-def test_provider_and_name_may_be_given_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_provider_and_name_can_be_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_MODEL", "vllm/ours")
     calls: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         (("openai", "gpt-4o"), {}, "openai/gpt-4o"),
@@ -95,7 +95,7 @@ def test_provider_and_name_may_be_given_apart(monkeypatch: pytest.MonkeyPatch) -
     assert (model.target.key, model.parameters) == ("sekret", {})
 
 
-def test_names_that_contradict_each_other_are_an_error() -> None:
+def test_contradicting_names_are_an_error() -> None:
     calls: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         (("my-local", "llama"), {}, "'my-local' of the model 'my-local/llama' is not known"),
         (("openai/gpt-4o", "gpt-4o"), {}, "'openai/gpt-4o' of the model"),
@@ -104,12 +104,12 @@ def test_names_that_contradict_each_other_are_an_error() -> None:
         (("openai",), {"provider": "ollama", "model_name": "x"}, "one provider, not 'openai' and 'ollama'"),
         ((get_model("gpt-4o"), "gpt-4o"), {}, "takes a model or names"),
     ]
-    for arguments, named, words in calls:
-        with pytest.raises(ModelError, match=re.escape(words)):
+    for arguments, named, fields in calls:
+        with pytest.raises(ModelError, match=re.escape(fields)):
             get_model(*arguments, **named)
 
 
-def test_reports_show_the_name_of_a_model_of_ones_own() -> None:
+def test_reports_name_a_custom_model() -> None:
     class Fake:
         name = "fake/model"
 
@@ -125,12 +125,12 @@ def test_every_provider_has_an_address_that_a_variable_replaces(provider: str) -
     assert resolve_target(f"{provider}/m", environ={PROVIDERS[provider].url: "http://x/v1"}).base_url == "http://x/v1"
 
 
-def test_who_needs_no_key_has_one_that_is_none() -> None:
+def test_a_local_provider_needs_no_key() -> None:
     assert resolve_target("ollama/llama3", environ={}).key == "none"
     assert resolve_target("openai/gpt-4o", environ={}).key is None
 
 
-def test_the_projects_own_provider_may_be_elsewhere() -> None:
+def test_a_custom_provider_has_its_address() -> None:
     environ = {
         "SCOREGATE_MODEL": "vllm/ours",
         "SCOREGATE_MODEL_BASE_URL": "http://gpu/v1",
@@ -142,19 +142,19 @@ def test_the_projects_own_provider_may_be_elsewhere() -> None:
     assert (theirs.base_url, theirs.key, theirs.headers) == ("https://api.openai.com/v1", None, ())
 
 
-def test_azures_resource_and_its_older_form() -> None:
+def test_azure_has_two_forms() -> None:
     environ = {"AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com", "AZURE_OPENAI_API_KEY": "k"}
     assert resolve_target("azure/d", environ=environ).base_url == "https://r.openai.azure.com/openai/v1"
     old = resolve_target("azure/d", environ={**environ, "OPENAI_API_VERSION": "2024-10-21"})
     assert old.base_url == "https://r.openai.azure.com/openai/deployments/d"
     assert (old.query, dict(old.headers)["api-key"]) == ((("api-version", "2024-10-21"),), "k")
-    with pytest.raises(ModelError, match="azure") as told:
+    with pytest.raises(ModelError, match="azure") as exc_info:
         resolve_target("azure/d", environ={})
-    assert "AZURE_OPENAI_ENDPOINT" in told.value.advice
+    assert "AZURE_OPENAI_ENDPOINT" in exc_info.value.advice
 
 
 @pytest.mark.parametrize("name", ["", " ", "openai/"])
-def test_a_name_of_nothing(name: str) -> None:
+def test_empty_names(name: str) -> None:
     with pytest.raises(ModelError, match="names no model"):
         resolve_target(name, environ={})
 
@@ -173,12 +173,12 @@ def test_keys_are_not_shown() -> None:
         ("evals/cache", CacheMode.ON, "evals/cache"),
     ],
 )
-def test_where_answers_are_kept(tmp_path: Path, text: str, mode: CacheMode, folder: str) -> None:
+def test_cache_has_a_folder(tmp_path: Path, text: str, mode: CacheMode, folder: str) -> None:
     settings = load_model_settings({"SCOREGATE_CACHE": text, "SCOREGATE_ROOT": str(tmp_path)})
     assert (settings.cache, settings.cache_folder) == (mode, tmp_path / folder)
 
 
-def test_prices_and_budgets_come_by_variables() -> None:
+def test_variables_set_prices_and_budgets() -> None:
     settings = load_model_settings(
         {"SCOREGATE_PRICES": '{"m*": {"input": 1, "output": 2}}', "SCOREGATE_MAX_COST": "2.5", "SCOREGATE_SPENT": "/s"}
     )
@@ -195,6 +195,6 @@ def test_prices_and_budgets_come_by_variables() -> None:
         {"SCOREGATE_MODEL_HEADERS": "[1]"},
     ],
 )
-def test_what_cannot_be_read_names_its_variable(environ: dict[str, str]) -> None:
+def test_invalid_values_name_their_variable(environ: dict[str, str]) -> None:
     with pytest.raises(SettingsError, match=next(iter(environ))):
         load_model_settings(environ)

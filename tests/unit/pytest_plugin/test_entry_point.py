@@ -1,4 +1,4 @@
-"""What the plug-in costs those who don't use it, and how pytest finds it."""
+"""The plug-in's cost for users without evals, and how pytest finds it."""
 
 from __future__ import annotations
 

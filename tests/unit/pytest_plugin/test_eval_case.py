@@ -1,4 +1,4 @@
-"""What the fixture takes, and what it refuses with a clear message."""
+"""Arguments of the fixture, and errors with a clear message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that would like to be something else than text."""
+"""Text that tries to be markup, a command or a control code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs for the tests of reports, folded from events as the host folds them."""
+"""Runs for the tests of reports, reduced from events as in the host."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CONTEXT = ReportContext(
 
 @dataclass(frozen=True)
 class Score:
-    """One evaluation, or, with an error, none."""
+    """One evaluation, or an error instead."""
 
     evaluator: str
     score: float = 1.0
@@ -58,7 +58,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Trial:
-    """One case as it is run."""
+    """One trial of a case."""
 
     hash: str
     scores: Sequence[Score] = ()
@@ -77,8 +77,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A suite that tells its events."""
+class ExampleSuite:
+    """A suite that emits events."""
 
     id: str
     trials: Sequence[Trial]
@@ -89,7 +89,7 @@ class Told:
     setup: Setup | None = None
 
     def events(self) -> Iterable[Event]:
-        """Everything it says."""
+        """All events of the suite."""
         yield SuiteStarted(
             suite=self.id, origin=self.origin, evaluators=self.evaluators, cases=len(self.trials), setup=self.setup
         )
@@ -126,8 +126,8 @@ class Told:
         yield CaseFinished(**where, unscored=trial.unscored)
 
 
-def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix", **fields: Any) -> Run:
-    """The run that the suites left behind; its cases are read back as from disk."""
+def make_run(*suites: ExampleSuite, commit: str = "e4f5a6b", branch: str | None = "fix", **fields: Any) -> Run:
+    """The run of these suites; its cases can be read as from disk."""
     fold, cases = RunReducer(), list[CaseResult]()
     for suite in suites:
         for event in suite.events():
@@ -135,7 +135,12 @@ def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix",
                 cases.append(case)
     cases.extend(fold.close())
     scripts = tuple(Script(f"evals/{suite.id}.py", exit_code=0) for suite in suites)
-    given: dict[str, Any] = {"scripts": scripts, "started": NOW - 90, "finished": NOW - 18, "complete": True} | fields
+    defaults: dict[str, Any] = {
+        "scripts": scripts,
+        "started": NOW - 90,
+        "finished": NOW - 18,
+        "complete": True,
+    } | fields
     return Run(
         id=f"run-{commit}",
         version="1.0.0",
@@ -143,7 +148,7 @@ def make_run(*suites: Told, commit: str = "e4f5a6b", branch: str | None = "fix",
         branch=branch,
         suites=tuple(replace(suite, read=_of(cases, at)) for at, suite in enumerate(fold.results())),
         read=lambda: iter(cases),
-        **given,
+        **defaults,
     )
 
 
@@ -151,7 +156,7 @@ def _of(cases: list[CaseResult], suite: int) -> Callable[[], Iterator[CaseResult
     return lambda: (case for case in cases if case.suite == suite)
 
 
-def make_base(*suites: Told, **fields: Any) -> Run:
+def make_base(*suites: ExampleSuite, **fields: Any) -> Run:
     """A run of the base branch, two hours old."""
     when = {"started": NOW - 7300, "finished": NOW - 7230}
     return make_run(*suites, commit="a1b2c3d", branch="main", **(when | fields))
@@ -167,7 +172,7 @@ def view_of(
     policy_changes: Sequence[str] = (),
     slices: Sequence[str] = (),
 ) -> ReportView:
-    """What is reported of a run and its base, judged by `limits` for every suite."""
+    """The view of a run and its base, with `limits` for every suite."""
     policy = Policy(suites={"*": limits}) if limits else Policy()
     choice = SliceChoice(collect_slices(run, slices), policy.limited_slices)
     comparison = compare(run, base, note if base else "no run of main is stored", slices=choice)

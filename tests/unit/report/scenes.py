@@ -1,4 +1,4 @@
-"""Pull requests: one that fails, one that passes, the first of all, one not measurable, one of conversations."""
+"""Pull requests: failing, passing, first, unmeasurable, and with conversations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-from tests.unit.report.runs import NOW, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.view import ReportView
 from scoregate.core.conversation import Conversation, EndReason, Turn
@@ -29,12 +29,12 @@ _GATES = Limits(
 )
 
 
-def bot(forgets: range, vague: range, *, count: int = 200, slower: float = 1.0) -> Told:
+def bot(forgets: range, vague: range, *, count: int = 200, slower: float = 1.0) -> ExampleSuite:
     """A suite with two evaluators; the cases in `forgets` and in `vague` fail."""
     judge_of = Fingerprint(prompt="p1", model="judge-large")
     evaluators = (EvaluatorInfo("has-all-substrings", Fingerprint(source="s1")), EvaluatorInfo("accuracy", judge_of))
     trials = [_bot_trial(at, at in forgets, at in vague, slower=slower, cost=0.3 / count) for at in range(count)]
-    return Told("support-bot", trials, evaluators)
+    return ExampleSuite("support-bot", trials, evaluators)
 
 
 def _bot_trial(at: int, forgets: bool, vague: bool, *, slower: float, cost: float) -> Trial:
@@ -53,22 +53,24 @@ def _bot_trial(at: int, forgets: bool, vague: bool, *, slower: float, cost: floa
     )
 
 
-def router(wrong: range) -> Told:
+def router(wrong: range) -> ExampleSuite:
     """A suite without thresholds."""
     trials = [Trial(f"r{at}", [Score("is-equals", float(at not in wrong), None)], duration_ms=220) for at in range(100)]
-    return Told("router", trials, (EvaluatorInfo("is-equals"),), Origin("evals/router.py", 12))
+    return ExampleSuite("router", trials, (EvaluatorInfo("is-equals"),), Origin("evals/router.py", 12))
 
 
-def rag(prompt: str) -> Told:
-    """A suite whose judge may change."""
+def rag(prompt: str) -> ExampleSuite:
+    """A suite whose judge can change."""
     trials = [Trial(f"g{at}", [Score("faithfulness", 0.8, None)]) for at in range(40)]
-    return Told("rag", trials, (EvaluatorInfo("faithfulness", Fingerprint(prompt=prompt)),))
+    return ExampleSuite("rag", trials, (EvaluatorInfo("faithfulness", Fingerprint(prompt=prompt)),))
 
 
-def planner(forgets: int, rude: int, count: int = 24) -> Told:
-    """A suite of conversations, each of three turns: the first ones forget what they were told, the next are rude."""
+def planner(forgets: int, rude: int, count: int = 24) -> ExampleSuite:
+    """A suite of conversations of three turns: the first ones forget earlier messages, the next are rude."""
     trials = [_planner_trial(at, at < forgets, forgets <= at < forgets + rude) for at in range(count)]
-    return Told("trip-planner", trials, (EvaluatorInfo("goal"), EvaluatorInfo("polite")), Origin("evals/planner.py", 7))
+    return ExampleSuite(
+        "trip-planner", trials, (EvaluatorInfo("goal"), EvaluatorInfo("polite")), Origin("evals/planner.py", 7)
+    )
 
 
 def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
@@ -78,12 +80,14 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
         Turn("Where should I have dinner on my first evening?", steak, tool_calls=({"name": "search_restaurants"},)),
         Turn("Does that fit what I told you?", "You asked for dinner.\nTake it or leave it." if rude else "It does."),
     )
-    why = {"reason": "The assistant recommends steak to a vegetarian.", "relevant_turns": [1, 2]} if forgets else None
+    metadata = (
+        {"reason": "The assistant recommends steak to a vegetarian.", "relevant_turns": [1, 2]} if forgets else None
+    )
     ended, goal = (EndReason.MAX_TURNS, False) if forgets else (EndReason.GOAL, True)
     return Trial(
         f"p{at}",
         [
-            Score("goal", 0.2 if forgets else 1.0, Threshold(gte=0.7), why),
+            Score("goal", 0.2 if forgets else 1.0, Threshold(gte=0.7), metadata),
             Score("polite", 0.4 if rude else 1.0, Threshold(gte=0.7), {"reason": "curt"} if rude else None),
         ],
         name=f"keeps a preference in mind {at + 1}",
@@ -94,7 +98,7 @@ def _planner_trial(at: int, forgets: bool, rude: bool) -> Trial:
 
 @cache
 def earlier() -> History:
-    """Eight nights of main before the base: the bot gets worse and better, the judge of `rag` and a suite change."""
+    """Eight nightly runs before the base: the bot gets worse and better, the judge of `rag` and a suite change."""
     nights = zip((6, 4, 9, 5, 5, 2, 3, 1), (14, 12, 13, 11, 12, 10, 9, 10), strict=True)
     last = make_base()
     for night, (forgets, vague) in enumerate(nights, 1):
@@ -104,19 +108,19 @@ def earlier() -> History:
         ]
         suites += [router(range(forgets))] if night != 5 else []
         at = {"finished": NOW - 7230 - 86_400 * (9 - night), "message": f"night {night}"}
-        made = make_run(*suites, commit=f"{night}f0e1d2", branch="main", **at)
-        last = with_history_of(made, history_after(last))
+        run = make_run(*suites, commit=f"{night}f0e1d2", branch="main", **at)
+        last = with_history_of(run, history_after(last))
     return history_after(last)
 
 
 @cache
 def talking() -> ReportView:
-    """Conversations that go wrong: a judge names the turn, or the answers leave those of the base."""
+    """Failing conversations: a judge names the turn, or the answers differ from the base's."""
     return view_of(make_run(planner(2, 1)), make_base(planner(0, 0)), limits=Limits(min_pass_rate=0.9))
 
 
 def asked(calls: int, cost: float) -> tuple[ModelCalls, ...]:
-    """What the gateway counted of the bot and of its judge, which met a rate limit."""
+    """Calls of the bot and of its judge, which reached a rate limit."""
     where, tokens = "evals/support-bot.py", {"input_tokens": 400 * calls, "output_tokens": 52 * calls}
     judged = ModelCalls(where, "accuracy", "anthropic", "judge-large", calls=200, cached=160, input_tokens=9_000)
     return (
@@ -131,7 +135,7 @@ def failing() -> ReportView:
     base = make_base(
         bot(range(3), range(150, 160)), router(range(6)), rag("a"), history=earlier(), model_calls=asked(196, 0.27)
     )
-    tone = Told("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
+    tone = ExampleSuite("tone", [Trial(f"t{at}", [Score("is-friendly", 0.7, None)]) for at in range(30)])
     suites = bot(range(2, 24), range(152, 165), slower=1.04), router(range(2, 5)), rag("b"), tone
     run = make_run(*suites, model_calls=asked(200, 0.3))
     run = with_history_of(run, history_after(base))
@@ -140,28 +144,28 @@ def failing() -> ReportView:
 
 @cache
 def green() -> ReportView:
-    """Everything as it was."""
+    """A run without changes."""
     run, base = make_run(bot(range(2), range(9))), make_base(bot(range(3), range(9)))
     return view_of(run, base, limits=Limits(min_pass_rate=0.9))
 
 
 @cache
 def first() -> ReportView:
-    """No base yet, and a few cases fail within what is allowed."""
+    """The first run, with few failing cases within the limits."""
     return view_of(make_run(bot(range(2), range(9)), router(range(4))), limits=Limits(min_pass_rate=0.9))
 
 
 @cache
 def unmeasurable() -> ReportView:
-    """A script that was killed, and a service that refused every third case."""
+    """A killed script, and a service that refused every third case."""
     refused = ErrorInfo("RateLimitError", "429: slow down", "Traceback: …", "Lower the concurrency.")
     scores = [Score("accuracy", error=refused) if at % 3 else Score("accuracy") for at in range(60)]
     trials = [Trial(f"{at:08x}", [score], name=f"case {at}") for at, score in enumerate(scores)]
     trials.append(Trial("late", error=ErrorInfo("TimeoutError", "no answer after 60 s"), name="a slow one"))
-    told = Told("support-bot", trials, (EvaluatorInfo("accuracy"),), finished=False)
+    suite = ExampleSuite("support-bot", trials, (EvaluatorInfo("accuracy"),), finished=False)
     script = Script("evals/support-bot.py", exit_code=-9, duration_s=61.0)
     return view_of(
-        make_run(told, scripts=(script,), complete=False), make_base(bot(range(3), range(9)), router(range(4)))
+        make_run(suite, scripts=(script,), complete=False), make_base(bot(range(3), range(9)), router(range(4)))
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.core.builders import Told, run_of, scored
+from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
 from scoregate.core.comparison import Comparison
@@ -16,15 +16,15 @@ DAY = 86_400.0
 
 
 def run(commit: str, day: float, *suites: str) -> Run:
-    told = (Told(scored(1.0), id=each) for each in suites or ("a", "b"))
-    return replace(run_of(*told), id=commit, commit=commit, branch="main", finished=day * DAY)
+    specs = (ExampleSuite(scored(1.0), id=each) for each in suites or ("a", "b"))
+    return replace(run_of(*specs), id=commit, commit=commit, branch="main", finished=day * DAY)
 
 
 def describe(base: Run, *earlier: Run, pooled: int = 1) -> str:
     return describe_base_runs(base, pooled, tuple(build_earlier_runs(Comparison(base, base, earlier_runs=earlier))))
 
 
-def test_runs_over_days() -> None:
+def test_days_are_named() -> None:
     base = run("aaaaaaaaa", 9)
     assert describe(base) == ""
     assert describe(base, pooled=2) == "2 runs of this commit"
@@ -35,7 +35,7 @@ def test_runs_over_days() -> None:
     assert describe(base, run("c" * 40, 8, "b")) == "2 runs over 1 day, unchanged since ccccccc (1 of 2 suites)"
 
 
-def test_scores_whose_runs_move() -> None:
+def test_movement_is_named() -> None:
     moving, steady = RunMovement(0.0123, 0.01, 12), RunMovement(0.0123, 0.0, 12)
     rows = [Row("bot", name, RowLabel.NOISE, movement=moving) for name in "abcde"]
     rows.append(Row("bot", "steady", RowLabel.NOISE, movement=steady))

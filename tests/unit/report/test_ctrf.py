@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 from tests.integration.importers.files import imported
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import ctrf, junit
@@ -28,7 +28,7 @@ def document(view: ReportView) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_keeps_to_the_schema_and_has_the_counts_of_junit(scene: str) -> None:
+def test_every_scene_matches_the_schema_and_the_counts_of_junit(scene: str) -> None:
     view = SCENES[scene]()
     results = document(view)
     report = JUnitXml.fromstring("".join(junit.render(view)).encode())
@@ -37,7 +37,7 @@ def test_every_scene_keeps_to_the_schema_and_has_the_counts_of_junit(scene: str)
     assert summary["failed"] + summary["other"] == report.failures + report.errors
 
 
-def test_scores_are_read_back() -> None:
+def test_scores_round_trip() -> None:
     view = SCENES["failing"]()
     found = imported("ctrf", "".join(ctrf.render(view)))
     bot = next(case for case in found.cases if case.evaluations.keys() > {"passed"})
@@ -47,16 +47,16 @@ def test_scores_are_read_back() -> None:
     }
 
 
-def confirmed(*tries: bool) -> ReportView:
-    """A case that passed in the base and fails now, with further tries."""
-    good, bad = (Told("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
+def make_rerun_view(*tries: bool) -> ReportView:
+    """A case that passed in the base and fails now, with reruns."""
+    good, bad = (ExampleSuite("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
     return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
 
 
-def test_a_case_that_passes_when_it_runs_again_is_flaky() -> None:
+def test_a_case_that_passes_on_a_rerun_is_flaky() -> None:
     for view, tags, failures in (
-        (confirmed(True, False, True), ["flakyFailure", "flakyFailure"], 0),
-        (confirmed(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),
+        (make_rerun_view(True, False, True), ["flakyFailure", "flakyFailure"], 0),
+        (make_rerun_view(False, False, False), ["failure", "rerunFailure", "rerunFailure", "rerunFailure"], 1),
     ):
         report = JUnitXml.fromstring("".join(junit.render(view)).encode())
         (suite, _) = report

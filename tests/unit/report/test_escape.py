@@ -1,4 +1,4 @@
-"""What comes from outside stands in the comment as text, whatever it is made of."""
+"""Foreign input is text in the comment, whatever it contains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_code_stays_one_element_in_a_paragraph_a_table_and_html(text: str) -> No
 
 
 @given(hostile)
-def test_prose_stays_text_and_links_nothing(text: str) -> None:
+def test_prose_stays_text_without_links(text: str) -> None:
     html = to_html(f"x {prose(text)} y")
     assert tags(html) == ["<p>", "</p>"]
     assert not re.search(r"@\w|(?<!&)#\w|GH-\d", unescape(html), re.IGNORECASE)
@@ -53,7 +53,7 @@ def test_a_reader_sees_the_text_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["$x$", "$$x$$", "$`x`$", "$0.01 to $0.02", "a$b$c $ d", "\\$x\\$", "```math\nx\n```"])
-def test_no_dollars_make_a_formula(text: str) -> None:
+def test_dollars_make_no_formula(text: str) -> None:
     """GitHub looks for formulas between two dollars of one text of the HTML, and for backticks beside a dollar."""
     for source in (f"{prose(text)} and {code(text)}", f"| {code(text)} | {prose(text)} |\n|--|--|\n"):
         html = to_html(source)
@@ -80,7 +80,7 @@ def test_our_marker_cannot_be_forged(text: str) -> None:
     assert "<!--" not in f"{code(text)}{prose(text)}{fence(make_visible(text).splitlines())}"
 
 
-def test_only_safe_addresses_are_linked() -> None:
+def test_only_safe_urls_are_linked() -> None:
     text = code("a")
     assert link(text, "https://x.example/?a=1&b=\"'") == (
         '<a href="https://x.example/?a=1&amp;b=&quot;&#x27;"><code>a</code></a>'

@@ -1,4 +1,4 @@
-"""The last runs in the page: a line for every evaluator, drawn within its bounds, and said in words."""
+"""The last runs in the page: a line for every evaluator, drawn within its bounds, and described in text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES
 from tests.unit.report.test_result_json import result_of
 
@@ -22,7 +22,7 @@ COLUMNS = st.lists(st.none() | st.floats(0, 1).map(Measurement), min_size=1, max
 PLACE = re.compile(r"[ML]([-\d.e]+) ([-\d.e]+)")
 
 
-def drawn(*values: float | Measurement | None, now: float | Measurement | None = None) -> Sparkline:
+def make_sparkline(*values: float | Measurement | None, now: float | Measurement | None = None) -> Sparkline:
     """The sparkline of a column of scores."""
     *past, last = (
         each if each is None or isinstance(each, Measurement) else Measurement(each) for each in (*values, now)
@@ -34,7 +34,7 @@ def drawn(*values: float | Measurement | None, now: float | Measurement | None =
 
 
 @given(COLUMNS, st.none() | st.floats(0, 1).map(Measurement))
-def test_everything_is_within_the_drawing(past: list[Measurement | None], now: Measurement | None) -> None:
+def test_all_points_are_within_the_chart(past: list[Measurement | None], now: Measurement | None) -> None:
     found = draw_sparkline(past, now, runs=(), show=number_format.score, most=1.0)
     if not any(past):
         assert found is None
@@ -49,7 +49,7 @@ def test_everything_is_within_the_drawing(past: list[Measurement | None], now: M
 
 
 @given(COLUMNS)
-def test_who_is_higher_stands_higher(past: list[Measurement | None]) -> None:
+def test_higher_scores_are_drawn_higher(past: list[Measurement | None]) -> None:
     found = draw_sparkline(past, None, runs=(), show=number_format.score, most=1.0)
     values = [each.value for each in past if each is not None]
     heights = [-float(y) for _, y in PLACE.findall(found.line)] if found else []
@@ -57,37 +57,40 @@ def test_who_is_higher_stands_higher(past: list[Measurement | None]) -> None:
     assert by_value == sorted(by_value)
 
 
-def test_what_is_missing_or_made_otherwise_breaks_the_line() -> None:
-    assert drawn(0.5, 0.6, None, 0.7).line.count("M") == 2
+def test_missing_or_changed_points_break_the_line() -> None:
+    assert make_sparkline(0.5, 0.6, None, 0.7).line.count("M") == 2
     old, new = Measurement(0.5, "a"), Measurement(0.5, "b")
-    changed = drawn(old, old, new, now=new)
+    changed = make_sparkline(old, old, new, now=new)
     assert (changed.line.count("M"), bool(changed.link)) == (2, True)
     assert changed.description.endswith("the evaluator changed 1 time")
-    assert drawn(old, old, now=new).link == ""
-    assert drawn(0.5, old, now=0.5).line.count("M") == 1
+    assert make_sparkline(old, old, now=new).link == ""
+    assert make_sparkline(0.5, old, now=0.5).line.count("M") == 1
 
 
-def test_it_is_said_in_words() -> None:
-    words = drawn(0.81, 0.86, None, 0.84, now=0.79).description
+def test_charts_have_a_text() -> None:
+    words = make_sparkline(0.81, 0.86, None, 0.84, now=0.79).description
     assert words == "last 3 runs: 0.810 … 0.840; now 0.790; lowest 0.790, highest 0.860"
-    assert drawn(0.81, now=0.81).description == "last run: 0.810; now 0.810"
-    assert drawn(0.81).description == "last run: 0.810"
-    assert [each.text for each in drawn(0.81, None, 0.84).points] == ["0.810 · main@0", "0.840 · main@2"]
+    assert make_sparkline(0.81, now=0.81).description == "last run: 0.810; now 0.810"
+    assert make_sparkline(0.81).description == "last run: 0.810"
+    assert [each.text for each in make_sparkline(0.81, None, 0.84).points] == ["0.810 · main@0", "0.840 · main@2"]
 
 
-def test_a_thousandth_does_not_look_like_a_fall() -> None:
-    (*_, (_, before)), mark = PLACE.findall(drawn(0.9, 0.9, now=0.899).line), drawn(0.9, 0.9, now=0.899).mark
+def test_a_tiny_change_does_not_look_like_a_drop() -> None:
+    (*_, (_, before)), mark = (
+        PLACE.findall(make_sparkline(0.9, 0.9, now=0.899).line),
+        make_sparkline(0.9, 0.9, now=0.899).mark,
+    )
     assert mark is not None
     assert 0 < mark[1] - float(before) < 1
 
 
-def test_a_page_without_a_history_has_no_trace_of_one() -> None:
+def test_a_page_without_a_history_does_not_mention_it() -> None:
     page = "".join(render(SCENES["green"]())).partition("</style>")[2]
     assert "spark" not in page
     assert "Last runs" not in page
 
 
-def test_the_page_tells_each_row_and_links_each_run() -> None:
+def test_the_page_shows_each_row_and_links_each_run() -> None:
     page = "".join(render(SCENES["failing"]()))
     assert "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995" in page
     assert "last 9 runs: 0.800 … 0.800; now 0.800; the evaluator changed 2 times" in page
@@ -98,7 +101,7 @@ def test_the_page_tells_each_row_and_links_each_run() -> None:
     assert "2025-10-08 08:52 UTC" in table
 
 
-def test_the_result_has_a_place_for_each_run_in_every_row() -> None:
+def test_the_result_has_a_value_for_each_run_in_every_row() -> None:
     result = result_of(SCENES["failing"]())
     assert [past["message"] for past in result["history"]][:2] == ["night 1", "night 2"]
     by_name = {row["evaluator"]: row["past"] for row in result["rows"]}
@@ -110,10 +113,10 @@ def test_the_result_has_a_place_for_each_run_in_every_row() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_that_a_past_run_says_becomes_markup(text: str) -> None:
-    told = Told("demo", [Trial("h", [Score(text or "e", 0.5)])])
-    base = make_base(told, message=text)
-    run = with_history_of(make_run(told), history_after(replace(base, branch=text)))
+def test_texts_of_past_runs_are_escaped(text: str) -> None:
+    suite = ExampleSuite("demo", [Trial("h", [Score(text or "e", 0.5)])])
+    base = make_base(suite, message=text)
+    run = with_history_of(make_run(suite), history_after(replace(base, branch=text)))
     page = "".join(render(view_of(run, base, context=replace(CONTEXT, generated_at=NOW))))
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "Last runs" in head

@@ -1,4 +1,4 @@
-"""The HTML report as a file: what stands in it, what does not, and how it is packed."""
+"""The HTML report as a file: what it contains, what it omits, and how it is compressed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lxml import etree
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.build_view import build_view
@@ -34,8 +34,8 @@ BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\
 (PLACES, OLD_PLACES, TRIES) = (15, 16, 17)
 
 
-def blocks(text: str) -> dict[str, Any]:
-    """What is packed in a page, by id."""
+def read_blocks(text: str) -> dict[str, Any]:
+    """The compressed contents of a page by id."""
     return {name: json.loads(gzip.decompress(b64decode(data))) for name, data in BLOCK.findall(text)}
 
 
@@ -43,8 +43,8 @@ def text_of(view: ReportView) -> str:
     return "".join(render(view))
 
 
-def index(text: str) -> list[list[Any]]:
-    found = blocks(text)
+def read_index(text: str) -> list[list[Any]]:
+    found = read_blocks(text)
     return [row for at in range(found["head-0"]["blocks"]) for row in found[f"index-{at}"]]
 
 
@@ -64,22 +64,22 @@ def test_an_empty_run_has_a_page() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_is_escaped_in_the_page_and_whole_in_its_data(text: str) -> None:
+def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> None:
     trial = Trial(
         "h", [Score(text or "e", 0.1, metadata={text: text}, assertions=(Assertion(text, False, True),))], text
     )
-    page = text_of(view_of(make_run(Told(text or "demo", [replace(trial, output=text)]), message=text)))
+    page = text_of(view_of(make_run(ExampleSuite(text or "demo", [replace(trial, output=text)]), message=text)))
     page.encode()
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "<img" not in head
     assert "<h1>out" not in head
-    ((told,),) = (found for name, found in blocks(page).items() if name.startswith("page"))
+    ((content,),) = (found for name, found in read_blocks(page).items() if name.startswith("page"))
     if text.isprintable() and text.strip() and len(text) < 1000:
-        assert told["output"] == text
-        assert index(page)[0][NAME] == " ".join(text.split())[:120]
+        assert content["output"] == text
+        assert read_index(page)[0][NAME] == " ".join(text.split())[:120]
 
 
-def test_nothing_but_our_own_script_can_be_run() -> None:
+def test_only_our_own_script_can_run() -> None:
     page = text_of(SCENES["failing"]())
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
@@ -89,9 +89,9 @@ def test_nothing_but_our_own_script_can_be_run() -> None:
     assert not re.findall(r"<[^>]+ (?:style|on\w+)=", page.partition("<script>")[0].partition("</style>")[2])
 
 
-def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() -> None:
+def test_the_worst_change_is_first_and_every_trial_has_a_position() -> None:
     page = text_of(view_of(make_run(bot(range(5, 8), range(20, 22))), make_base(bot(range(1), range(0)))))
-    found, listed = blocks(page), index(page)
+    found, listed = read_blocks(page), read_index(page)
     assert [row[KIND] for row in listed[:6]] == [0, 0, 0, 0, 0, 3]
     assert [row[GAIN] for row in listed[:6]] == [-1.0, -1.0, -1.0, -0.5, -0.5, 1.0]
     assert found["head-0"]["suites"][0]["evaluators"] == ["accuracy", "has-all-substrings"]
@@ -103,85 +103,87 @@ def test_the_worst_change_comes_first_and_every_trial_is_found_by_its_place() ->
         assert [score["score"] for score in old["scores"].values()] == row[BEFORE]
 
 
-def test_repeats_of_a_case_are_one_row_with_a_place_each() -> None:
+def test_repeats_of_a_case_share_a_row() -> None:
     scores = [1.0, 0.0, 1.0]
     trials = [Trial("h", [Score("e", score, None)], repeat=at, output=f"try {at}") for at, score in enumerate(scores)]
-    page = text_of(view_of(make_run(Told("demo", trials)), make_base(Told("demo", [Trial("h", [Score("e")])]))))
-    ((row,), found) = index(page), blocks(page)
+    page = text_of(
+        view_of(make_run(ExampleSuite("demo", trials)), make_base(ExampleSuite("demo", [Trial("h", [Score("e")])])))
+    )
+    ((row,), found) = read_index(page), read_blocks(page)
     assert row[NOW] == [0.6667]
     assert row[GAIN] == -0.3333
     places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
     assert [found[f"page-{number}"][at]["output"] for number, at in places] == ["try 0", "try 1", "try 2"]
 
 
-def test_cases_that_are_gone_or_new_are_listed() -> None:
-    run = make_run(Told("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
-    base = make_base(Told("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
-    assert [(row[NAME], row[KIND]) for row in index(text_of(view_of(run, base)))] == [
+def test_removed_and_new_cases_are_listed() -> None:
+    run = make_run(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("new", [Score("e")])]))
+    base = make_base(ExampleSuite("demo", [Trial("kept", [Score("e")]), Trial("gone", [Score("e")])]))
+    assert [(row[NAME], row[KIND]) for row in read_index(text_of(view_of(run, base)))] == [
         ("new", 4),
         ("kept", 5),
         ("gone", 6),
     ]
 
 
-def test_a_base_of_several_runs_says_beside_which_cases_stand() -> None:
-    told = Told("demo", [Trial("h", [Score("e")])])
-    comparison = compare(make_run(told), make_base(told), pool=(make_base(told), make_base(told)))
+def test_a_base_of_several_runs_names_the_compared_run() -> None:
+    suite = ExampleSuite("demo", [Trial("h", [Score("e")])])
+    comparison = compare(make_run(suite), make_base(suite), pool=(make_base(suite), make_base(suite)))
     page = text_of(build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
     assert "in the baseline, the newest of its 3 runs, (x axis)" in page
     assert "compared with the newest of the 3 runs of the baseline" in page
     assert "the newest of" not in text_of(SCENES["green"]())
 
 
-def test_cases_that_changed_alike_stand_as_people_count() -> None:
+def test_equal_changes_have_natural_order() -> None:
     digests = ["f" * 32, "0" * 32]
     hashes = ["case 10", "case 9", "", "b", "case 010a", *digests, "1" * 5000 + "x", "case 2", "²"]
-    told = Told("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
-    names = [row[NAME] for row in index(text_of(view_of(make_run(told), make_base(told))))]
+    suite = ExampleSuite("demo", [Trial(case, [Score("e")], name=case) for case in hashes])
+    names = [row[NAME] for row in read_index(text_of(view_of(make_run(suite), make_base(suite))))]
     assert names[:3] == [*digests, "(no name)"]
     assert [name for name in names if name.startswith("case")] == ["case 2", "case 9", "case 10", "case 010a"]
     assert len(names) == len(hashes)
 
 
-def test_an_evaluator_that_cannot_be_compared_moves_no_case() -> None:
+def test_an_incomparable_evaluator_moves_no_case() -> None:
     page = text_of(SCENES["failing"]())
-    suites = blocks(page)["head-0"]["suites"]
+    suites = read_blocks(page)["head-0"]["suites"]
     rag = next(at for at, suite in enumerate(suites) if suite["label"] == "rag")
     assert suites[rag]["apart"] == [True]
-    assert {row[KIND] for row in index(page) if row[SUITE] == rag} == {5}
+    assert {row[KIND] for row in read_index(page) if row[SUITE] == rag} == {5}
 
 
-def test_without_outputs_nothing_that_was_said_is_in_the_page() -> None:
+def test_without_outputs_the_page_has_no_texts_of_cases() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
-    told = json.dumps(blocks(page)) + page
-    assert "store credit" not in told
-    assert "opening hours" not in told
+    content = json.dumps(read_blocks(page)) + page
+    assert "store credit" not in content
+    assert "opening hours" not in content
     assert "show_outputs is none" in page
-    assert "store credit" in json.dumps(blocks(text_of(view_of(run, base))))
+    assert "store credit" in json.dumps(read_blocks(text_of(view_of(run, base))))
 
 
-def test_secrets_are_taken_out_before_texts_are_packed() -> None:
+def test_secrets_are_removed_before_texts_are_compressed() -> None:
     trial = Trial(
         "h", [Score("e", 0.0, metadata={"reason": "hunter2-secret"})], "hunter2-secret", output="a hunter2-secret!"
     )
     context = replace(CONTEXT, redact=lambda text: text.replace("hunter2-secret", "***"))
-    page = text_of(view_of(make_run(Told("demo", [trial])), context=context))
-    assert "hunter2-secret" not in json.dumps(blocks(page))
-    assert blocks(page)["page-0"][0]["output"] == "a ***!"
+    page = text_of(view_of(make_run(ExampleSuite("demo", [trial])), context=context))
+    assert "hunter2-secret" not in json.dumps(read_blocks(page))
+    assert read_blocks(page)["page-0"][0]["output"] == "a ***!"
 
 
 @pytest.mark.parametrize("length", [4, 5, 8])
-def test_packed_data_outlasts_a_secret_that_it_holds_by_chance(length: int) -> None:
+def test_compressed_data_with_a_random_secret_stays_valid(length: int) -> None:
     data = {"text": "any text " * 9}
     plain = block("page", 0, data, redact=str)
     secret = BLOCK.findall(plain)[0][1][20 : 20 + length]
     safe = block("page", 0, data, redact=lambda text: text.replace(secret, "***"))
     assert secret not in safe.partition(">")[2]
-    assert blocks(safe) == {"page-0": data}
+    assert read_blocks(safe) == {"page-0": data}
 
 
-def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
+def test_a_long_text_is_cut_at_half_of_the_budget_and_marked() -> None:
     room = TextBudget(10_000, str)
     assert room.text("x" * 9000) == ("x" * 5000, 9000)
     assert room.text("y" * 9000) == ("y" * 2500, 9000)
@@ -189,18 +191,18 @@ def test_a_long_text_is_cut_at_half_of_what_is_left_and_says_so() -> None:
     assert room.text({"a": [1, 2]}) == '{"a": [1, 2]}'
 
 
-def shaken(name: str, by: float) -> tuple[Told, Told]:
-    """A suite whose scores went up and down `by` so much, and its base."""
+def make_noisy_pair(name: str, by: float) -> tuple[ExampleSuite, ExampleSuite]:
+    """A suite whose scores changed by ± `by`, and its base."""
     moves = [by if at % 2 else -by for at in range(60)]
     now, before = (
         [Trial(f"c{at}", [Score("e", 0.5 + on * move, None)]) for at, move in enumerate(moves)] for on in (1, 0)
     )
-    return Told(name, now), Told(name, before)
+    return ExampleSuite(name, now), ExampleSuite(name, before)
 
 
-def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others() -> None:
+def test_the_axis_fits_ordinary_intervals_and_cuts_only_others() -> None:
     def cuts(*sizes: float) -> list[int]:
-        suites = [shaken(f"s{at}", by) for at, by in enumerate(sizes)]
+        suites = [make_noisy_pair(f"s{at}", by) for at, by in enumerate(sizes)]
         view = view_of(make_run(*(now for now, _ in suites)), make_base(*(before for _, before in suites)))
         return sorted(len(line.cut) for line in draw_forest(view.rows).lines)
 
@@ -209,22 +211,22 @@ def test_the_axis_has_room_for_intervals_of_ordinary_size_and_cuts_only_others()
     assert cuts(0.02, 0.02, 0.4) == [0, 0, 2]
 
 
-def test_ticks_below_a_millisecond_have_names_of_their_own() -> None:
-    told = Told("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
-    (drawn,) = draw_latencies(view_of(make_run(told)).paired_suites)
-    assert [words for _, words in drawn.ticks] == ["0.1 ms", "1 ms"]
+def test_ticks_below_a_millisecond_have_unique_labels() -> None:
+    suite = ExampleSuite("quick", [Trial(f"c{at}", [Score("e")], duration_ms=0.02 * (at + 1)) for at in range(100)])
+    (chart,) = draw_latencies(view_of(make_run(suite)).paired_suites)
+    assert [label for _, label in chart.ticks] == ["0.1 ms", "1 ms"]
 
 
-def test_latency_plots_have_a_height_of_their_own() -> None:
+def test_latency_plots_have_their_own_height() -> None:
     assert f'viewBox="0 0 {charts.LATENCY_WIDTH} {charts.LATENCY_HEIGHT}"' in text_of(SCENES["failing"]())
 
 
-def test_a_gate_tells_of_thousands_as_people_write_them() -> None:
-    told = Told("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
-    assert "1,999 of 2,000 cases" in text_of(view_of(make_run(told), limits=Limits(min_pass_rate=1.0)))
+def test_a_gate_formats_thousands() -> None:
+    suite = ExampleSuite("many", [Trial(f"c{at}", [Score("e", float(at > 0), Threshold(gte=1))]) for at in range(2000)])
+    assert "1,999 of 2,000 cases" in text_of(view_of(make_run(suite), limits=Limits(min_pass_rate=1.0)))
 
 
-def test_limits_of_gates_are_drawn_where_they_lie() -> None:
+def test_limits_of_gates_are_drawn() -> None:
     run, base = make_run(bot(range(2, 24), range(9))), make_base(bot(range(3), range(9)))
     page = text_of(view_of(run, base, limits=Limits(min_score={"has-all-substrings": 0.95}, max_drop={"*": 0.05})))
     marks = re.findall(r'class="limit (held|missed)"><title>([^<]*)</title>', page)
@@ -241,11 +243,11 @@ def test_limits_of_gates_are_drawn_where_they_lie() -> None:
         None, "text", {"spans": "no list"}, {"spans": [1, None]}, {"spans": []},
     ],
 )  # fmt: skip
-def test_what_is_no_trace_is_none(trace: Any) -> None:
+def test_invalid_traces_are_none(trace: Any) -> None:
     assert trace_data(trace, TextBudget(1000, str)) is None
 
 
-def test_spans_that_name_each_other_as_parents_are_left_out_not_followed_for_ever() -> None:
+def test_spans_in_a_parent_cycle_are_skipped() -> None:
     spans = [{"span_id": "a", "parent_id": "b", "name": "a"}, {"span_id": "b", "parent_id": "a", "name": "b"}]
     found = trace_data({"spans": [*spans, {"span_id": "c", "parent_id": "c", "name": "c"}]}, TextBudget(1000, str))
     assert found == {
@@ -274,25 +276,25 @@ def test_both_runs_are_read_once() -> None:
     assert passes == ["run", "base"]
 
 
-def test_repeats_stand_in_their_order_however_they_finished() -> None:
+def test_repeats_are_shown_in_order() -> None:
     trials = [Trial("h", [Score("e", at / 4, None)], repeat=at, output=f"try {at}") for at in (2, 0, 1)]
-    page = text_of(view_of(make_run(Told("demo", trials))))
-    ((row,), found) = index(page), blocks(page)
+    page = text_of(view_of(make_run(ExampleSuite("demo", trials))))
+    ((row,), found) = read_index(page), read_blocks(page)
     places = zip(row[PLACES][::2], row[PLACES][1::2], strict=True)
     assert [found[f"page-{number}"][at]["repeat"] for number, at in places] == [0, 1, 2]
 
 
-def test_what_running_a_case_again_has_shown_stands_beside_it() -> None:
+def test_results_of_reruns_are_shown_beside_a_case() -> None:
     run = make_run(
-        Told("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
+        ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
     )
-    page = text_of(view_of(run, make_base(Told("demo", [Trial("h", [Score("e")])]))))
-    assert index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
+    page = text_of(view_of(run, make_base(ExampleSuite("demo", [Trial("h", [Score("e")])]))))
+    assert read_index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
 
 
-def test_a_table_of_very_many_gates_is_bounded_and_says_so() -> None:
-    told = [Told(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
-    page = text_of(view_of(make_run(*told)))
+def test_a_large_table_of_gates_is_cut_and_counted() -> None:
+    specs = [ExampleSuite(f"s{at}", [Trial("h", [Score("e", 0.0)])]) for at in range(600)]
+    page = text_of(view_of(make_run(*specs)))
     head = page.partition('<script type="text/plain"')[0]
     assert head.count('<tr class="failed">') == 500
     assert "100 gates more in result.json" in head

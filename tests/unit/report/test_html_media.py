@@ -1,4 +1,4 @@
-"""The page holds images and audio up to a limit, and says what it leaves out."""
+"""The page has images and audio up to a limit, and names what it omits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_each_file_is_in_the_page_once() -> None:
     assert page.describe() == ""
 
 
-def test_the_worst_cases_come_first_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worst_cases_are_first_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media_module, "MOST_BYTES", len(GREEN) + 10)
     page = PageMedia()
     note(page, RED, rank=2)

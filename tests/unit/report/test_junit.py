@@ -1,4 +1,4 @@
-"""The JUnit report is read back by others, whatever suites and models wrote."""
+"""Other tools can read the JUnit report with any text of suites and models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from lxml import etree
 from tests.unit.report.hostile import HOSTILE, hostile
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot, router
 
 from scoregate.ci.report import junit, junit_xml
@@ -35,12 +35,12 @@ def suites_of(view: ReportView) -> dict[str, TestSuite]:
     return {suite.name: suite for suite in report}
 
 
-def told_of(*trials: Trial, suite: str = "demo") -> ReportView:
-    return view_of(make_run(Told(suite, trials)))
+def make_view(*trials: Trial, suite: str = "demo") -> ReportView:
+    return view_of(make_run(ExampleSuite(suite, trials)))
 
 
 def validate(text: str) -> None:
-    """Hold the report to Jenkins' schema, less what we add: properties, files and lines of cases."""
+    """Check the report with Jenkins' schema, without our properties, files and lines of cases."""
     root = etree.fromstring(text.encode())
     for case in root.iter("testcase"):
         for properties in case.findall("properties"):
@@ -51,7 +51,7 @@ def validate(text: str) -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
+def test_every_scene_matches_the_schema_and_counts(scene: str) -> None:
     view = SCENES[scene]()
     text = text_of(view)
     validate(text)
@@ -68,9 +68,9 @@ def test_every_scene_keeps_to_the_schema_and_counts_right(scene: str) -> None:
     assert 'disabled="' not in text
 
 
-def test_a_failed_case_says_which_threshold_it_missed_and_why() -> None:
+def test_a_failed_case_names_the_missed_threshold_and_reason() -> None:
     score = Score("has-all-substrings", 0.71, metadata={"missing_substrings": ["store credit"]})
-    [case] = suites_of(told_of(Trial("h1", [score, Score("tone")], name="refund", output="You can.")))["demo"]
+    [case] = suites_of(make_view(Trial("h1", [score, Score("tone")], name="refund", output="You can.")))["demo"]
     [failure] = case.result
     assert isinstance(failure, Failure)
     assert failure.type == "ThresholdNotMet"
@@ -85,14 +85,14 @@ def test_a_failed_case_says_which_threshold_it_missed_and_why() -> None:
     assert (case._elem.get("file"), case._elem.get("line")) == ("evals/support_bot.py", "41")
 
 
-def test_a_score_is_written_in_as_many_digits_as_it_takes_to_see_that_it_misses() -> None:
-    [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.899999)])))["demo"]
+def test_a_score_has_enough_digits_to_show_that_it_misses() -> None:
+    [case] = suites_of(make_view(Trial("h1", [Score("tone", 0.899999)])))["demo"]
     assert case.result[0].message == "tone 0.899999, not ≥ 0.9"
 
 
-def test_an_errored_case_carries_its_traceback() -> None:
+def test_an_errored_case_has_its_traceback() -> None:
     error = ErrorInfo("TimeoutError", "", "Traceback (most recent call last):\n  …", "Raise the timeout.")
-    [case] = suites_of(told_of(Trial("h1", error=error)))["demo"]
+    [case] = suites_of(make_view(Trial("h1", error=error)))["demo"]
     [found] = case.result
     assert isinstance(found, Error)
     assert (found.type, found.message) == ("TimeoutError", "TimeoutError")
@@ -100,25 +100,25 @@ def test_an_errored_case_carries_its_traceback() -> None:
     assert "Raise the timeout." in found.text
 
 
-def test_a_case_that_failed_and_erred_counts_once_and_tells_both() -> None:
+def test_a_failed_and_errored_case_counts_once_and_names_both() -> None:
     refused = ErrorInfo("RateLimitError", "429", "Traceback: here")
-    [case] = suites_of(told_of(Trial("h1", [Score("tone", 0.1), Score("judge", error=refused)])))["demo"]
+    [case] = suites_of(make_view(Trial("h1", [Score("tone", 0.1), Score("judge", error=refused)])))["demo"]
     [found] = case.result
     assert isinstance(found, Failure)
     assert "Traceback: here" in found.text
 
 
-def test_a_case_without_scores_passes_and_says_so() -> None:
-    [case] = suites_of(told_of(Trial("h1", unscored=("tone", "judge"))))["demo"]
+def test_a_case_without_scores_passes_with_a_note() -> None:
+    [case] = suites_of(make_view(Trial("h1", unscored=("tone", "judge"))))["demo"]
     assert case.result == []
     assert [(node.get("name"), node.get("value")) for node in case._elem.iter("property")] == [
         ("unscored", "tone, judge")
     ]
 
 
-def test_outputs_stay_out_where_they_may_not_be_shown() -> None:
+def test_hidden_outputs_are_omitted() -> None:
     view = view_of(
-        make_run(Told("demo", [Trial("h1", [Score("tone", 0.1)], output="private words")])),
+        make_run(ExampleSuite("demo", [Trial("h1", [Score("tone", 0.1)], output="private words")])),
         context=replace(CONTEXT, show_outputs=False),
     )
     assert "private words" not in text_of(view)
@@ -146,20 +146,20 @@ def test_a_gate_that_only_warns_is_skipped() -> None:
 
 def test_names_are_unique_within_a_suite() -> None:
     trials = [Trial(f"hash{at}", name="the same", repeat=repeat) for at in range(3) for repeat in range(2)]
-    names = [case.name for case in suites_of(told_of(*trials))["demo"]]
+    names = [case.name for case in suites_of(make_view(*trials))["demo"]]
     assert len(set(names)) == len(names) == 6
     assert names[:3] == ["the same", "the same [repeat 1]", "the same (hash1)"]
 
 
-def test_a_suite_that_broke_says_so() -> None:
+def test_a_broken_suite_is_named() -> None:
     problem = ErrorInfo("InvalidSuite", "two evaluators are called tone", "Traceback: …")
-    suite = suites_of(view_of(make_run(Told("demo", (), errors=(problem,)))))["demo"]
+    suite = suites_of(view_of(make_run(ExampleSuite("demo", (), errors=(problem,)))))["demo"]
     assert suite.tests == 0
     assert suite._elem.findtext("system-err") == "InvalidSuite: two evaluators are called tone\nTraceback: …"
 
 
-def interleaved(*suites: Told) -> ReportView:
-    """A run whose cases finished in turns."""
+def interleave_suites(*suites: ExampleSuite) -> ReportView:
+    """A run with interleaved cases of suites."""
     run = make_run(*suites)
     columns = [[case for case in run.cases if case.suite == at] for at in range(len(suites))]
     turns = [case for case in chain(*zip_longest(*columns)) if case is not None]
@@ -174,10 +174,10 @@ def names_of(view: ReportView) -> dict[str, Sequence[str]]:
     return {label: sorted(case.name for case in suite) for label, suite in suites_of(view).items()}
 
 
-def test_suites_whose_cases_come_in_turns_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_with_interleaved_cases_are_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     suites = (bot(range(3), range(9), count=1300), router(range(4)))
     expected = names_of(view_of(make_run(*suites)))
-    view = interleaved(*reversed(suites))
+    view = interleave_suites(*reversed(suites))
     assert names_of(view) == expected
     monkeypatch.setattr(held.SpillBuffer.__init__, "__defaults__", (10,))
     assert names_of(view) == expected
@@ -192,8 +192,8 @@ def test_cases_are_written_while_they_are_read() -> None:
             yield case
 
     view = replace(view_of(run), cases=read)
-    told = [taken[0] for _ in junit.render(view)]
-    assert told == [0, 0, 500, 1000, 1500, 2000, 2000, 2000, 2000, 2000]
+    counts = [taken[0] for _ in junit.render(view)]
+    assert counts == [0, 0, 500, 1000, 1500, 2000, 2000, 2000, 2000, 2000]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -209,7 +209,7 @@ def test_no_text_breaks_the_report(text: str) -> None:
         ),
         Trial(text or "h2", [Score("e", error=error)], name=text, output={text: [text]}),
     ]
-    view = view_of(make_run(Told(text or "demo", trials, errors=(error,))))
+    view = view_of(make_run(ExampleSuite(text or "demo", trials, errors=(error,))))
     written = text_of(view)
     validate(written)
     assert len(written) < 1_000_000
@@ -218,9 +218,9 @@ def test_no_text_breaks_the_report(text: str) -> None:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(hostile, hostile, hostile)
-def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
+def test_any_text_round_trips(name: str, output: str, reason: str) -> None:
     trial = Trial("h1", [Score(name, 0.1, metadata=reason)], name=name, output=output)
-    text = text_of(told_of(trial, Trial("h2", [Score(name)], name=name), suite=output))
+    text = text_of(make_view(trial, Trial("h2", [Score(name)], name=name), suite=output))
     validate(text)
     assert len(JUnitXml.fromstring(text.encode())) >= 2
 
@@ -228,20 +228,22 @@ def test_any_text_is_read_back(name: str, output: str, reason: str) -> None:
 @pytest.mark.parametrize("classname", ["bot", "blank", 'name="blank"'])
 @pytest.mark.parametrize("properties", [(), [("score.a", "1"), ("score.<b>", 'a "b"\t&\n')]])
 @given(name=st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1))
-def test_a_form_is_filled_in_as_junit_xml_would_write_it(
+def test_a_template_matches_output_of_junit_xml(
     classname: str, properties: Sequence[tuple[str, str]], name: str
 ) -> None:
     place: Location = {"file": 'evals/<"bot".py', "line": 3}
     form = CaseTemplate(junit_xml.TestCase("blank", classname))
-    built = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, properties)
-    assert form.fill(name, 1.25, properties, place=junit_xml.render_place(place)) == junit_xml.render_cases([built])
+    built_case = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, properties)
+    assert form.fill(name, 1.25, properties, place=junit_xml.render_place(place)) == junit_xml.render_cases(
+        [built_case]
+    )
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])
-def test_a_case_that_was_read_from_a_file_stands_at_its_line_there(score: float) -> None:
-    told = told_of(
+def test_a_case_from_a_file_has_its_line(score: float) -> None:
+    view = make_view(
         Trial("a", [Score("e", score)], origin=Origin("evals/refunds.csv", 12)), Trial("b", [Score("e", score)])
     )
-    cases = list(next(iter(JUnitXml.fromstring(text_of(told).encode()))))
+    cases = list(next(iter(JUnitXml.fromstring(text_of(view).encode()))))
     places = [(case._elem.get("file"), case._elem.get("line")) for case in cases]
     assert places == [("evals/refunds.csv", "12"), ("evals/support_bot.py", "41")]

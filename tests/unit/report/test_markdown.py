@@ -1,4 +1,4 @@
-"""The comment tells the verdict first, fits, and lets nothing through that is not text."""
+"""The comment has the verdict first, fits, and escapes everything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown
@@ -29,7 +29,7 @@ def comment(view: ReportView, budget: int = markdown.BUDGET) -> str:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_it_is_the_golden_one(scene: str) -> None:
+def test_it_equals_the_golden(scene: str) -> None:
     golden = GOLDENS / f"comment-{scene}.md"
     text = comment(SCENES[scene]())
     if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
@@ -74,7 +74,7 @@ def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
 
 
 @pytest.mark.parametrize(("pull_request", "name"), [(True, "PR"), (False, "Now")])
-def test_only_a_pull_requests_scores_are_called_so(pull_request: bool, name: str) -> None:
+def test_only_pull_requests_have_a_pr_column(pull_request: bool, name: str) -> None:
     run, base = make_run(bot(range(30), range(0))), make_base(bot(range(2), range(0)))
     text = comment(view_of(run, base, context=replace(CONTEXT, pull_request=pull_request)))
     assert f" | Baseline | {name} | Δ" in text
@@ -82,57 +82,61 @@ def test_only_a_pull_requests_scores_are_called_so(pull_request: bool, name: str
     assert not re.search(r"\bPR\b", text) or pull_request
 
 
-def test_the_first_run_says_what_to_expect() -> None:
+def test_the_first_run_has_an_explanation() -> None:
     text = comment(SCENES["first"]())
     assert "There is no baseline yet (no run of main is stored)" in text
     assert "The next run on main creates one." in text
 
 
 def test_a_message_titles_the_run() -> None:
-    text = comment(view_of(make_run(Told("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt")))
+    text = comment(
+        view_of(make_run(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]), message="nightly, *new* prompt"))
+    )
     assert " scoregate: nightly, &#42;new&#42; prompt · " in text.splitlines()[1]
 
 
-def test_the_drop_of_the_pass_rate_is_that_of_the_cases_of_both_runs() -> None:
-    base = Told("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
-    run = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
+def test_the_pass_rate_drop_is_of_common_cases() -> None:
+    base = ExampleSuite("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
+    run = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
     assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, within noise)" in comment(
         view_of(make_run(run), make_base(base))
     )
 
 
 def test_a_baseline_without_a_commit_is_not_named_by_its_id() -> None:
-    told = Told("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
-    text = comment(view_of(make_run(told), replace(make_base(told), commit=None)))
+    suite = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
+    text = comment(view_of(make_run(suite), replace(make_base(suite), commit=None)))
     assert "**Pass rate 90.0%** (±0 vs the baseline)" in text
 
 
-def test_a_row_without_a_score_gives_the_reason() -> None:
-    told = Told("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
+def test_a_row_without_a_score_has_a_reason() -> None:
+    suite = ExampleSuite("demo", [Trial("h", [Score("e")])], (EvaluatorInfo("e"), EvaluatorInfo("silent")))
     assert "| ⚠️ | <code>demo</code> · <code>silent</code> | – | no case has a score |" in comment(
-        view_of(make_run(told))
+        view_of(make_run(suite))
     )
 
 
-def test_outputs_stay_out_where_they_may_not_be_shown() -> None:
+def test_hidden_outputs_are_omitted() -> None:
     run, base = make_run(bot(range(2, 24), range(0))), make_base(bot(range(3), range(0)))
     assert "store credit within" in comment(view_of(run, base))
     assert "store credit within" not in comment(view_of(run, base, context=replace(CONTEXT, show_outputs=False)))
 
 
-def large() -> ReportView:
+def make_large_view() -> ReportView:
     """A run that does not fit: many suites, long names, long outputs, and everything fails."""
     names = [f"a suite with a long name for the table, number {at}" for at in range(150)]
 
-    def told(name: str, score: float) -> Told:
+    def make_suite(name: str, score: float) -> ExampleSuite:
         trials = [Trial(f"h{at}", [Score(f"e{e}", score) for e in range(8)], output="long " * 900) for at in range(3)]
-        return Told(name, trials)
+        return ExampleSuite(name, trials)
 
-    return view_of(make_run(*(told(name, 0.1) for name in names)), make_base(*(told(name, 1.0) for name in names)))
+    return view_of(
+        make_run(*(make_suite(name, 0.1) for name in names)), make_base(*(make_suite(name, 1.0) for name in names))
+    )
 
 
-def test_less_is_told_where_there_is_less_room_and_never_half_of_something() -> None:
-    view = large()
+def test_less_room_drops_whole_parts() -> None:
+    view = make_large_view()
     seen = []
     for budget in (10**9, 250_000, 60_000, 30_000, 16_000, 1_500):
         text = comment(view, budget)
@@ -147,14 +151,16 @@ def test_less_is_told_where_there_is_less_room_and_never_half_of_something() -> 
     assert "more in the <a" in comment(view)
 
 
-def test_the_last_level_is_small_whatever_the_texts() -> None:
+def test_the_last_level_is_small_for_any_text() -> None:
     error = ErrorInfo(HOSTILE[0], "x" * 10_000, "", "y" * 10_000)
-    told = [Told(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)]
-    assert len(comment(view_of(make_run(*told)), 0).encode()) < 16_000
+    specs = [
+        ExampleSuite(f"{'&' * 500}{at}", [Trial("h", [Score("e" * 500, 0.1)])], errors=(error,)) for at in range(80)
+    ]
+    assert len(comment(view_of(make_run(*specs)), 0).encode()) < 16_000
     assert DETAIL_LEVELS[-1].cases == DETAIL_LEVELS[-1].rows == DETAIL_LEVELS[-1].suites == 0
 
 
-def test_the_template_has_no_way_around_the_escaping() -> None:
+def test_the_template_escapes_everything() -> None:
     environment: Environment = markdown.load_environment()
     own = {"code", "fence", "first_lines", "icon", "link"}
     assert set(environment.filters) == {*own, "commas", "count", "length", "short"}
@@ -166,18 +172,18 @@ def test_the_template_has_no_way_around_the_escaping() -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
-def test_no_text_changes_the_shape_of_the_comment(text: str) -> None:
+def test_no_text_changes_the_structure_of_the_comment(text: str) -> None:
     cmarkgfm = pytest.importorskip("cmarkgfm")
 
-    def told(word: str, score: float) -> Told:
+    def make_suite(word: str, score: float) -> ExampleSuite:
         error = ErrorInfo(word, word, word, word)
         scores = [Score(word or "e", score, metadata={word: word}), Score("judge", error=error)]
         output, labels = word if score else f"before {word}", {"tone": word}
         trials = [Trial("h", scores, name=word, output=output, labels=labels)]
-        return Told("demo", trials, errors=(error,))
+        return ExampleSuite("demo", trials, errors=(error,))
 
     def tags(word: str) -> list[str]:
-        run, base = make_run(told(word, 0.0), notices=(word,), message=word), make_base(told(word, 1.0))
+        run, base = make_run(make_suite(word, 0.0), notices=(word,), message=word), make_base(make_suite(word, 1.0))
         text = comment(view_of(run, base, note=word))
         assert text.count("<!--") == 1
         text = text.replace("<span>$</span>", "$")

@@ -11,7 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
 from scoregate.ci.report import console, html, markdown
@@ -19,7 +19,7 @@ from scoregate.ci.report.model_calls import describe_totals
 from scoregate.ci.report.view import ReportView
 from scoregate.core.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
 
-BOT = Told("bot", [Trial("h", [Score("e")])])
+BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(
     "evals/bot.py", "", "openai", "gpt-4o", calls=1_204, input_tokens=150_000, output_tokens=31_000, cost=0.42
 )
@@ -37,10 +37,10 @@ def comment(view: ReportView, **options: Any) -> str:
 
 
 def terminal(view: ReportView, *, full: bool = True, width: int = 160) -> str:
-    made = Console(file=StringIO(), width=width, force_terminal=False)
-    with made.capture() as captured:
+    output = Console(file=StringIO(), width=width, force_terminal=False)
+    with output.capture() as captured:
         for part in console.render(view, full=full):
-            made.print(part)
+            output.print(part)
     return captured.get()
 
 
@@ -63,7 +63,7 @@ def test_the_comment_has_a_table_with_notes_about_counts_that_are_not_zero() -> 
     assert "Notes" not in comment(view(TIMED)).partition("Calls of models")[2]
 
 
-def test_calls_and_cost_are_compared_where_both_runs_asked_the_provider() -> None:
+def test_calls_and_cost_are_compared_if_both_runs_called_the_provider() -> None:
     less = replace(ASKED, calls=1_200, cost=0.39)
     compared = view(ASKED, JUDGED, base=(less, JUDGED))
     for text in (terminal(compared), "".join(html.render(compared)), comment(compared).replace("<span>$</span>", "$")):
@@ -101,7 +101,7 @@ def test_the_result_has_all_counts() -> None:
     assert (second["evaluator"], second["refused"], second["base"]) == ("polite", 3, None)
 
 
-def test_a_script_of_several_suites_is_named_itself() -> None:
+def test_a_script_of_several_suites_is_named() -> None:
     other = replace(ASKED, suite="evals/others.py")
     assert [row.suite for row in view(other, ASKED).model_calls.rows] == ["bot", "evals/others.py"]
 

@@ -1,4 +1,4 @@
-"""Numbers read as people write them."""
+"""Numbers are formatted for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scoregate.ci.report import number_format
 
 
-def test_scores_and_differences_have_fixed_decimals_and_a_real_minus() -> None:
+def test_scores_and_differences_have_fixed_decimals_and_a_minus_sign() -> None:
     assert number_format.score(0.92) == "0.920"
     assert number_format.score(None) == "–"
     assert number_format.short(1 / 3) == "0.333"
@@ -76,7 +76,7 @@ def test_p_values(p: float, expected: str) -> None:
 
 
 @given(st.floats(min_value=0, max_value=1e7))
-def test_no_unit_is_ever_full(number: float) -> None:
+def test_no_unit_overflows(number: float) -> None:
     assert "1000" not in number_format.duration(number % 1e5)
     assert "60 s" not in number_format.duration(number % 1e5)
     assert "1000 k" not in number_format.tokens(number)

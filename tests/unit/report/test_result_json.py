@@ -1,4 +1,4 @@
-"""result.json keeps to its schema, and the schema to result.json."""
+"""result.json matches its schema, and the schema has all of its fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.result_json import render
@@ -37,12 +37,12 @@ def result_of(view: ReportView) -> Any:
     return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the result"))
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_valid() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_keeps_to_the_schema_and_holds_nothing_undescribed(scene: str) -> None:
+def test_every_scene_matches_the_schema_without_other_fields(scene: str) -> None:
     Draft202012Validator(closed(SCHEMA)).validate(result_of(SCENES[scene]()))
 
 
@@ -53,7 +53,7 @@ def test_an_empty_run_has_a_result() -> None:
     assert result["confirmations"][0]["outcome"] == "open"
 
 
-def test_it_tells_what_flipped_what_failed_and_the_numbers_behind() -> None:
+def test_it_lists_flips_failures_and_numbers() -> None:
     result = result_of(view_of(make_run(bot(range(2, 24), range(0))), make_base(bot(range(3), range(0)))))
     assert len(result["newly_failing"]) == result["totals"]["newly_failing"] == 21
     assert result["newly_failing"][0] == {"suite": "support-bot", "case": "00000003", "repeat": 0}
@@ -66,14 +66,14 @@ def test_it_tells_what_flipped_what_failed_and_the_numbers_behind() -> None:
     assert result["totals"]["pass_rate_change"] == pytest.approx(-0.095)
 
 
-def test_numbers_that_json_cannot_say_become_null() -> None:
+def test_numbers_outside_json_become_null() -> None:
     run: Run = make_run(bot(range(1), range(0)), started=0.0, finished=float("inf"))
     result = result_of(view_of(run))
     assert result["run"]["finished"] is None
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_can_be_said(text: str) -> None:
+def test_any_text_is_valid(text: str) -> None:
     trial = Trial(
         "h1",
         [Score(text or "e", 0.1, metadata={text: text})],
@@ -81,12 +81,14 @@ def test_any_text_can_be_said(text: str) -> None:
         output=text,
         labels={"tone": text, f"is {text}": "odd"},
     )
-    result = result_of(view_of(make_run(Told(text or "demo", [trial]))))
+    result = result_of(view_of(make_run(ExampleSuite(text or "demo", [trial]))))
     Draft202012Validator(closed(SCHEMA)).validate(result)
 
 
-def test_every_failed_gate_names_the_command_that_measures_it_again() -> None:
-    new, old = (Told("bot [de]", [Trial(f"c{at}", (Score("right", score),)) for at in range(30)]) for score in (0.2, 1))
+def test_every_failed_gate_has_the_command_that_repeats_it() -> None:
+    new, old = (
+        ExampleSuite("bot [de]", [Trial(f"c{at}", (Score("right", score),)) for at in range(30)]) for score in (0.2, 1)
+    )
     limits = Limits(min_score={"*": 0.5}, max_drop={"*": 0.1})
     findings = result_of(view_of(make_run(new), make_base(old), limits=limits))["findings"]
     commands = {each["rule"]: each["next"] for each in findings if each["conclusion"] != "passed"}

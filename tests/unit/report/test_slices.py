@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
 from scoregate.ci.report import console, html, markdown
@@ -18,12 +18,14 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.policy import Limits
 
 
-def bot(wrong: range, languages: Sequence[str] = ("fr", "de"), *, count: int = 80, say: str = "At nine.") -> Told:
+def bot(
+    wrong: range, languages: Sequence[str] = ("fr", "de"), *, count: int = 80, say: str = "At nine."
+) -> ExampleSuite:
     """A suite whose cases in `wrong` fail if they are of the first language."""
     trials = [
         _trial(at, languages[at % len(languages)], at in wrong and at % len(languages) == 0, say) for at in range(count)
     ]
-    return Told("bot", trials)
+    return ExampleSuite("bot", trials)
 
 
 def _trial(at: int, language: str, is_wrong: bool, say: str) -> Trial:
@@ -37,17 +39,17 @@ def comment(view: ReportView, budget: int = markdown.BUDGET) -> str:
 
 
 def terminal(view: ReportView, *, full: bool = False) -> str:
-    made = Console(width=120, record=True, force_terminal=False)
-    with made.capture() as captured:
+    output = Console(width=120, record=True, force_terminal=False)
+    with output.capture() as captured:
         for part in console.render(view, full=full):
-            made.print(part)
+            output.print(part)
     return captured.get()
 
 
 LIMITS = Limits(min_pass_rate=0.1, max_slice_drop={"language=fr": 0.05})
 
 
-def test_every_report_has_the_slices_the_worst_first() -> None:
+def test_every_report_lists_slices_worst_first() -> None:
     view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), limits=LIMITS, slices=["language"])
     assert [(each.name, each.is_bad, each.compared) for each in view.slices] == [
         ("language=fr", True, True),
@@ -133,7 +135,7 @@ def test_a_difference_late_in_a_long_output_is_shown() -> None:
         Trial("h", [Score("e", 0.0)], output=f"{long}The end is new.", input={"input": "q", "expected": "x" * 5_000})
     ]
     before = [Trial("h", [Score("e", 1.0)], output=f"{long}The end is old.")]
-    view = view_of(make_run(Told("bot", now)), make_base(Told("bot", before)))
+    view = view_of(make_run(ExampleSuite("bot", now)), make_base(ExampleSuite("bot", before)))
     [case] = view.failing
     assert case.shown.diff[-2:] == ("- The end is old.", "+ The end is new.")
     assert (len(case.shown.diff) <= 5, len(case.shown.expected)) == (True, 600)
@@ -146,7 +148,9 @@ def test_the_comment_drops_detail_step_by_step() -> None:
         text = wide.replace("long", end)
         return [Trial(f"h{at}", [Score("e", score)], output=text, input={"input": wide}) for at in range(30)]
 
-    view = view_of(make_run(Told("bot", trials("new", 0.0))), make_base(Told("bot", trials("old", 1.0))))
+    view = view_of(
+        make_run(ExampleSuite("bot", trials("new", 0.0))), make_base(ExampleSuite("bot", trials("old", 1.0)))
+    )
     sizes = [len(comment(view, budget).encode()) for budget in (1_000_000, 60_000, 30_000, 10_000, 3_000)]
     assert sizes == sorted(sizes, reverse=True)
     assert all(size <= budget for size, budget in zip(sizes[1:4], (60_000, 30_000, 10_000), strict=True))
@@ -156,7 +160,7 @@ def test_the_comment_drops_detail_step_by_step() -> None:
     ]
 
 
-def test_a_field_that_no_case_has_is_a_notice() -> None:
+def test_a_field_without_cases_is_a_notice() -> None:
     view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), slices=["language", "langage"])
     assert [notice for notice in view.notices if "slices:" in notice] == [
         "slices: no case has a value in langage, neither as a field nor in its metadata."

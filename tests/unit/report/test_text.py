@@ -1,4 +1,4 @@
-"""Text is made harmless without becoming something else."""
+"""Text is made harmless without changing its meaning."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from scoregate.ci.report.text import display_name, excerpt, make_visible, one_li
         ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )
-def test_what_cannot_be_seen_is_shown(text: str, expected: str) -> None:
+def test_invisible_text_is_shown(text: str, expected: str) -> None:
     assert make_visible(text) == expected
 
 
@@ -46,7 +46,7 @@ def test_a_name_is_one_short_line_and_never_empty(text: str) -> None:
     assert shown == shown.strip()
 
 
-def test_an_excerpt_says_that_it_is_one() -> None:
+def test_an_excerpt_is_marked() -> None:
     assert excerpt("abcdef", 6) == "abcdef"
     assert excerpt("abcdefg", 6) == "abcde…"
     assert excerpt("\x1b[0m" * 100 + "a", 6).endswith("…")

@@ -7,7 +7,7 @@ import io
 import pytest
 from lxml import etree
 from rich.console import Console
-from tests.unit.core.builders import ERROR, Told, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT
 
@@ -27,8 +27,8 @@ TOLD = {
 
 
 def view_of(variants: dict[str, list[float]], suite: str = "hours") -> ReportView:
-    told = (Told(scored(*scores), id=suite, params={"task": name}) for name, scores in variants.items())
-    comparison = compare(run_of(*told), None)
+    specs = (ExampleSuite(scored(*scores), id=suite, params={"task": name}) for name, scores in variants.items())
+    comparison = compare(run_of(*specs), None)
     return build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
 
 
@@ -79,8 +79,8 @@ def test_every_report_has_the_ranking() -> None:
     ]
 
 
-def test_a_run_without_variants_has_no_word_about_them() -> None:
-    comparison = compare(run_of(Told(scored(*[1.0] * 20), params={"k": 1})), None)
+def test_a_run_without_variants_does_not_name_them() -> None:
+    comparison = compare(run_of(ExampleSuite(scored(*[1.0] * 20), params={"k": 1})), None)
     view = build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
     assert view.variants == ()
     assert result_json.to_data(view)["variants"] == []
@@ -90,12 +90,12 @@ def test_a_run_without_variants_has_no_word_about_them() -> None:
 
 def test_few_cases_have_a_table_without_ranks() -> None:
     view = view_of({"a": [0.0] * 9, "b": [1.0] * 9})
-    why = "Not ranked: only 9 cases have a score in each variant, and ranks need 10."
-    assert why in comment(view)
+    reason = "Not ranked: only 9 cases have a score in each variant, and ranks need 10."
+    assert reason in comment(view)
     assert "| | Variant | Score | Verdict |" in comment(view)
     assert "rank" not in terminal(view).split("variants of")[1].split("Not ranked")[0].replace("not ranked", "")
-    assert why in terminal(view)
-    assert why in "".join(page(view).itertext())
+    assert reason in terminal(view)
+    assert reason in "".join(page(view).itertext())
 
 
 def test_forty_variants_are_bounded() -> None:
@@ -113,7 +113,7 @@ def test_forty_variants_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_can_be_the_name_of_a_variant(text: str) -> None:
+def test_a_variant_can_have_any_name(text: str) -> None:
     names = {text: [1.0] * 20, f"{text}2"[:100] * 5: [0.0] * 20}
     view = view_of(names, suite=f"s{text}")
     root = page(view)

@@ -1,4 +1,4 @@
-"""The view orders, counts and chooses what reports print, and reads the cases as seldom as it can."""
+"""The view orders, counts and selects what reports print, and reads cases as seldom as possible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.unit.report.runs import CONTEXT, NOW, Score, Told, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown, number_format, result_json
@@ -25,9 +25,9 @@ from scoregate.core.policy import Limits, Policy
 from scoregate.core.run import Confirmation, Run, Script
 
 
-def told(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> Told:
+def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:
     trials = [Trial(f"h{at}", [Score(evaluator, score, None)]) for at, score in enumerate(scores)]
-    return Told(suite, trials, (EvaluatorInfo(evaluator, higher_is_better=higher),))
+    return ExampleSuite(suite, trials, (EvaluatorInfo(evaluator, higher_is_better=higher),))
 
 
 def test_rows_are_ordered_worst_first() -> None:
@@ -43,9 +43,9 @@ def test_rows_are_ordered_worst_first() -> None:
     assert [finding.conclusion for finding in view.findings][2:4] == [Conclusion.FAILED, Conclusion.PASSED]
 
 
-def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
-    base = make_base(told([0.2] * 20, "toxicity", "a", higher=False), told([0.5] * 20, suite="b"))
-    run = make_run(told([0.6] * 20, "toxicity", "a", higher=False), told([0.5] * 19 + [0.4], suite="b"))
+def test_a_significant_drop_is_before_noise_in_any_direction() -> None:
+    base = make_base(make_suite([0.2] * 20, "toxicity", "a", higher=False), make_suite([0.5] * 20, suite="b"))
+    run = make_run(make_suite([0.6] * 20, "toxicity", "a", higher=False), make_suite([0.5] * 19 + [0.4], suite="b"))
     first, second = view_of(run, base).rows
     assert (first.state, first.note, first.delta) == (
         ReportState.WORSE,
@@ -55,30 +55,30 @@ def test_a_significant_drop_comes_before_noise_whatever_is_better() -> None:
     assert (second.state, second.counts) == (ReportState.HELD, "0 / 1 of 20")
 
 
-def test_an_interval_without_zero_that_is_yet_noise_says_why() -> None:
-    base = make_base(told([1.0] * 20, suite="a"), told([0.0, 1.0] * 10, suite="b"))
-    run = make_run(told([0.0] * 5 + [1.0] * 15, suite="a"), told([1.0, 0.0] * 10, suite="b"))
+def test_an_interval_of_noise_without_zero_has_a_reason() -> None:
+    base = make_base(make_suite([1.0] * 20, suite="a"), make_suite([0.0, 1.0] * 10, suite="b"))
+    run = make_run(make_suite([0.0] * 5 + [1.0] * 15, suite="a"), make_suite([1.0, 0.0] * 10, suite="b"))
     one, other = view_of(run, base).rows
     assert one.note.startswith("corrected p = 0.06, could detect ±")
     assert other.note.startswith("could detect ±")
 
 
-def test_what_could_not_be_measured_shows_no_difference() -> None:
-    broken = told([1.0] * 20)
+def test_unmeasurable_rows_show_no_difference() -> None:
+    broken = make_suite([1.0] * 20)
     for trial in broken.trials[:9]:
         trial.scores[0] = Score("e", error=ErrorInfo("E", "no"))
-    [row] = view_of(make_run(broken), make_base(told([0.5] * 20))).rows
+    [row] = view_of(make_run(broken), make_base(make_suite([0.5] * 20))).rows
     assert (row.delta, row.low, row.high, row.counts) == ("–", "", "", "–")
     assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error")
 
 
-def test_equal_drops_have_one_order_in_whatever_order_cases_finish() -> None:
+def test_equal_drops_have_a_fixed_order() -> None:
     names = [f"case {at}" for at in range(30)]
     for threshold in (None, Threshold(gte=0.9)):
         shown = []
         for order in (names, names[::-1], names[7:] + names[:7]):
-            run = make_run(Told("demo", [Trial(name, [Score("e", 0.2, threshold)], name) for name in order]))
-            base = make_base(Told("demo", [Trial(name, [Score("e", 1.0, threshold)], name) for name in names]))
+            run = make_run(ExampleSuite("demo", [Trial(name, [Score("e", 0.2, threshold)], name) for name in order]))
+            base = make_base(ExampleSuite("demo", [Trial(name, [Score("e", 1.0, threshold)], name) for name in names]))
             view = view_of(run, base)
             shown.append([each.name for each in (view.failing if threshold else view.drops)])
         assert len(shown[0]) == (30 if threshold else 10)
@@ -88,14 +88,14 @@ def test_equal_drops_have_one_order_in_whatever_order_cases_finish() -> None:
 
 def test_imported_results_cause_no_notice_about_unchecked_evaluators() -> None:
     for setup, is_noted in ((None, True), (Setup("demo", "scores.csv"), False)):
-        told_of = [replace(told([0.5] * 20), setup=setup) for _ in range(2)]
+        told_of = [replace(make_suite([0.5] * 20), setup=setup) for _ in range(2)]
         view = view_of(make_run(told_of[0]), make_base(told_of[1]))
         assert any("Could not check whether" in each for each in view.notices) is is_noted, setup
 
 
-def test_answers_for_agents_have_reasons_without_their_field() -> None:
+def test_agent_answers_have_reasons_without_their_field() -> None:
     trial = Trial("a", [Score("polite", 0.0, metadata={"reason": "it is rude", "words": 3})])
-    view = view_of(make_run(Told("demo", [trial])))
+    view = view_of(make_run(ExampleSuite("demo", [trial])))
     (missed,) = list_regressions(view)["failing"][0]["missed"]
     assert missed["why"] == "it is rude; words: 3"
     assert describe_case(view, "demo", "a")["now"]["scores"]["polite"]["reasons"] == ["it is rude", "words: 3"]
@@ -109,34 +109,34 @@ def test_a_repeated_case_is_one_failing_case_with_its_worst_trial() -> None:
         for repeat, score in enumerate(of_case)
     ]
     for ordered in (trials, trials[::-1]):
-        view = view_of(make_run(Told("demo", ordered)))
+        view = view_of(make_run(ExampleSuite("demo", ordered)))
         assert view.failing_total == 2
         assert [(each.name, each.key.repeat) for each in view.failing] == [("a", 1), ("b", 1)]
 
 
 def test_a_gate_marks_the_row_that_it_names() -> None:
     limits = Limits(min_pass_rate=0, min_score={"e": 0.9})
-    [row] = view_of(make_run(told([0.5] * 20)), limits=limits).rows
+    [row] = view_of(make_run(make_suite([0.5] * 20)), limits=limits).rows
     assert row.state is ReportState.FAILED
     assert [gate.rule for gate in row.gates] == ["mean score"]
 
 
-def test_rows_of_suites_that_a_filter_left_out_are_not_called_removed() -> None:
-    run, base = make_run(told([1.0])), make_base(told([1.0]), told([1.0], suite="other"))
+def test_rows_of_filtered_suites_are_not_removed() -> None:
+    run, base = make_run(make_suite([1.0])), make_base(make_suite([1.0]), make_suite([1.0], suite="other"))
     assert {row.state for row in view_of(run, base).rows} >= {ReportState.REMOVED}
     filtered = view_of(replace(run, filters=("demo",)), base)
     assert [row.row.suite for row in filtered.rows] == ["demo"]
     assert "1 suite of the baseline skipped by a filter." in filtered.notices
 
 
-def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_outputs() -> None:
+def test_the_largest_new_failures_have_reasons_and_outputs() -> None:
     rubric = (Assertion("is polite", False, True), Assertion("is short", True, False))
     now = [
         Trial("h0", [Score("e", 0.8)], name="small", output="same"),
         Trial("h1", [Score("e", 0.2, assertions=rubric)], name="large", output="New words.\nEnd"),
     ]
     before = [Trial(f"h{at}", [Score("e", 1.0)], output=out) for at, out in enumerate(["same", "Old words.\nEnd"])]
-    view = view_of(make_run(Told("demo", now)), make_base(Told("demo", before)))
+    view = view_of(make_run(ExampleSuite("demo", now)), make_base(ExampleSuite("demo", before)))
     large, small = view.failing
     assert (large.name, large.is_newly_failing, large.drop) == ("large", True, pytest.approx(0.8))
     assert large.shown.diff == ("- Old words.", "+ New words.", "  End")
@@ -148,7 +148,7 @@ def test_the_newly_failing_cases_with_the_largest_drops_come_with_reasons_and_ou
 
 def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
     trials = [Trial(f"h{at}", [Score("e", score)], output="words") for at, score in enumerate([0.5, 1.0, 0.1])]
-    view = view_of(make_run(Told("demo", trials)))
+    view = view_of(make_run(ExampleSuite("demo", trials)))
     assert [(case.key.hash, case.is_newly_failing, case.shown.output) for case in view.failing] == [
         ("h2", False, "words"),
         ("h0", False, "words"),
@@ -157,10 +157,13 @@ def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
 
 
 @pytest.mark.parametrize("based", [True, False])
-def test_no_suite_takes_all_the_places_of_failing_cases(based: bool) -> None:
-    def suites(low: float, mild: float) -> list[Told]:
+def test_failing_cases_are_shared_among_suites(based: bool) -> None:
+    def suites(low: float, mild: float) -> list[ExampleSuite]:
         many = [Trial(f"h{at}", [Score("e", low + at / 1000 if low < 1 else 1.0)]) for at in range(MAX_FAILING + 10)]
-        return [Told("many", many), *(Told(name, [Trial("h", [Score("e", mild)])]) for name in ("one", "two"))]
+        return [
+            ExampleSuite("many", many),
+            *(ExampleSuite(name, [Trial("h", [Score("e", mild)])]) for name in ("one", "two")),
+        ]
 
     view = view_of(make_run(*suites(0.0, 0.8)), make_base(*suites(1.0, 1.0)) if based else None)
     shown = [(case.suite, case.key.hash) for case in view.failing]
@@ -170,8 +173,8 @@ def test_no_suite_takes_all_the_places_of_failing_cases(based: bool) -> None:
     assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn; all" in text
 
 
-def counted(run: Run, passes: list[str], name: str) -> Run:
-    """The run, which notes every pass over its cases."""
+def count_passes(run: Run, passes: list[str], name: str) -> Run:
+    """The run with a record of every pass over its cases."""
 
     def read() -> Iterator[CaseResult]:
         passes.append(name)
@@ -180,10 +183,10 @@ def counted(run: Run, passes: list[str], name: str) -> Run:
     return replace(run, read=read)
 
 
-def test_the_cases_of_each_run_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
+def test_cases_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
     passes: list[str] = []
-    run = counted(make_run(bot(range(100), range(0))), passes, "run")
-    base = counted(make_base(bot(range(0), range(0))), passes, "base")
+    run = count_passes(make_run(bot(range(100), range(0))), passes, "run")
+    base = count_passes(make_base(bot(range(0), range(0))), passes, "base")
     view = view_of(run, base)
     assert (len(view.failing), view.failing_total) == (MAX_FAILING, 100)
     assert passes == ["run", "base"]
@@ -195,15 +198,15 @@ def test_the_cases_of_each_run_are_read_once_and_those_of_the_base_only_for_outp
 def test_outputs_are_bounded_and_differences_found_in_them() -> None:
     words = "word " * 400_000
     view = view_of(
-        make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output=f"One. {words}")])),
-        make_base(Told("demo", [Trial("h", [Score("e", 1.0)], output=f"Two. {words}")])),
+        make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)], output=f"One. {words}")])),
+        make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)], output=f"Two. {words}")])),
     )
     [case] = view.failing
     assert case.shown.diff[:2] == ("- Two.", "+ One.")
     assert sum(map(len, case.shown.diff)) < 10_000
 
 
-def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
+def test_errors_are_counted_by_kind_most_frequent_first() -> None:
     view = SCENES["unmeasurable"]()
     assert [(error.type, error.evaluator, error.trials, error.case) for error in view.errors] == [
         ("RateLimitError", "accuracy", 40, "case 1"),
@@ -212,29 +215,29 @@ def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
     assert view.totals.with_errors == 41
 
 
-def test_kinds_of_errors_without_end_are_counted_together() -> None:
+def test_too_many_kinds_of_errors_are_counted_together() -> None:
     trials = [Trial(f"h{at}", error=ErrorInfo("E", f"request {at}")) for at in range(500)]
-    view = view_of(make_run(Told("demo", trials)))
+    view = view_of(make_run(ExampleSuite("demo", trials)))
     assert len(view.errors) == 201
     assert sum(error.trials for error in view.errors) == 500
 
 
-def test_a_case_that_was_run_again_says_what_came_of_it() -> None:
-    run = make_run(Told("demo", [Trial("h", [Score("e", 0.0)])]))
+def test_a_rerun_case_shows_the_result() -> None:
+    run = make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]))
     tried = replace(run, confirmations=(Confirmation("demo", "h", (False, True, False, False)),))
-    [case] = view_of(tried, make_base(Told("demo", [Trial("h", [Score("e", 1.0)])]))).failing
+    [case] = view_of(tried, make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]))).failing
     assert case.tries == "confirmed: 1 of 4 further tries passed"
 
 
 def test_repeats_are_trials_of_one_case() -> None:
     trials = [Trial("h", [Score("e", 1.0)], repeat=repeat) for repeat in range(3)]
-    totals = view_of(make_run(Told("demo", trials))).totals
+    totals = view_of(make_run(ExampleSuite("demo", trials))).totals
     assert (totals.cases, totals.trials, totals.passed) == (1, 3, 3)
 
 
-def test_what_changed_among_the_cases_is_said() -> None:
-    run = Told("demo", [Trial("h0", [Score("e")], digest="b"), Trial("h1", [Score("e")])])
-    base = Told("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
+def test_changes_of_cases_are_named() -> None:
+    run = ExampleSuite("demo", [Trial("h0", [Score("e")], digest="b"), Trial("h1", [Score("e")])])
+    base = ExampleSuite("demo", [Trial("h0", [Score("e")], digest="a"), Trial("h2", [Score("e")])])
     notice, *_ = view_of(make_run(run), make_base(base)).notices
     assert notice == (
         "demo: 1 case added, 1 case removed, 1 case changed in definition since the baseline. "
@@ -242,51 +245,51 @@ def test_what_changed_among_the_cases_is_said() -> None:
     )
 
 
-def test_a_run_outside_git_and_ci_has_a_view() -> None:
-    run = replace(make_run(told([1.0])), commit=None, branch=None)
+def test_runs_outside_git_and_ci_have_a_view() -> None:
+    run = replace(make_run(make_suite([1.0])), commit=None, branch=None)
     view = view_of(run, replace(run, id="the-base"), context=replace(CONTEXT, repository=None, commit=None))
     assert view.base is not None
     assert (view.run.name, view.base.name) == (run.id, "the-base")
     assert view.context.commit is None
 
 
-def test_a_run_whose_cases_are_gone_still_has_its_numbers() -> None:
+def test_a_run_without_case_files_has_its_numbers() -> None:
     run = replace(make_run(bot(range(9), range(0))), read=None)
     view = view_of(run)
     assert view.failing == ()
     assert view.totals.failed == 9
 
 
-def test_the_titles() -> None:
-    def title(*suites: Told, **limits: float) -> str:
+def test_titles_match() -> None:
+    def title(*suites: ExampleSuite, **limits: float) -> str:
         comparison = compare(make_run(*suites, started=NOW), None)
         policy = Policy(default=Limits(**limits))
         view: ReportView = build_view(comparison, evaluate_gates(comparison, policy), CONTEXT)
         return view.title
 
-    good, bad = told([1.0]), Told("bad", [Trial("h", [Score("e", 0.0)])])
+    good, bad = make_suite([1.0]), ExampleSuite("bad", [Trial("h", [Score("e", 0.0)])])
     assert title(good) == "passed, no gate is set"
     assert title(good, max_error_rate=0.1) == "1 gate passed"
     assert title(bad, max_error_rate=0.1, min_pass_rate=0.5) == "1 of 2 gates failed"
-    assert title(bad, Told("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
+    assert title(bad, ExampleSuite("none", ()), min_pass_rate=0.5) == "1 of 2 gates failed, 1 could not be measured"
     assert title() == "could not be measured: no suite ran"
 
 
-def test_errors_in_the_base_do_not_stand_in_the_way_of_its_outputs() -> None:
+def test_errors_in_the_base_do_not_hide_its_outputs() -> None:
     failed = ErrorInfo("TimeoutError", "no answer")
-    base = make_base(Told("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
-    view = view_of(make_run(Told("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
+    base = make_base(ExampleSuite("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
+    view = view_of(make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
     assert view.failing[0].shown.diff == ("- before", "+ after")
     assert [error.trials for error in view.errors] == []
 
 
-def used(number: int, usage: Usage | None, suite: str = "demo") -> Told:
+def make_used_suite(number: int, usage: Usage | None, suite: str = "demo") -> ExampleSuite:
     trials = [Trial(f"h{at}", [Score("e", 1.0, None)], usage=usage, duration_ms=100.0) for at in range(number)]
-    return Told(suite, trials, (EvaluatorInfo("e"),))
+    return ExampleSuite(suite, trials, (EvaluatorInfo("e"),))
 
 
-def test_a_limit_that_cannot_be_applied_is_in_title_notices_and_result() -> None:
-    plain = used(2, None, "a"), used(2, None, "b")
+def test_an_inapplicable_limit_is_in_title_notices_and_result() -> None:
+    plain = make_used_suite(2, None, "a"), make_used_suite(2, None, "b")
     view = view_of(make_run(*plain), make_base(*plain), limits=Limits(max_cost_ratio=1.5))
     assert view.title.endswith("; 2 limits not applied")
     assert "Cost ratio of a, b is not applied: neither run knows its cost." in view.notices
@@ -300,7 +303,7 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
         Script("evals/demo.py", exit_code=0, usage=Usage(40, 2, cost=0.004, calls=3)),
         Script("none.sh", exit_code=0, usage=Usage(1, calls=1)),
     )
-    view = view_of(make_run(used(2, Usage(10, cost=0.5)), scripts=scripts))
+    view = view_of(make_run(make_used_suite(2, Usage(10, cost=0.5)), scripts=scripts))
     assert (view.totals.tokens, view.totals.cost) == (20 + 42 + 1, 1.004)
     assert view.history == ()
     first, second = [notice for notice in view.notices if notice.startswith("Of no suite")]
@@ -311,24 +314,28 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
     assert second == "Of no suite: 1 call of models by none.sh. It ran no suite."
 
 
-def test_stored_answers_show_neither_latency_nor_change() -> None:
+def test_cached_answers_show_neither_latency_nor_change() -> None:
     fresh, stored = Usage(10, cost=0.5), Usage(cost=0.0, cached=True)
-    replayed = view_of(make_run(used(2, stored)), make_base(used(2, fresh))).suites[0].spend_text
+    replayed = view_of(make_run(make_used_suite(2, stored)), make_base(make_used_suite(2, fresh))).suites[0].spend_text
     assert (replayed.p50, replayed.p95, replayed.tokens, replayed.cost) == ("–", "–", "0", "$0.00")
-    asked = view_of(make_run(used(2, fresh)), make_base(used(2, stored))).suites[0].spend_text
+    asked = view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, stored))).suites[0].spend_text
     assert (asked.p50, asked.tokens, asked.cost) == ("100 ms", "20", "$1.00")
-    again = view_of(make_run(used(2, fresh)), make_base(used(2, Usage(5, cost=0.25)))).suites[0].spend_text
+    again = (
+        view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, Usage(5, cost=0.25))))
+        .suites[0]
+        .spend_text
+    )
     assert again.cost.startswith("$1.00 (+$0.50")
 
 
-def test_stored_answers_of_judges_show_no_change_of_cost() -> None:
-    run, base = make_run(used(2, Usage(10, cost=0.5))), make_base(used(2, Usage(5, cost=0.25)))
+def test_cached_answers_of_judges_show_no_change_of_cost() -> None:
+    run, base = make_run(make_used_suite(2, Usage(10, cost=0.5))), make_base(make_used_suite(2, Usage(5, cost=0.25)))
     base.suites[0].columns.partly_paid.add(0)
     shown = view_of(run, base).suites[0].spend_text
     assert (shown.tokens, shown.cost, shown.p50) == ("20", "$1.00", "100 ms (±0%)")
 
 
-def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
+def test_a_sum_does_not_depend_on_order() -> None:
     amounts = [0.00125] * 2 + [0.0000125] * 100
     shown = {number_format.cost(sum(each)) for each in (amounts, amounts[::-1])}
     assert len(shown) == 1
@@ -336,6 +343,6 @@ def test_a_sum_is_shown_the_same_whatever_its_order() -> None:
 
 
 def test_a_suite_that_did_not_finish_has_no_check_mark() -> None:
-    told = Told("bot", [Trial("c", [Score("accuracy")])], (EvaluatorInfo("accuracy"),), finished=False)
-    (suite,) = view_of(make_run(told, scripts=(Script("evals/bot.py", exit_code=-9),), complete=False)).suites
+    unfinished = ExampleSuite("bot", [Trial("c", [Score("accuracy")])], (EvaluatorInfo("accuracy"),), finished=False)
+    (suite,) = view_of(make_run(unfinished, scripts=(Script("evals/bot.py", exit_code=-9),), complete=False)).suites
     assert suite.state is ReportState.UNMEASURABLE

@@ -1,4 +1,4 @@
-"""Which scores are drawn, and what a reviewer knows of them."""
+"""Which scores are drawn, and what a reviewer sees of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHOICES = (Choice(0, "No"), Choice(1, "Yes"))
 
 
 def run_of(cases: int = 40, repeats: int = 1, run: str = "1", choices: tuple[Choice, ...] = CHOICES) -> Run:
-    """Of cases that a judge and a function with a reason score, each case's repeats alike."""
+    """A run of cases with scores of a judge and of a function with a reason; repeats of a case are equal."""
 
     def read() -> Iterator[CaseResult]:
         for at in range(cases):
@@ -52,41 +52,41 @@ def test_a_sample_is_always_the_same_and_grows() -> None:
     assert names(draw_sample(run_of(run="2"), 20)) != samples[1]
 
 
-def test_every_score_is_as_likely_to_be_drawn() -> None:
+def test_every_score_is_equally_likely() -> None:
     drawn = [name for run in range(400) for name in names(draw_sample(run_of(10, run=str(run)), 3))]
     counts = [drawn.count(f"case {at}") for at in range(10)]
     assert sum(counts) == 1200
     assert all(80 < count < 160 for count in counts), counts  # 120 ± 4 standard errors
 
 
-def test_only_scores_of_judges_are_drawn_and_alike_repeats_once() -> None:
+def test_only_scores_of_judges_are_drawn_and_equal_repeats_once() -> None:
     queue = draw_sample(run_of(10, repeats=3))
     assert dict(count_scores(queue)) == {"polite": 10}
     assert set(build_queue(run_of(10)).judged.evaluators) == {"polite", "short"}
 
 
-def state(desk: ReviewSession) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(desk.state() or b"")
-    return told
+def state(session: ReviewSession) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(session.state() or b"")
+    return data
 
 
-def test_what_the_judge_said_is_told_once_the_reviewer_has_judged(tmp_path: Path) -> None:
-    desk = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
-    row, *_ = state(desk)["judges"]
-    shown = desk.score_details(row["key"])
+def test_the_judges_score_is_shown_after_the_review(tmp_path: Path) -> None:
+    session = ReviewSession(draw_sample(run_of(), 5), open_store(tmp_path), "Ann")
+    row, *_ = state(session)["judges"]
+    shown = session.score_details(row["key"])
     assert (row["score"], row["sampled"]) == (None, True)
     assert (shown["score"], shown["reason"], [each["value"] for each in shown["choices"]]) == (None, "", [1, 0])
-    told = desk.correct(row["key"], 1, [])
-    assert (told["said"], told["score"] in (0, 1), told["reason"]) == (1, True, "so")
-    assert desk.remove_correction(row["key"])["score"] is None
+    data = session.correct(row["key"], 1, [])
+    assert (data["said"], data["score"] in (0, 1), data["reason"]) == (1, True, "so")
+    assert session.remove_correction(row["key"])["score"] is None
 
 
-def test_of_a_judge_that_gives_any_number_people_say_whether_it_is_right(tmp_path: Path) -> None:
-    desk = ReviewSession(draw_sample(run_of(choices=()), 40), open_store(tmp_path), "Ann")
-    assert all(row["score"] is not None for row in state(desk)["judges"])
+def test_numeric_scores_are_reviewed_as_right_or_wrong(tmp_path: Path) -> None:
+    session = ReviewSession(draw_sample(run_of(choices=()), 40), open_store(tmp_path), "Ann")
+    assert all(row["score"] is not None for row in state(session)["judges"])
 
 
-def test_a_sampled_word_says_so_and_by_which_judge_and_stands_beside_a_chosen_one(tmp_path: Path) -> None:
+def test_a_sampled_override_names_its_judge_and_keeps_a_chosen_one(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     freely = ReviewSession(build_queue(run_of(2)), store, "Ann")
     sample = ReviewSession(draw_sample(run_of(2)), store, "Ann")
@@ -96,9 +96,9 @@ def test_a_sampled_word_says_so_and_by_which_judge_and_stands_beside_a_chosen_on
     assert [row["said"] for row in state(sample)["judges"]] == [None, None]
     for row in state(sample)["judges"]:
         sample.correct(row["key"], 1, [])
-    said: list[Override] = list(store.read(OVERRIDES, ("polite",)))
-    assert {each.fingerprint for each in said} == {digest_fingerprint(JUDGE)}
-    assert sorted((each.sampled, each.override_score) for each in said) == [
+    overrides: list[Override] = list(store.read(OVERRIDES, ("polite",)))
+    assert {each.fingerprint for each in overrides} == {digest_fingerprint(JUDGE)}
+    assert sorted((each.sampled, each.override_score) for each in overrides) == [
         (False, 0),
         (False, 0),
         (True, 1),
@@ -109,7 +109,7 @@ def test_a_sampled_word_says_so_and_by_which_judge_and_stands_beside_a_chosen_on
     assert figures == [(each["source"], each["n"], each["matching"]) for each in state(freely)["agreement"]]
 
 
-def test_a_file_does_not_tell_what_the_judge_chose_and_comes_back_as_a_sample(tmp_path: Path) -> None:
+def test_a_file_hides_the_judges_choice_and_is_imported_as_a_sample(tmp_path: Path) -> None:
     store, run = open_store(tmp_path), run_of(4)
     queue = draw_sample(run, 2)
     sheets = [json.loads(line) for line in format_lines(queue, *select_for_export(queue, store, ""))]
@@ -125,5 +125,5 @@ def test_a_file_does_not_tell_what_the_judge_chose_and_comes_back_as_a_sample(tm
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_no_judge_no_sample(size: int) -> None:
+def test_judges_are_needed(size: int) -> None:
     assert len(draw_sample(run_of(0), size).judged) == 0

@@ -39,7 +39,7 @@ def holds(trial: Trial, kind: str, **options: Any) -> bool:
     return found
 
 
-def test_checks_hold_or_not(tmp_path: Path) -> None:
+def test_checks_pass_or_fail(tmp_path: Path) -> None:
     trial = make_trial(tmp_path)
     (tmp_path / "same.txt").write_text("x")
     patterns = {"tool": "^BASH$", "command_pattern": r"rm\s+-rf"}
@@ -98,14 +98,14 @@ def test_checks_hold_or_not(tmp_path: Path) -> None:
     assert not holds(make_trial(tmp_path, ""), "not_empty")
 
 
-def test_json_is_checked_by_a_schema(tmp_path: Path) -> None:
+def test_json_is_checked_with_a_schema(tmp_path: Path) -> None:
     schema = {"type": "object", "required": ["status"]}
     assert holds(make_trial(tmp_path, '{"status": 1}'), "json_schema", schema=schema)
     for output in ("{}", "no JSON"):
         assert not holds(make_trial(tmp_path, output), "json_schema", schema=schema)
 
 
-def test_what_is_unknown_never_holds(tmp_path: Path) -> None:
+def test_unknown_checks_never_pass(tmp_path: Path) -> None:
     trial = make_trial(tmp_path, incomplete="the stream ended")
     options: dict[str, dict[str, Any]] = {
         "called": {"tool": "bash"},

@@ -42,7 +42,7 @@ def test_a_skill_is_loaded_by_a_tool_for_skills_or_by_reading_its_file() -> None
             assert found.score == float(loads is wanted), call
 
 
-def test_a_case_that_does_not_say_is_only_compared() -> None:
+def test_an_unmarked_case_is_only_compared() -> None:
     scorer = TriggerScorer("pdf", "pdf", wanted=True)
     results = [scorer(Trajectory(), should) for should in (None, True, False)]
     assert [None if each is None else (each.score, each.threshold is not None) for each in results] == [
@@ -52,13 +52,13 @@ def test_a_case_that_does_not_say_is_only_compared() -> None:
     ]
 
 
-def test_a_load_that_may_be_missing_is_no_score() -> None:
+def test_incomplete_calls_have_no_score() -> None:
     for given in (Trajectory(incomplete="spans are missing"), Trajectory(left_out=3)):
         with pytest.raises(ValueError, match="not_triggered needs all tool calls"):
             TriggerScorer("pdf", "pdf", wanted=False)(given, False)
 
 
-def score(tmp_path: Path, **fields: Any) -> Any:
+def score_trial(tmp_path: Path, **fields: Any) -> Any:
     async def run() -> Any:
         scorer = ExpectationsScorer()
         return await scorer("done", Trajectory(changed_files=[], workspace=str(tmp_path)), **fields)
@@ -68,10 +68,10 @@ def score(tmp_path: Path, **fields: Any) -> Any:
 
 def test_checks_need_no_model(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    found = score(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
+    found = score_trial(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
     assert found.score == 0.5
     assert found.metadata["reason"] == "1 of 2 hold; test -e b.txt: it exited with 1"
-    assert score(tmp_path) is None
+    assert score_trial(tmp_path) is None
 
 
 def test_a_shell_runs_checks(tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ def test_a_shell_runs_checks(tmp_path: Path) -> None:
         ("! grep -q y a.txt", 1.0),
         ("test -e b.txt || grep -q x *.txt", 1.0),
     ):
-        assert score(tmp_path, checks=[check]).score == expected, check
+        assert score_trial(tmp_path, checks=[check]).score == expected, check

@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_a_skill_is_where_agents_look_for_it_without_its_cases(project: Path) -> None:
+def test_a_skill_is_copied_for_agents_without_cases(project: Path) -> None:
     skill, target, left_out = project / "skills/pdf", ".claude/skills/pdf", ("out", "skills/pdf")
     with_it = ArmWorkspaces(project, project, left_out, skill, target, inputs=skill)
     without = ArmWorkspaces(project, project, left_out, None, target, inputs=skill)
@@ -36,7 +36,7 @@ def test_a_skill_is_where_agents_look_for_it_without_its_cases(project: Path) ->
     assert list_files(ArmWorkspaces(project, None, left_out, skill, target).make([])) == sorted(own[:2])
 
 
-def test_other_files_are_only_in_the_arm_with_them(project: Path) -> None:
+def test_other_files_are_only_in_their_arm(project: Path) -> None:
     files = ("AGENTS.md", ".cursor/rules")
     for source in (project, None):
         rest = list_files(ArmWorkspaces(project, source, files).make([]))
@@ -45,7 +45,7 @@ def test_other_files_are_only_in_the_arm_with_them(project: Path) -> None:
         assert not {*rest} & {".cursor/rules/x.md", "AGENTS.md"}
 
 
-def test_what_a_suite_measures_must_stay_as_it_is(project: Path) -> None:
+def test_measured_files_must_not_change(project: Path) -> None:
     measured = MeasuredFiles(project, ["skills/pdf", "AGENTS.md", "no-file"], ["out"])
     (project / "skills/pdf/new.txt").write_text("")
     (project / "src/a.py").write_text("another")
@@ -56,7 +56,7 @@ def test_what_a_suite_measures_must_stay_as_it_is(project: Path) -> None:
         measured.check()
 
 
-def test_no_link_leads_out_of_the_skill_or_of_the_workspace(project: Path) -> None:
+def test_no_link_leaves_the_skill_or_the_workspace(project: Path) -> None:
     (project.parent / "secret").write_text("secret")
     (project / "skills/pdf/link").symlink_to(project.parent / "secret")
     skill = project / "skills/pdf"

@@ -22,31 +22,31 @@ Scores = Mapping[str, Sequence[float | None]]
 
 
 def cases(scores: Sequence[float | None]) -> dict[str, list[float | None]]:
-    """One repeat of as many cases."""
+    """Cases with one repeat each."""
     return {f"case-{at}": [score] for at, score in enumerate(scores)}
 
 
 def columns_of(evaluators: Mapping[str, Scores], clusters: Mapping[str, str] | None = None) -> Columns:
-    """Every repeat of every case as it would have finished, case by case."""
+    """Every repeat of every case, in the order of cases."""
     found = Columns()
     names = dict.fromkeys(case for scores in evaluators.values() for case in scores)
     for case in names:
         repeats = max(len(scores.get(case, ())) for scores in evaluators.values())
         for repeat in range(repeats):
-            given = {name: scores[case][repeat] for name, scores in evaluators.items() if case in scores}
-            found.add(_trial(case, repeat, given, (clusters or {}).get(case)))
+            by_name = {name: scores[case][repeat] for name, scores in evaluators.items() if case in scores}
+            found.add(_trial(case, repeat, by_name, (clusters or {}).get(case)))
     return found
 
 
-def _trial(case: str, repeat: int, given: Mapping[str, float | None], cluster: str | None) -> CaseResult:
+def _trial(case: str, repeat: int, by_name: Mapping[str, float | None], cluster: str | None) -> CaseResult:
     return CaseResult(
         0,
         case,
         repeat,
         digest=f"digest of {case}",
         cluster=cluster,
-        evaluations={name: Evaluation(score) for name, score in given.items() if score is not None},
-        errors=[CaseError(BOOM, name) for name, score in given.items() if score is None],
+        evaluations={name: Evaluation(score) for name, score in by_name.items() if score is not None},
+        errors=[CaseError(BOOM, name) for name, score in by_name.items() if score is None],
     )
 
 
@@ -57,19 +57,19 @@ def suite_of(
     clusters: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> SuiteResult:
-    """A finished suite; evaluators that are not described have one and the same fingerprint."""
+    """A finished suite; evaluators without a description share one fingerprint."""
     described = {name: EvaluatorInfo(name, SAME) for name in evaluators} | {info.id: info for info in infos}
-    given: dict[str, Any] = {"id": "bot", "label": "bot", "script": "bot.py", "complete": True} | fields
-    return SuiteResult(evaluators=described, columns=columns_of(evaluators, clusters), **given)
+    by_name: dict[str, Any] = {"id": "bot", "label": "bot", "script": "bot.py", "complete": True} | fields
+    return SuiteResult(evaluators=described, columns=columns_of(evaluators, clusters), **by_name)
 
 
 def run_of(*suites: SuiteResult, name: str = "run") -> Run:
-    """A run that left these suites behind."""
+    """A run of these suites."""
     return Run(name, started=0.0, finished=1.0, version="1", suites=suites)
 
 
 def compared(new: SuiteResult, *olds: SuiteResult, criteria: Criteria | None = None) -> Comparison:
-    """One suite against its base, and against more runs of its base."""
+    """One suite compared with its base and more runs of the base."""
     base, *pool = (run_of(old, name="base") for old in olds)
     return compare(run_of(new), base, pool=pool, criteria=criteria)
 
@@ -77,7 +77,7 @@ def compared(new: SuiteResult, *olds: SuiteResult, criteria: Criteria | None = N
 def row_of(
     new: Scores, *olds: Scores, info: EvaluatorInfo | None = None, criteria: Criteria | None = None, **more: Any
 ) -> Row:
-    """The one row of a suite with one evaluator; `info` and `more` hold for every run."""
+    """The one row of a suite with one evaluator; `info` and `more` apply to every run."""
     infos = [info] if info else []
     suites = [suite_of({"score": scores}, infos=infos, **more) for scores in (new, *olds)]
     return compared(*suites, criteria=criteria).rows[0]

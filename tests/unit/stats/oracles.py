@@ -1,4 +1,4 @@
-"""The same quantities in the plainest way, to hold the quick ones to."""
+"""The same quantities computed in the simplest way, as references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import sqrt
 
 
 def mid_p(differences: Sequence[Fraction]) -> Fraction:
-    """The mid-p of the sum under random signs: every choice of signs looked at, in fractions; 1 where nothing moved."""
+    """The mid-p of the sum under random signs by enumeration, in fractions; 1 if nothing changed."""
     if not (seen := abs(sum(differences, Fraction()))):
         return Fraction(1)
     sums = [
@@ -21,7 +21,7 @@ def mid_p(differences: Sequence[Fraction]) -> Fraction:
 
 
 def clustered_error(differences: Sequence[float], clusters: Sequence[str]) -> float:
-    """The standard error of the mean of differences that come in clusters, by its definition."""
+    """The standard error of the mean of clustered differences, by its definition."""
     n, names = len(differences), sorted(set(clusters))
     mean = sum(differences) / n
     sums = [sum(d - mean for d, c in zip(differences, clusters, strict=True) if c == name) for name in names]
@@ -29,5 +29,5 @@ def clustered_error(differences: Sequence[float], clusters: Sequence[str]) -> fl
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
-    """Each p by the share of those that are not larger, never above one that a larger p was given."""
+    """Each p divided by the share of p-values that are not larger, made monotone."""
     return [min(1.0, *(q * len(ps) / sum(other <= q for other in ps) for q in ps if q >= p)) for p in ps]

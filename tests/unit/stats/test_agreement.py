@@ -21,7 +21,7 @@ tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
 )
 
 
-def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
+def make_overrides(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
     return [EvaluationOverride(judge, person) for (judge, person), count in table.items() for _ in range(count)]
 
 
@@ -35,16 +35,16 @@ def judged(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
         ([[53, 5, 2], [11, 14, 5], [1, 6, 3]], 0.4285714285714285, 0.0759588315346638),
     ],
 )
-def test_kappa_and_its_error_are_those_of_others(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
+def test_kappa_and_its_error_match_references(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
     table = {(i / 2, j / 2): count for i, row in enumerate(rows) for j, count in enumerate(row)}
-    found = measure_agreement(judged(table))
+    found = measure_agreement(make_overrides(table))
     assert found is not None
     assert found.kappa is not None
     assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
     assert found.n == sum(map(sum, rows))
 
 
-def test_the_interval_of_kappa_is_that_of_the_table_with_an_agreement_and_a_disagreement_more() -> None:
+def test_the_interval_of_kappa_adds_an_agreement_and_a_disagreement() -> None:
     """By hand: 52 judgements, 36 alike; the judge gave 0 to 26, people to 31."""
     found = cohens_kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
     assert found is not None
@@ -58,7 +58,7 @@ def test_the_interval_of_kappa_is_that_of_the_table_with_an_agreement_and_a_disa
 
 
 @pytest.mark.parametrize("n", [1, 49, 50, 51, 2000])
-def test_an_interval_is_told_from_50_judgements_on_and_never_without_a_width(n: int) -> None:
+def test_an_interval_needs_50_judgements_and_has_a_width(n: int) -> None:
     for table in ({(1.0, 1.0): n - 1, (0.0, 0.0): 1}, {(1.0, 1.0): n, (0.0, 1.0): 1}, {(1.0, 0.0): n, (0.0, 1.0): 1}):
         found = cohens_kappa(table)
         if found is None:
@@ -79,8 +79,8 @@ def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
 
 
 @given(tables)
-def test_the_error_is_the_delta_method_s(table: dict[tuple[float, float], int]) -> None:
-    """An error found another way: by the slopes of kappa in the shares of the table, from differences."""
+def test_errors_are_of_the_delta_method(table: dict[tuple[float, float], int]) -> None:
+    """The error computed in another way: from numerical derivatives of kappa."""
     n = sum(table.values())
     assume(n > 0)
     found = cohens_kappa(table)
@@ -107,8 +107,8 @@ def value(p: dict[tuple[float, float], float]) -> float:
 
 
 @given(tables)
-def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
-    found = measure_agreement(judged(table))
+def test_invariants_hold(table: dict[tuple[float, float], int]) -> None:
+    found = measure_agreement(make_overrides(table))
     assert (found is None) == (not any(table.values()))
     assume(found is not None)
     assert found is not None
@@ -120,7 +120,7 @@ def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
             assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
             assert found.kappa.low < found.kappa.high
         assert found.kappa.value <= found.accuracy + 1e-12
-    mirrored = measure_agreement(judged({(person, judge): count for (judge, person), count in table.items()}))
+    mirrored = measure_agreement(make_overrides({(person, judge): count for (judge, person), count in table.items()}))
     assert mirrored is not None
     assert mirrored.accuracy == found.accuracy
     assert (mirrored.kappa is None) == (found.kappa is None)
@@ -129,18 +129,18 @@ def test_what_always_holds(table: dict[tuple[float, float], int]) -> None:
         assert mirrored.kappa.error == pytest.approx(found.kappa.error, abs=1e-7)
 
 
-def test_full_agreement_and_one_score_for_everything() -> None:
-    full = measure_agreement(judged({(0.0, 0.0): 6, (1.0, 1.0): 4}))
+def test_full_agreement_and_constant_scores() -> None:
+    full = measure_agreement(make_overrides({(0.0, 0.0): 6, (1.0, 1.0): 4}))
     assert full is not None
     assert full.kappa is not None
     assert (full.accuracy, full.kappa.value, full.kappa.error) == (1.0, 1.0, 0.0)
-    one = measure_agreement(judged({(1.0, 1.0): 7}))
+    one = measure_agreement(make_overrides({(1.0, 1.0): 7}))
     assert one is not None
     assert one.kappa is None
     assert (one.accuracy, one.scores) == (1.0, (1.0,))
 
 
-def test_scores_are_equal_though_they_were_computed_otherwise() -> None:
+def test_rounding_errors_do_not_make_scores_differ() -> None:
     found = measure_agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
     assert found is not None
     assert found.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
@@ -148,7 +148,7 @@ def test_scores_are_equal_though_they_were_computed_otherwise() -> None:
 
 @settings(deadline=None)  # the first call imports scipy
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
+def test_wilson_is_scipys(trials: tuple[int, int]) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     hits, n = trials
     expected = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
@@ -165,7 +165,7 @@ def test_wilson_is_scipy_s(trials: tuple[int, int]) -> None:
         (None, 10, None),
     ],
 )
-def test_what_is_demanded(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
-    found = measure_agreement(judged({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+def test_conclusions(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
+    found = measure_agreement(make_overrides({(0.0, 0.0): 7, (0.0, 1.0): 3}))
     assert found is not None
     assert found.conclusion(least, fewest=fewest) is conclusion

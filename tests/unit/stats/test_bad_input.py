@@ -1,4 +1,4 @@
-"""Runs as they should not be: a clear word and the best comparison still possible, never a traceback."""
+"""Invalid runs: a clear message and the best possible comparison, never a traceback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def with_scores(evaluator: str, changed: dict[int, float]) -> SuiteResult:
 
 
 @pytest.mark.parametrize("score", [NAN, INFINITE, -INFINITE])
-def test_what_is_no_number_is_no_score(score: float) -> None:
+def test_other_numbers_are_no_scores(score: float) -> None:
     good, bad = with_scores("score", {}), with_scores("score", {0: score, 7: score})
     for row in (compared(good, bad).rows[0], compared(bad, good).rows[0], compared(bad, bad).rows[0]):
         assert (row.label, row.n, row.delta, row.p) == (RowLabel.UNCHANGED, 38, 0.0, 1.0)
@@ -84,13 +84,13 @@ def test_no_case_in_common() -> None:
 
 
 @pytest.mark.parametrize("sides", [(None, 1.0), (1.0, None), (None, None)])
-def test_nothing_but_errors(sides: tuple[float | None, float | None]) -> None:
+def test_only_errors(sides: tuple[float | None, float | None]) -> None:
     row = row_of(*(cases([score] * 20) for score in sides))
     assert row.label is RowLabel.UNMEASURABLE
     assert row.reason
 
 
-def test_a_case_that_comes_twice_counts_once() -> None:
+def test_a_duplicate_case_counts_once() -> None:
     new = suite_of({"score": {"same": [1.0], **cases([1.0] * 12)}})
     for _ in range(5):
         new.columns.hashes[3] = "same"
@@ -105,7 +105,7 @@ def test_a_column_that_ends_early_lacks_its_last_scores() -> None:
     assert (row.n, row.dropped, row.label) == (10, 0, RowLabel.UNCHANGED)
 
 
-def test_a_half_written_suite_is_compared_as_far_as_it_got() -> None:
+def test_a_partial_suite_is_compared_so_far() -> None:
     half: Scores = cases([0.0] * 11)
     row = compared(suite_of({"score": half}, complete=False), suite_of({"score": cases([1.0] * 30)})).rows[0]
     assert (row.n, row.removed, row.label) == (11, 19, RowLabel.WORSE)

@@ -39,7 +39,7 @@ def test_incomplete_beta(a: float, b: float, special: Any) -> None:
 
 
 @pytest.mark.parametrize("df", DEGREES)
-def test_the_p_of_t(df: float, stats: Any) -> None:
+def test_p_of_t(df: float, stats: Any) -> None:
     for t in (0.0, 1e-12, 1e-6, 1e-4, 0.01, 0.5, 1.0, 1.7, 1.8, 1.96, 2.5, 4.0, 10.0, 60.0, 1e6):
         expected = 2 * stats.t.sf(t, df)
         assert abs(t_two_sided(t, df) - expected) < CLOSE
@@ -52,17 +52,17 @@ def test_far_tails_keep_their_digits(df: float, stats: Any) -> None:
         assert isclose(t_two_sided(t, df), 2 * stats.t.sf(t, df), rel_tol=CLOSE)
 
 
-def test_an_infinite_t_has_no_chance() -> None:
+def test_an_infinite_t_has_a_p_of_0() -> None:
     assert t_two_sided(inf, 9) == 0.0
 
 
 @pytest.mark.parametrize("df", DEGREES)
-def test_the_quantiles_of_t(df: float, stats: Any) -> None:
+def test_quantiles_of_t(df: float, stats: Any) -> None:
     for p in (0.5, 0.500001, 0.6, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9995):
         assert isclose(t_quantile(p, df), stats.t.ppf(p, df), rel_tol=CLOSE, abs_tol=CLOSE)
 
 
-def test_the_quantiles_of_the_normal(stats: Any) -> None:
+def test_quantiles_of_the_normal(stats: Any) -> None:
     for p in (1e-9, 0.001, 0.025, 0.2, 0.5, 0.8, 0.9, 0.975, 0.995, 1 - 1e-9):
         assert abs(normal_quantile(p) - stats.norm.ppf(p)) < CLOSE
 

@@ -36,7 +36,7 @@ def compare_with(control: Run | None, new: Run, base: Run) -> Row:
     return compare(replace(new, commit="head", control=control), base).rows[0]
 
 
-def test_the_corrected_change_is_that_of_the_run_minus_the_shift() -> None:
+def test_the_corrected_change_is_change_minus_shift() -> None:
     base, new = draw(0.9, 600, 1), draw(0.78, 600, 2)
     control = {case: score for case, score in draw(0.78, 600, 3).items() if case % 2}
     row = compare_with(make_run(control), make_run(new), make_run(base))
@@ -102,7 +102,7 @@ def test_too_small_controls_correct_nothing() -> None:
     assert 50 <= needed[0] < 100 < needed[-1]
 
 
-def test_controls_that_can_not_be_used_correct_nothing() -> None:
+def test_unusable_controls_correct_nothing() -> None:
     scores = draw(0.9, 400, 1)
     base, new = make_run(scores), make_run(draw(0.7, 400, 2))
     errors = {case: None if case < 100 else 1.0 for case in range(400)}

@@ -16,7 +16,7 @@ PS = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.05, 0.3, 1.0]) | 
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12, 60])
-def test_scipy_controls_false_discoveries_alike(n: int) -> None:
+def test_scipy_has_equal_adjusted_p(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     source = random.Random(n)
     ps = [source.random() ** 3 for _ in range(n)]
@@ -25,7 +25,7 @@ def test_scipy_controls_false_discoveries_alike(n: int) -> None:
 
 
 @given(PS)
-def test_benjamini_and_hochberg_by_definition(ps: list[float]) -> None:
+def test_benjamini_hochberg_by_definition(ps: list[float]) -> None:
     assert benjamini_hochberg(ps) == pytest.approx(oracles.benjamini_hochberg(ps), abs=1e-12)
 
 
@@ -36,7 +36,7 @@ def test_no_correction_is_below_p(ps: list[float]) -> None:
         assert q <= 1.0
 
 
-def test_by_hand() -> None:
+def test_example() -> None:
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
     assert benjamini_hochberg([]) == []
     assert benjamini_hochberg([0.2]) == [0.2]

@@ -22,7 +22,7 @@ def differences(n: int, seed: int = 1) -> list[float]:
     return [source.gauss(0.1, 0.4) for _ in range(n)]
 
 
-def clustered(values: list[float], names: list[str]) -> list[tuple[float, int]]:
+def sum_clusters(values: list[float], names: list[str]) -> list[tuple[float, int]]:
     return [
         (sum(v for v, other in zip(values, names, strict=True) if other == name), names.count(name))
         for name in dict.fromkeys(names)
@@ -30,7 +30,7 @@ def clustered(values: list[float], names: list[str]) -> list[tuple[float, int]]:
 
 
 @pytest.mark.parametrize("n", [2, 10, 57, 400])
-def test_cases_alone_are_the_paired_t(n: int) -> None:
+def test_single_cases_match_paired_t(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = differences(n)
     around, expected = measure_spread([(value, 1) for value in values]), stats.ttest_1samp(values, 0)
@@ -43,7 +43,7 @@ def test_cases_alone_are_the_paired_t(n: int) -> None:
 def test_clusters_widen_the_error_by_the_formula(n: int) -> None:
     values, source = differences(n), random.Random(n)
     names = [f"conversation-{source.randrange(1 + n // 4)}" for _ in values]
-    around = measure_spread(clustered(values, names))
+    around = measure_spread(sum_clusters(values, names))
     assert around.error == pytest.approx(clustered_error(values, names), abs=CLOSE)
     assert around.mean == pytest.approx(sum(values) / n, abs=CLOSE)
     assert around.clusters == len(set(names))
@@ -74,7 +74,7 @@ def test_an_interval_counts_one_more_case_in_either_direction(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 10, 57, 400])
-def test_the_detectable_effect_is_by_the_variance_under_it(n: int) -> None:
+def test_the_detectable_effect_uses_its_own_variance(n: int) -> None:
     values = differences(n)
     found = measure_spread([(value, 1) for value in values]).detectable()
     squares = sum(value * value for value in values)
@@ -84,7 +84,7 @@ def test_the_detectable_effect_is_by_the_variance_under_it(n: int) -> None:
     assert found == pytest.approx(factor * sqrt((variance + found * sqrt(squares / n) - found**2) / n), abs=CLOSE)
 
 
-def test_the_detectable_effect_of_pass_and_fail_is_that_of_the_audit() -> None:
+def test_the_detectable_effect_of_pass_and_fail_matches_the_audit() -> None:
     """δ = 2.80·√((ψ + δ − δ²) / n) with ψ = (better + worse + 2) / (n + 2)."""
     found = measure_spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
     assert found is not None
@@ -92,7 +92,7 @@ def test_the_detectable_effect_of_pass_and_fail_is_that_of_the_audit() -> None:
     assert detectable_change(10 / 102, 1.0, 100) == pytest.approx(found)
 
 
-def test_one_cluster_says_nothing_of_its_error() -> None:
+def test_one_cluster_has_no_error() -> None:
     around = measure_spread([(0.5, 1)])
     assert around.interval() == (-inf, inf)
     assert around.detectable() is None
@@ -101,12 +101,12 @@ def test_one_cluster_says_nothing_of_its_error() -> None:
     assert (found.delta, found.p, found.low, found.high, found.detectable) == (0.5, 0.5, -1.0, 1.0, None)
 
 
-def test_differences_that_are_all_the_same() -> None:
+def test_equal_differences() -> None:
     assert measure_spread([(0.25, 1)] * 9).t_test() == 0.0
     assert measure_spread([(0.0, 1)] * 9).t_test() == 1.0
 
 
-def examined(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Estimate:
+def examine(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Estimate:
     rose, fell = sum(1 for value in values if value > 0), sum(1 for value in values if value < 0)
     pairs = Pairs(len(values), tuple((value, 1) for value in values), rose=rose, fell=fell, step=step)
     return estimate_difference(pairs, scale=scale)
@@ -115,43 +115,43 @@ def examined(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Es
 @pytest.mark.parametrize("n", [2, 10, 49, 50, 5_000])
 def test_no_interval_is_without_width(n: int) -> None:
     for values in ([0.0] * n, [0.25] * n, [0.0] * (n - 1) + [1.0]):
-        found = examined(*values)
+        found = examine(*values)
         assert found.high > found.low
 
 
 def test_no_difference_in_many_cases_is_a_narrow_interval() -> None:
-    found = examined(*[0.0] * 1_000)
+    found = examine(*[0.0] * 1_000)
     assert (found.delta, found.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
     assert found.smallest_margin == pytest.approx(3.689 / 1_000, abs=1e-6)
 
 
-def test_fewer_than_fifty_cases_allow_for_a_change_that_none_of_them_shows() -> None:
+def test_fewer_than_fifty_cases_allow_for_an_unseen_change() -> None:
     source = random.Random(1)
     few, many = ([0.01 * source.gauss(0, 1) for _ in range(n)] for n in (49, 50))
-    assert examined(*few).high > 0.05
-    assert examined(*many).high < 0.01
-    assert examined(*few, scale=None).high < 0.01, "the logarithm of a ratio has no scale"
-    falls = examined(*(value - 0.05 for value in few))
+    assert examine(*few).high > 0.05
+    assert examine(*many).high < 0.01
+    assert examine(*few, scale=None).high < 0.01, "the logarithm of a ratio has no scale"
+    falls = examine(*(value - 0.05 for value in few))
     assert falls.p < 0.001
     assert falls.high < 0 < -0.1 - falls.low, "towards 0, the differences decide"
 
 
 def test_few_cases_rule_out_no_rare_collapse() -> None:
     """2 % of the cases lose all: among 100, none of them may be seen. 184 cases see one with 97.5 %."""
-    assert examined(*[0.001, -0.001] * 50).smallest_margin > 0.02
-    assert examined(*[0.001, -0.001] * 91).smallest_margin > 0.02
-    assert examined(*[0.001, -0.001] * 93).smallest_margin < 0.02
+    assert examine(*[0.001, -0.001] * 50).smallest_margin > 0.02
+    assert examine(*[0.001, -0.001] * 91).smallest_margin > 0.02
+    assert examine(*[0.001, -0.001] * 93).smallest_margin < 0.02
 
 
-def test_an_interval_ends_where_the_scale_does() -> None:
-    found = examined(1.0, 1.0, -0.5)
+def test_an_interval_ends_with_the_scale() -> None:
+    found = examine(1.0, 1.0, -0.5)
     assert (found.low, found.high) == (-1.0, 1.0)
-    free = examined(1.0, 1.0, -0.5, scale=None)
+    free = examine(1.0, 1.0, -0.5, scale=None)
     assert free.low < -1.0
     assert free.high > 1.0
 
 
-def test_trials_that_were_chosen_sharpen_the_test_and_leave_the_estimate() -> None:
+def test_chosen_trials_sharpen_the_test_but_not_the_estimate() -> None:
     first = Pairs(60, tuple((d, 1) for d in [-1.0] * 9 + [1.0] * 3 + [0.0] * 48), rose=3, fell=9)
     more = Pairs(60, tuple((d, 1) for d in [-0.8] * 9 + [0.2] * 3 + [0.0] * 48), rose=3, fell=9)
     without, extended = estimate_difference(first, scale=1.0), estimate_difference(first, scale=1.0, test_pairs=more)
@@ -169,7 +169,7 @@ def test_wilson(n: int) -> None:
 
 
 @pytest.mark.parametrize(("fell", "n"), [(1, 60), (3, 400), (11, 1_000)])
-def test_the_score_interval_of_falls_by_one_is_wilsons(fell: int, n: int) -> None:
+def test_the_score_interval_of_drops_by_one_is_wilsons(fell: int, n: int) -> None:
     low, high = measure_spread([(-1.0, 1)] * fell + [(0.0, 1)] * (n - fell)).score_interval()
     least, most = wilson_interval(fell, n)
     assert low == pytest.approx(-most, abs=CLOSE)
@@ -185,16 +185,16 @@ def test_the_score_interval_is_the_same_mirrored() -> None:
 
 
 @pytest.mark.parametrize(("n", "most"), [(200, 0), (300, 1), (400, 2), (1_000, 11)])
-def test_few_collapses_rule_out_no_more_than_their_number_does(n: int, most: int) -> None:
+def test_few_collapses_rule_out_no_more_than_their_number(n: int, most: int) -> None:
     """At a true fall of .02 by collapses of 1, equivalent is wrong: so many or fewer are seen in 2.5 % at most."""
     stats: Any = pytest.importorskip("scipy.stats")
     assert stats.binom.cdf(most, n, 0.02) <= 0.025
-    seen = [examined(*[-1.0] * fell, *[0.0] * (n - fell)).smallest_margin <= 0.02 for fell in range(most + 3)]
+    seen = [examine(*[-1.0] * fell, *[0.0] * (n - fell)).smallest_margin <= 0.02 for fell in range(most + 3)]
     assert seen == [fell <= most for fell in range(most + 3)]
 
 
-def test_a_small_fall_adds_to_what_cannot_be_ruled_out() -> None:
-    found = examined(*[-0.01, -0.011] * 150)
+def test_a_small_drop_widens_the_interval() -> None:
+    found = examine(*[-0.01, -0.011] * 150)
     assert found.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
 
 

@@ -16,15 +16,15 @@ from scoregate.core.policy import Criteria, EvaluatorCriteria
 OTHER = EvaluatorInfo("score", replace(SAME, source="other"))
 
 
-def half(better: int, worse: int, equal: int) -> tuple[Scores, Scores]:
-    """Binary scores of a run and its base with so many cases each."""
+def binary_scores(better: int, worse: int, equal: int) -> tuple[Scores, Scores]:
+    """Binary scores of a run and its base with these numbers of cases."""
     new = [1.0] * better + [0.0] * worse + [1.0] * equal
     old = [0.0] * better + [1.0] * worse + [1.0] * equal
     return cases(new), cases(old)
 
 
-def shifted(by: float, n: int, wobble: float = 0.0) -> tuple[Scores, Scores]:
-    """Scores around 0.5, moved by as much, give or take a wobble."""
+def shifted_scores(by: float, n: int, wobble: float = 0.0) -> tuple[Scores, Scores]:
+    """Scores around 0.5, shifted by an amount with some noise."""
     return cases([0.5 + by + (wobble if at % 2 else -wobble) for at in range(n)]), cases([0.5] * n)
 
 
@@ -33,7 +33,7 @@ def against(new: Scores, old: Scores, changed: EvaluatorInfo) -> Row:
 
 
 def test_unmeasurable_comes_before_all_else() -> None:
-    new, old = half(0, 30, 30)
+    new, old = binary_scores(0, 30, 30)
     shaky = {**new, **{f"case-{at}": [None] for at in range(6)}}
     assert row_of(shaky, old).label is RowLabel.UNMEASURABLE
     row = against(shaky, old, OTHER)
@@ -47,7 +47,7 @@ def test_unmeasurable_comes_before_all_else() -> None:
     assert (crossed.label, crossed.n, crossed.dropped) == (RowLabel.UNMEASURABLE, 0, 10)
 
 
-def test_exactly_as_many_errors_as_allowed_are_allowed() -> None:
+def test_the_maximum_of_errors_is_allowed() -> None:
     new, old = cases([None] + [1.0] * 19), cases([1.0] * 20)
     assert row_of(new, old).label is RowLabel.UNCHANGED
     assert row_of(new, old, criteria=Criteria(max_dropped=0.04)).label is RowLabel.UNMEASURABLE
@@ -55,14 +55,14 @@ def test_exactly_as_many_errors_as_allowed_are_allowed() -> None:
 
 
 def test_not_comparable_comes_before_few_and_equal() -> None:
-    for new, old in (half(0, 0, 3), half(0, 0, 30), half(0, 30, 0)):
+    for new, old in (binary_scores(0, 0, 3), binary_scores(0, 0, 30), binary_scores(0, 30, 0)):
         row = against(new, old, OTHER)
         assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its code changed")
         assert (row.p, row.delta, row.n) == (None, None, 0)
 
 
 @pytest.mark.parametrize(
-    ("fingerprint", "words"),
+    ("fingerprint", "message"),
     [
         (replace(SAME, source="x"), "its code changed"),
         (replace(SAME, prompt="x"), "its prompt changed"),
@@ -71,13 +71,13 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
         (replace(SAME, source="x", prompt="x"), "its code and its prompt changed"),
     ],
 )
-def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -> None:
-    row = against(*half(3, 3, 20), EvaluatorInfo("score", fingerprint))
-    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, words)
+def test_a_fingerprint_shows_changes(fingerprint: Fingerprint, message: str) -> None:
+    row = against(*binary_scores(3, 3, 20), EvaluatorInfo("score", fingerprint))
+    assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, message)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "message"),
     [
         ("1.2", "1.3", "judge score 1.2 -> 1.3"),
         ("1.3", "1.2", "judge score 1.3 -> 1.2"),
@@ -85,13 +85,13 @@ def test_a_fingerprint_says_what_changed(fingerprint: Fingerprint, words: str) -
         (None, "1.3", "its prompt changed"),
     ],
 )
-def test_a_version_says_more_than_what_changed(old: str | None, new: str, words: str) -> None:
+def test_a_version_is_named_before_changes(old: str | None, new: str, message: str) -> None:
     changed = EvaluatorInfo("score", replace(SAME, prompt="x", version=new))
     known = EvaluatorInfo("score", replace(SAME, version=old))
-    assert describe_fingerprint_change(changed, known) == words
+    assert describe_fingerprint_change(changed, known) == message
 
 
-def test_a_version_alone_changes_nothing_unless_nothing_else_is_known() -> None:
+def test_a_version_counts_only_without_other_fields() -> None:
     assert describe_fingerprint_change(EvaluatorInfo("j", replace(SAME, version="2.0")), EvaluatorInfo("j", SAME)) == ""
     old, new = (EvaluatorInfo("j", replace(SAME, version=version)) for version in ("1.2", "2.0"))
     assert describe_fingerprint_change(new, old) == ""
@@ -104,29 +104,29 @@ def test_not_comparable_comes_before_new() -> None:
     assert (row.label, row.base) == (RowLabel.NOT_COMPARABLE, None)
 
 
-def test_a_turned_direction_is_not_comparable() -> None:
-    row = against(*half(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
+def test_another_direction_is_not_comparable() -> None:
+    row = against(*binary_scores(3, 3, 20), EvaluatorInfo("score", SAME, higher_is_better=False))
     assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its direction changed (higher_is_better)")
 
 
-def test_without_any_fingerprint_it_is_compared_and_reported_as_unchecked() -> None:
-    row = row_of(*half(0, 30, 30), info=EvaluatorInfo("score"))
+def test_without_fingerprints_rows_are_compared_and_unchecked() -> None:
+    row = row_of(*binary_scores(0, 30, 30), info=EvaluatorInfo("score"))
     assert (row.label, row.checked) == (RowLabel.WORSE, False)
-    assert row_of(*half(0, 30, 30)).checked is True
+    assert row_of(*binary_scores(0, 30, 30)).checked is True
 
 
 def test_a_fingerprint_on_one_side_only_is_not_comparable() -> None:
-    row = against(*half(0, 30, 30), EvaluatorInfo("score"))
+    row = against(*binary_scores(0, 30, 30), EvaluatorInfo("score"))
     assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its fingerprint is known in the baseline, unknown now")
     new, old = (suite_of({"score": side}, infos=[EvaluatorInfo("score", known)]) for side, known in zip(
-        half(0, 30, 30), (SAME, Fingerprint()), strict=True
+        binary_scores(0, 30, 30), (SAME, Fingerprint()), strict=True
     ))  # fmt: skip
     assert compared(new, old).rows[0].reason == "its fingerprint is known now, unknown in the baseline"
 
 
-def test_what_a_fingerprint_does_not_know_is_no_change() -> None:
+def test_unknown_fields_are_no_change() -> None:
     partial = EvaluatorInfo("score", Fingerprint(source=SAME.source))
-    assert against(*half(0, 30, 30), partial).label is RowLabel.WORSE
+    assert against(*binary_scores(0, 30, 30), partial).label is RowLabel.WORSE
 
 
 def test_new_and_removed_come_before_few() -> None:
@@ -141,7 +141,7 @@ def test_new_and_removed_come_before_few() -> None:
     ]
 
 
-def test_suites_come_and_go() -> None:
+def test_suites_can_change() -> None:
     here, there = (suite_of({"score": cases([1.0] * 12)}, id=name, label=name) for name in ("here", "there"))
     comparison = compared(here, there)
     assert [(row.suite, row.label) for row in comparison.rows] == [("here", RowLabel.NEW), ("there", RowLabel.REMOVED)]
@@ -149,17 +149,17 @@ def test_suites_come_and_go() -> None:
 
 
 def test_too_few_comes_before_unchanged_and_worse() -> None:
-    assert row_of(*half(0, 0, 9)).label is RowLabel.TOO_FEW
-    assert row_of(*half(0, 0, 10)).label is RowLabel.UNCHANGED
-    row = row_of(*half(0, 9, 0))
+    assert row_of(*binary_scores(0, 0, 9)).label is RowLabel.TOO_FEW
+    assert row_of(*binary_scores(0, 0, 10)).label is RowLabel.UNCHANGED
+    row = row_of(*binary_scores(0, 9, 0))
     assert (row.label, row.q, row.delta) == (RowLabel.TOO_FEW, None, -1.0)
     assert row.p == pytest.approx(2**-9)
-    assert row_of(*half(0, 10, 0)).label is RowLabel.WORSE
-    assert row_of(*half(0, 5, 0), criteria=Criteria(few=5)).label is RowLabel.WORSE
+    assert row_of(*binary_scores(0, 10, 0)).label is RowLabel.WORSE
+    assert row_of(*binary_scores(0, 5, 0), criteria=Criteria(few=5)).label is RowLabel.WORSE
 
 
-def test_clusters_are_what_is_too_few() -> None:
-    new, old = half(0, 36, 0)
+def test_clusters_are_counted_as_few() -> None:
+    new, old = binary_scores(0, 36, 0)
     nine = {f"case-{at}": f"talk-{at // 4}" for at in range(36)}
     assert row_of(new, old, clusters=nine).label is RowLabel.TOO_FEW
     twelve = {f"case-{at}": f"talk-{at // 3}" for at in range(36)}
@@ -167,14 +167,14 @@ def test_clusters_are_what_is_too_few() -> None:
 
 
 def test_unchanged_comes_before_equivalent() -> None:
-    row = row_of(*half(0, 0, 400))
+    row = row_of(*binary_scores(0, 0, 400))
     assert (row.label, row.p, row.delta) == (RowLabel.UNCHANGED, 1.0, 0.0)
-    assert row_of(*half(1, 1, 400)).label is RowLabel.EQUIVALENT
+    assert row_of(*binary_scores(1, 1, 400)).label is RowLabel.EQUIVALENT
 
 
 def test_better_and_worse_come_before_equivalent() -> None:
     for by, label in ((0.015, RowLabel.BETTER), (-0.015, RowLabel.WORSE)):
-        row = row_of(*shifted(by, 60, wobble=0.001))
+        row = row_of(*shifted_scores(by, 60, wobble=0.001))
         assert row.low is not None
         assert row.high is not None
         assert max(-row.low, row.high) < 0.02
@@ -182,17 +182,17 @@ def test_better_and_worse_come_before_equivalent() -> None:
 
 
 def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None:
-    sides = shifted(-0.008, 60, wobble=0.001)
+    sides = shifted_scores(-0.008, 60, wobble=0.001)
     row = row_of(*sides)
     assert row.p is not None
     assert row.p < 1e-3
     assert row.label is RowLabel.NOISE, "60 cases can't rule out that 2 % of all collapse"
-    assert row_of(*shifted(-0.008, 400, wobble=0.001)).label is RowLabel.EQUIVALENT
+    assert row_of(*shifted_scores(-0.008, 400, wobble=0.001)).label is RowLabel.EQUIVALENT
     assert row_of(*sides, criteria=Criteria(min_effect=0.005)).label is RowLabel.WORSE
 
 
 def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
-    sides = shifted(0.0, 400, wobble=0.1)
+    sides = shifted_scores(0.0, 400, wobble=0.1)
     row = row_of(*sides)
     assert row.within is not None
     assert (row.label, row.within < 0.02) == (RowLabel.EQUIVALENT, True)
@@ -200,32 +200,32 @@ def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
     assert row_of(*sides, criteria=Criteria(margin=row.within - 1e-9)).label is RowLabel.NOISE
 
 
-def test_noise_comes_with_what_could_have_been_seen() -> None:
-    row = row_of(*half(4, 7, 30))
+def test_noise_has_the_detectable_effect() -> None:
+    row = row_of(*binary_scores(4, 7, 30))
     assert row.label is RowLabel.NOISE
     assert row.detectable is not None
     assert 0.1 < row.detectable < 0.4
 
 
-def test_lower_may_be_better() -> None:
+def test_lower_can_be_better() -> None:
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
-    row = row_of(*half(0, 30, 30), info=downwards)
+    row = row_of(*binary_scores(0, 30, 30), info=downwards)
     assert (row.label, row.better, row.worse, row.higher_is_better) == (RowLabel.BETTER, 30, 0, False)
     assert row.delta == -0.5
     assert row.gain == 0.5
-    assert row_of(*half(30, 0, 30), info=downwards).label is RowLabel.WORSE
+    assert row_of(*binary_scores(30, 0, 30), info=downwards).label is RowLabel.WORSE
 
 
-def test_settings_may_turn_the_direction() -> None:
+def test_settings_can_change_direction() -> None:
     turned = Criteria(evaluators={"sc*": EvaluatorCriteria(higher_is_better=False)})
-    assert row_of(*half(0, 30, 30), criteria=turned).label is RowLabel.BETTER
-    back = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
+    assert row_of(*binary_scores(0, 30, 30), criteria=turned).label is RowLabel.BETTER
+    criteria = Criteria(evaluators={"*": EvaluatorCriteria(higher_is_better=True)})
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
-    assert row_of(*half(0, 30, 30), info=downwards, criteria=back).label is RowLabel.WORSE
+    assert row_of(*binary_scores(0, 30, 30), info=downwards, criteria=criteria).label is RowLabel.WORSE
 
 
 def test_effect_and_margin_are_set_by_evaluator() -> None:
-    new, old = shifted(-0.05, 40, wobble=0.01)
+    new, old = shifted_scores(-0.05, 40, wobble=0.01)
     criteria = Criteria(
         evaluators={
             "rough-*": EvaluatorCriteria(min_effect=0.1, margin=0.2),
@@ -238,31 +238,31 @@ def test_effect_and_margin_are_set_by_evaluator() -> None:
     assert labels == {"fine": RowLabel.WORSE, "rough-1": RowLabel.EQUIVALENT, "rough-but-strict": RowLabel.WORSE}
 
 
-def many(*sides: tuple[Scores, Scores]) -> list[Row]:
+def compare_many(*sides: tuple[Scores, Scores]) -> list[Row]:
     names = [f"e{at}" for at in range(len(sides))]
     new, old = (suite_of({name: pair[at] for name, pair in zip(names, sides, strict=True)}) for at in (0, 1))
     return list(compared(new, old).rows)
 
 
 def test_many_rows_ask_for_more() -> None:
-    alone = row_of(*half(4, 13, 40))
+    alone = row_of(*binary_scores(4, 13, 40))
     assert alone.p == alone.q == pytest.approx(0.0309, abs=1e-3)
     assert alone.label is RowLabel.WORSE
-    rows = many(half(4, 13, 40), half(9, 8, 40), half(8, 8, 41))
+    rows = compare_many(binary_scores(4, 13, 40), binary_scores(9, 8, 40), binary_scores(8, 8, 41))
     assert rows[0].q == pytest.approx(3 * (alone.p or 0.0))
     assert [row.label for row in rows] == [RowLabel.NOISE] * 3
 
 
-def test_rows_that_improve_do_not_turn_another_red() -> None:
-    rows = many(half(4, 13, 40), *[half(30, 0, 27)] * 3)
+def test_improved_rows_do_not_fail_another() -> None:
+    rows = compare_many(binary_scores(4, 13, 40), *[binary_scores(30, 0, 27)] * 3)
     assert [row.label for row in rows] == [RowLabel.NOISE, *[RowLabel.BETTER] * 3]
     assert rows[0].q == pytest.approx(4 * (rows[0].p or 0.0))
 
 
-def test_rows_that_could_not_have_been_called_do_not_count() -> None:
-    """Four changed cases can't come under 0.05 (Tarone); equal, few and errored rows were never in question."""
-    idle = (half(0, 4, 53), half(2, 2, 53), half(0, 0, 57))
-    rows = many(half(4, 13, 40), *idle)
+def test_rows_without_power_do_not_count() -> None:
+    """Four changed cases can't reach p < 0.05 (Tarone); equal, few and errored rows are not tested."""
+    idle = (binary_scores(0, 4, 53), binary_scores(2, 2, 53), binary_scores(0, 0, 57))
+    rows = compare_many(binary_scores(4, 13, 40), *idle)
     assert rows[0].q == rows[0].p
     assert rows[0].label is RowLabel.WORSE
     assert [row.q for row in rows[1:]] == [None] * 3
@@ -270,7 +270,7 @@ def test_rows_that_could_not_have_been_called_do_not_count() -> None:
 
 
 def test_five_changed_cases_can_be_called() -> None:
-    five, four = row_of(*half(0, 5, 40)), row_of(*half(0, 4, 40))
+    five, four = row_of(*binary_scores(0, 5, 40)), row_of(*binary_scores(0, 4, 40))
     assert (five.p, four.p) == pytest.approx((2**-5, 2**-4))
     assert (five.label, four.label) == (RowLabel.WORSE, RowLabel.NOISE)
 

@@ -1,4 +1,4 @@
-"""How the trials of a run and its base become one difference a case."""
+"""How the trials of a run and its baseline become one difference per case."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scoregate.core.significance import sign_flip_test
 from scoregate.core.text_column import TextColumn
 
 
-def test_repeats_collapse_to_the_mean_of_their_case() -> None:
+def test_repeats_are_averaged_by_case() -> None:
     new = {"a": [1.0, 0.0, 1.0], "b": [1.0, 1.0, 1.0]}
     old = {"a": [0.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0]}
     pairs = pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s")
@@ -32,14 +32,14 @@ def test_repeats_collapse_to_the_mean_of_their_case() -> None:
     assert (pairs.n, pairs.rose, pairs.fell, pairs.trials) == (2, 2, 0, ())
 
 
-def test_sides_may_differ_in_repeats() -> None:
+def test_sides_can_differ_in_repeats() -> None:
     pairs = pair_scores(columns_of({"s": {"a": [0.5]}}), [columns_of({"s": {"a": [0.0, 1.0, 1.0, 1.0]}})], "s")
     assert pairs.sums == pytest.approx([-0.25])
     assert pairs.trials == (([0.5], [0.0, 1.0, 1.0, 1.0]),)
 
 
 def test_a_repeat_is_no_case() -> None:
-    """Five repeats that agree are worth no more than one."""
+    """Five equal repeats count as one."""
     source = random.Random(1)
     new, old = ([source.random() < 0.7 for _ in range(40)] for _ in range(2))
     once = row_of(cases([float(x) for x in new]), cases([float(x) for x in old]))
@@ -61,11 +61,11 @@ def test_more_runs_of_the_base_are_more_repeats_of_it() -> None:
 
 def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
     new, old = ({"score": cases([score] * 12)} for score in (1.0, 0.0))
-    stranger = suite_of({"score": cases([1.0] * 12)}, script="another.py")
-    assert compared(suite_of(new), suite_of(old), stranger).rows[0].delta == 1.0
+    unrelated = suite_of({"score": cases([1.0] * 12)}, script="another.py")
+    assert compared(suite_of(new), suite_of(old), unrelated).rows[0].delta == 1.0
 
 
-def test_a_step_is_what_one_trial_more_could_change() -> None:
+def test_a_step_is_the_effect_of_one_trial() -> None:
     """Where most cases have one value only: one failure of one trial weighs 1, one of five weighs 0.2."""
     new, old = {f"c{at}": [1.0] for at in range(9)}, {f"c{at}": [1.0] * 5 for at in range(9)}
     assert pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s").step == 0.0
@@ -94,7 +94,7 @@ def test_clusters_are_the_unit() -> None:
     assert row.detectable == pytest.approx(around.detectable())
 
 
-def test_a_cluster_may_have_the_name_of_a_case() -> None:
+def test_a_cluster_can_have_the_name_of_a_case() -> None:
     clusters = {"case-1": "case-0", "case-2": "case-0"}
     new = columns_of({"s": cases([1.0, 1.0, 1.0])}, clusters)
     old = columns_of({"s": cases([0.0, 0.0, 0.0])}, clusters)
@@ -109,13 +109,13 @@ def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
     assert row.delta == pytest.approx(96 / 97), "an error is not a zero"
 
 
-def test_a_repeat_that_errs_leaves_the_others() -> None:
+def test_a_failing_repeat_keeps_the_others() -> None:
     new, old = {f"c{at}": [None, 1.0, 0.0] for at in range(12)}, {f"c{at}": [1.0] for at in range(12)}
     row = row_of(new, old)
     assert (row.dropped, row.n, row.delta) == (0, 12, -0.5)
 
 
-def test_an_error_of_a_case_that_the_other_side_lacks_is_no_dropped_pair() -> None:
+def test_an_error_of_an_unpaired_case_drops_no_pair() -> None:
     row = row_of(cases([1.0] * 20) | {"new": [None]}, cases([1.0] * 20) | {"gone": [None]})
     assert (row.dropped, row.n, row.added, row.removed) == (0, 20, 1, 1)
 
@@ -134,21 +134,21 @@ def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
     return CaseResult(0, case, evaluations=evaluations, errors=[error] if error else [])
 
 
-def test_only_an_error_of_the_whole_case_drops_what_has_no_score() -> None:
+def test_only_an_error_of_the_case_drops_unscored_evaluators() -> None:
     """An evaluator that returned None where another raised has given no score, but has not failed either."""
-    raised = ErrorInfo("ValueError", "no")
+    error = ErrorInfo("ValueError", "no")
     new, old = Columns(), Columns()
     for at in range(20):
         old.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
-    new.add(trial("c0", CaseError(raised, "shaky")))
-    new.add(trial("c1", CaseError(raised)))
+    new.add(trial("c0", CaseError(error, "shaky")))
+    new.add(trial("c1", CaseError(error)))
     for at in range(2, 20):
         new.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
     assert pair_scores(new, [old], "quiet").errored == 1
     assert pair_scores(new, [old], "shaky").errored == 2
 
 
-def test_cases_that_only_one_side_has_are_left_out_and_counted() -> None:
+def test_cases_of_only_one_side_are_excluded_and_counted() -> None:
     row = row_of(cases([1.0] * 15), cases([0.0] * 12) | {"old-1": [1.0], "old-2": [1.0]})
     assert (row.n, row.added, row.removed, row.delta) == (12, 3, 2, 1.0)
 
@@ -161,7 +161,7 @@ def test_a_case_with_another_definition_is_counted() -> None:
     assert (row.changed, row.n) == (1, 12)
 
 
-def used(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
+def make_used_suite(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
     columns = Columns()
     for at in range(count):
         spent = Usage(tokens, 0, cost=cost * (1 + at % 3))
@@ -175,8 +175,11 @@ def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool
     return pair_sides(here, there, clusters) if raw else pair_sides(log_side(here), log_side(there), clusters)
 
 
-def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
-    rows = {row.measure: row for row in compared(used(0.02, 90, 500.0), used(0.01, 90, 1000.0)).quantities}
+def test_usage_is_compared_as_ratios_and_less_is_better() -> None:
+    rows = {
+        row.measure: row
+        for row in compared(make_used_suite(0.02, 90, 500.0), make_used_suite(0.01, 90, 1000.0)).quantities
+    }
     assert rows[Measure.COST].delta == pytest.approx(log(2))
     assert rows[Measure.LATENCY].delta == pytest.approx(-log(2))
     labels = {measure: row.label for measure, row in rows.items()}
@@ -187,14 +190,18 @@ def test_what_is_used_up_is_compared_as_ratios_and_less_is_better() -> None:
     }
 
 
-def test_four_percent_more_is_no_matter_and_six_is() -> None:
-    four = {row.measure: row for row in compared(used(0.0104, 90, 1), used(0.01, 90, 1)).quantities}
-    six = {row.measure: row for row in compared(used(0.0106, 90, 1), used(0.01, 90, 1)).quantities}
+def test_four_percent_more_is_ignored_and_six_is_not() -> None:
+    four = {
+        row.measure: row for row in compared(make_used_suite(0.0104, 90, 1), make_used_suite(0.01, 90, 1)).quantities
+    }
+    six = {
+        row.measure: row for row in compared(make_used_suite(0.0106, 90, 1), make_used_suite(0.01, 90, 1)).quantities
+    }
     assert four[Measure.COST].label is RowLabel.EQUIVALENT
     assert six[Measure.COST].label is RowLabel.WORSE
 
 
-def test_what_is_zero_or_unknown_has_no_ratio() -> None:
+def test_zero_or_unknown_values_have_no_ratio() -> None:
     def values(columns: Columns) -> list[float]:
         return list(columns.durations_ms)
 
@@ -205,7 +212,7 @@ def test_what_is_zero_or_unknown_has_no_ratio() -> None:
     assert pair_amounts(new, [old], values, raw=True).sums == pytest.approx([-1.0])
 
 
-def test_logarithms_are_averaged_not_the_logarithm_of_an_average() -> None:
+def test_the_mean_of_logarithms_is_used() -> None:
     """The mean of five trials that scatter is above their geometric mean: more trials would look slower."""
 
     def values(columns: Columns) -> list[float]:
@@ -221,7 +228,7 @@ READ = Usage(answer="first", cached=True)
 
 
 def stored(*trials: tuple[float, Usage | None, Usage | None]) -> Columns:
-    """The trials of every one of twelve cases: the score, what the output took, what the judgement took."""
+    """The trials of each of twelve cases: score, usage of the output, usage of the judge."""
     columns = Columns()
     for case in range(12):
         for repeat, (score, output, judgement) in enumerate(trials):
@@ -241,7 +248,7 @@ def stored(*trials: tuple[float, Usage | None, Usage | None]) -> Columns:
     ],
     ids=["copies of one", "copies alone", "a judge asked anew", "outputs asked anew", "nothing else"],
 )
-def test_what_was_made_from_the_same_stored_answers_counts_once(
+def test_trials_of_the_same_cached_answers_count_once(
     trials: list[tuple[float, Usage | None, Usage | None]], mean: float
 ) -> None:
     base = columns_of({"s": cases([0.0] * 12)})
@@ -251,12 +258,12 @@ def test_what_was_made_from_the_same_stored_answers_counts_once(
     assert repeated.sums == pytest.approx([mean] * 12)
 
 
-def test_what_was_read_takes_no_time() -> None:
+def test_cached_trials_have_no_time() -> None:
     fresh, read = stored((1.0, ASKED, None)), stored((1.0, READ, None))
     assert pair_amounts(read, [fresh], lambda columns: columns.durations_ms).n == 0
 
 
-def test_what_an_error_cut_short_is_no_saving() -> None:
+def test_a_trial_ended_by_an_error_is_no_saving() -> None:
     broken = columns_of({"s": cases([1.0] * 10 + [None, None])})
     whole = columns_of({"s": cases([1.0] * 12)})
     for columns in (broken, whole):
@@ -265,7 +272,7 @@ def test_what_an_error_cut_short_is_no_saving() -> None:
     assert (pairs.n, pairs.errored) == (10, 2)
 
 
-def test_the_means_shown_are_of_cases_however_often_each_was_tried() -> None:
+def test_shown_means_are_of_cases_with_any_number_of_trials() -> None:
     """More trials of the cases in which two runs differ must not move the mean towards those."""
     new = suite_of({"score": cases([1.0] * 10 + [0.0] * 10)})
     more = suite_of({"score": {f"case-{at}": [0.0] * 4 for at in range(10, 20)}})

@@ -14,9 +14,9 @@ from scoregate.core.pairing import Pairs
 from scoregate.core.significance import Trials, within_case_test
 
 
-def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
+def enumerate_deals(cases: Sequence[Trials]) -> tuple[float, float]:
     """Every way to deal the trials of every case."""
-    ways = [list(deals(new, old)) for new, old in cases]
+    ways = [list(list_deals(new, old)) for new, old in cases]
     sums = [sum(chosen) for chosen in product(*ways)]
     seen = sum(sum(new) / len(new) - sum(old) / len(old) for new, old in cases)
     below, above = sum(s < seen - 1e-9 for s in sums), sum(s > seen + 1e-9 for s in sums)
@@ -24,7 +24,7 @@ def by_definition(cases: Sequence[Trials]) -> tuple[float, float]:
     return (below + equal / 2) / len(sums), (above + equal / 2) / len(sums)
 
 
-def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
+def list_deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
     values, found = [*new, *old], []
     for chosen in combinations(range(len(values)), len(new)):
         ours = [values[at] for at in chosen]
@@ -34,13 +34,13 @@ def deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_draws_agree_with_every_way_to_deal(seed: int) -> None:
+def test_draws_match_full_enumeration(seed: int) -> None:
     source = random.Random(seed)
     cases = [([source.random()], [source.random() for _ in range(3)]) for _ in range(5)]
-    assert within_case_test(cases) == pytest.approx(by_definition(cases), abs=0.02)
+    assert within_case_test(cases) == pytest.approx(enumerate_deals(cases), abs=0.02)
 
 
-def test_cases_of_one_value_say_nothing() -> None:
+def test_equal_cases_do_not_change_p() -> None:
     assert within_case_test([([1.0], [1.0, 1.0]), ([0.0, 0.0], [0.0])]) == (0.5, 0.5)
     some = [([0.0], [1.0, 1.0, 0.0])] * 6
     assert within_case_test([*some, ([1.0], [1.0] * 3)]) == within_case_test(some)
@@ -66,7 +66,7 @@ def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypat
 
 
 def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
-    """Five failures among five trials each, and none in the single trials of the run: nothing happened."""
+    """Five failures among five trials each, and none in the single trials of the run, are no change."""
     dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if at < 7 else [1.0] * 5) for at in range(50))
     sums = tuple((sum(new) / len(new) - sum(old) / len(old), 1) for new, old in dealt)
     alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)

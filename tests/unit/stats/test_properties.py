@@ -1,4 +1,4 @@
-"""What holds for any scores: of the test alone, and of a whole row."""
+"""Properties for any scores: of the test alone, and of a whole row."""
 
 from __future__ import annotations
 
@@ -60,24 +60,24 @@ def test_neither_direction_nor_order_changes_p(differences: list[float]) -> None
 
 
 @given(values(), st.integers(1, 50))
-def test_equal_pairs_leave_p_alone(differences: list[float], equal: int) -> None:
+def test_equal_pairs_keep_p(differences: list[float], equal: int) -> None:
     assert sign_flip_test([*differences, *[0.0] * equal]) == sign_flip_test(differences)
 
 
 @given(st.lists(st.integers(-1_000, 1_000).map(lambda step: step / 1_000), max_size=MAX_ENUMERATED), st.floats(0.1, 30))
-def test_scaling_leaves_p_alone(differences: list[float], factor: float) -> None:
+def test_scaling_keeps_p(differences: list[float], factor: float) -> None:
     assert sign_flip_test([factor * d for d in differences]) == pytest.approx(sign_flip_test(differences), abs=1e-9)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=20, max_size=40), st.sampled_from([0.25, 0.5, 2.0, 16.0]))
-def test_scaling_leaves_drawn_p_alone(sizes: list[float], factor: float) -> None:
+def test_scaling_keeps_drawn_p(sizes: list[float], factor: float) -> None:
     off_every_lattice = [sqrt(2) * size for size in sizes]
     differences = [size if at % 3 else -size for at, size in enumerate(off_every_lattice)]
     assert sign_flip_test([factor * d for d in differences]) == sign_flip_test(differences)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10))
-def test_a_larger_difference_the_same_way_never_raises_p(sizes: list[float]) -> None:
+def test_a_larger_difference_never_raises_p(sizes: list[float]) -> None:
     one_way = sign_flip_test(sizes)
     assert one_way == pytest.approx(2.0 ** -len(sizes))
     assert sign_flip_test([-sizes[0], *sizes[1:]]) >= one_way  # type: ignore[operator]
@@ -94,7 +94,7 @@ def test_swapping_run_and_base_flips_the_sign_and_keeps_p(sides: tuple[Scores, S
 
 
 @given(two_sides())
-def test_a_row_makes_sense(sides: tuple[Scores, Scores]) -> None:
+def test_rows_are_valid(sides: tuple[Scores, Scores]) -> None:
     row = row_of(*sides)
     assert all(isfinite(number) for number in numbers(row))
     assert row.delta is not None

@@ -41,7 +41,7 @@ def as_floats(values: Sequence[Fraction]) -> list[float]:
 
 @pytest.mark.parametrize("lattice", LATTICES)
 @pytest.mark.parametrize("n", [1, 2, 5, 9, 12])
-def test_a_lattice_is_as_enumerated(lattice: str, n: int) -> None:
+def test_lattices_match_enumeration(lattice: str, n: int) -> None:
     source = random.Random(f"{lattice} {n}")
     for _ in range(4 if n < 12 else 1):
         values = source.choices(LATTICES[lattice], k=n)
@@ -49,7 +49,7 @@ def test_a_lattice_is_as_enumerated(lattice: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 12])
-def test_continuous_values_are_as_enumerated(n: int) -> None:
+def test_continuous_values_match_enumeration(n: int) -> None:
     source = random.Random(n)
     values = [Fraction(source.gauss(0.2, 1)) for _ in range(n)]
     assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
@@ -66,13 +66,13 @@ def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> Non
     assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
-def test_no_difference_is_certain() -> None:
+def test_no_difference_has_p_1() -> None:
     assert sign_flip_test([]) == 1.0
     assert sign_flip_test([0.0] * 40) == 1.0
     assert smallest_p([0.0] * 40) == 1.0
 
 
-def test_a_last_digit_is_no_difference() -> None:
+def test_a_rounding_error_is_ignored() -> None:
     rounding = 0.1 + 0.2 - 0.3
     assert rounding
     assert sign_flip_test([rounding] * 50) == 1.0
@@ -99,7 +99,7 @@ def test_mcnemar_mid_p_of_thousands(worse: int, better: int) -> None:
 
 
 @pytest.mark.parametrize("n", [6, 10, 14])
-def test_scipy_permutes_to_the_same_where_no_sums_tie(n: int) -> None:
+def test_scipy_agrees_if_no_sums_tie(n: int) -> None:
     """Without ties only ±|T| itself is as extreme, of which scipy counts all and mid-p half: 2 of 2**n, and 1."""
     stats: Any = pytest.importorskip("scipy.stats")
     source = random.Random(n)
@@ -116,22 +116,22 @@ def test_scipy_permutes_to_the_same_where_no_sums_tie(n: int) -> None:
     )
 
 
-def drawn_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
+def draw_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
     source = random.Random(seed)
     return [source.gauss(shift, 1) for _ in range(n)]
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
-def test_inversion_is_as_enumerated(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = drawn_without_lattice(MAX_ENUMERATED, shift, seed)
+def test_inversion_is_enumeration(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = draw_without_lattice(MAX_ENUMERATED, shift, seed)
     exact = sign_flip_test(values)
     monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
 @pytest.mark.parametrize("large", [1, 4, 8])
-def test_inversion_is_as_enumerated_where_few_values_decide(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inversion_is_enumeration_if_few_values_dominate(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(large)
     few = [-0.9 + 0.01 * source.gauss(0, 1) for _ in range(large)]
     values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(MAX_ENUMERATED - large))]
@@ -141,7 +141,7 @@ def test_inversion_is_as_enumerated_where_few_values_decide(large: int, monkeypa
 
 
 @pytest.mark.parametrize("n", [40, 200])
-def test_inversion_is_as_convolved_where_values_leave_a_lattice(n: int) -> None:
+def test_inversion_matches_convolution_off_a_lattice(n: int) -> None:
     """A millionth off a rubric's steps is as good as on them."""
     source = random.Random(n)
     steps = source.choices([-0.75, -0.5, -0.25, 0.25, 0.5], k=n)
@@ -153,7 +153,7 @@ def test_inversion_is_as_convolved_where_values_leave_a_lattice(n: int) -> None:
 def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
     """Where 40 rows are corrected together, a p of a thousandth decides. Draws with a seed were off by half there."""
     stats: Any = pytest.importorskip("scipy.stats")
-    values = sorted(map(abs, drawn_without_lattice(200, 0.0)))
+    values = sorted(map(abs, draw_without_lattice(200, 0.0)))
     scale = sqrt(sum(value**2 for value in values))
     for at, value in enumerate(values):
         if sum(values) - 2 * value >= wanted * scale:
@@ -164,52 +164,52 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
 
 
 @pytest.mark.parametrize("n", [15, 100, 200])
-def test_inversion_comes_close_to_the_normal(n: int) -> None:
+def test_inversion_approaches_the_normal(n: int) -> None:
     """The sum of many random signs is as good as normal: a check that every value is flipped, at any length."""
     stats: Any = pytest.importorskip("scipy.stats")
-    values = drawn_without_lattice(n, 0.1)
+    values = draw_without_lattice(n, 0.1)
     expected = 2 * stats.norm.sf(abs(sum(values)) / sqrt(sum(value**2 for value in values)))
     assert sign_flip_test(values) == pytest.approx(expected, abs=0.03)
 
 
 def test_inversion_is_the_same_in_any_order() -> None:
-    values = drawn_without_lattice(60, 0.2)
+    values = draw_without_lattice(60, 0.2)
     again = random.Random(2).sample(values, k=len(values))
     assert sign_flip_test(values) == sign_flip_test(values) == sign_flip_test(again)
     assert sign_flip_test([-value for value in values]) == sign_flip_test(values)
 
 
 def test_inversion_never_gives_zero() -> None:
-    found = sign_flip_test(drawn_without_lattice(100, 50.0))
+    found = sign_flip_test(draw_without_lattice(100, 50.0))
     assert found is not None
     assert 0 < found < 1e-9
 
 
-def alone(differences: Sequence[float]) -> Pairs:
+def make_pairs(differences: Sequence[float]) -> Pairs:
     return Pairs(len(differences), tuple((d, 1) for d in differences))
 
 
-def test_many_continuous_values_get_the_t_test() -> None:
+def test_many_continuous_values_use_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
-    values = drawn_without_lattice(MAX_INVERTED + 1, 0.1)
+    values = draw_without_lattice(MAX_INVERTED + 1, 0.1)
     assert sign_flip_test(values) is None
-    assert estimate_difference(alone(values), scale=9.0).p == pytest.approx(
+    assert estimate_difference(make_pairs(values), scale=9.0).p == pytest.approx(
         stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
     )
     assert sign_flip_test([*values[1:], 0.0, 0.0]) is not None, "equal pairs do not count towards the limit"
 
 
-def test_a_lattice_beyond_the_work_bound_gets_the_t_test() -> None:
+def test_a_lattice_over_the_work_limit_uses_the_t_test() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = random.Random(1).choices(as_floats(LATTICES["percent"]), k=3_000)
     assert sign_flip_test(values) is None
-    assert estimate_difference(alone(values), scale=1.0).p == pytest.approx(
+    assert estimate_difference(make_pairs(values), scale=1.0).p == pytest.approx(
         stats.ttest_1samp(values, 0).pvalue, abs=CLOSE
     )
 
 
 def test_regimes_agree_where_they_meet() -> None:
-    """On a lattice of 400 the exact p and the t test's say the same."""
+    """On a lattice of 400 the exact p equals that of the t test."""
     values = random.Random(3).choices(as_floats(LATTICES["rubric"]), k=400)
     exact = sign_flip_test(values)
     assert exact == pytest.approx(measure_spread([(value, 1) for value in values]).t_test(), abs=0.005)
@@ -222,7 +222,7 @@ def test_the_smallest_p_is_reached_when_all_have_one_sign(m: int) -> None:
         assert smallest_p(values) == 2.0**-m
 
 
-def test_the_exact_p_counts_equal_outcomes_whole() -> None:
+def test_the_exact_p_counts_equal_outcomes_fully() -> None:
     for values in ([-1.0] * 5, [-0.3, 0.1, -0.25, -0.6], [1.0, 1.0, -1.0], [0.0, 0.0], [0.5, -0.5]):
         signs = list(product((1, -1), repeat=len(values)))
         sums = [sum(sign * value for sign, value in zip(each, values, strict=True)) for each in signs]

@@ -1,4 +1,4 @@
-"""Rows of slices: each is what a suite of only these cases would get, corrected among slices, in a bounded number."""
+"""Rows of slices: each equals a suite of only these cases, corrected among slices, in a bounded number."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ONLY = (
 
 
 def slices_of(suite: SuiteResult, members: Mapping[str, Sequence[str]]) -> SliceChoice:
-    """One field `f`, whose values have these cases."""
+    """Slices of one field `f` whose values have these cases."""
     rows = {case: row for row, case in reversed(list(enumerate(suite.columns.hashes)))}
     return SliceChoice(({"f": {value: [rows[case] for case in cases] for value, cases in members.items()}},))
 
@@ -61,7 +61,7 @@ def draw(
     return {f"c{at}": [value() for _ in range(repeats[at % len(repeats)])] for at in range(cases)}
 
 
-def only(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
+def select_cases(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
     return {case: scores[case] for case in cases if case in scores}
 
 
@@ -76,9 +76,9 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
         by_value = {each.value: each for each in found.slices.rows}
         for value, cases in members.items():
             alone = compare(
-                run_of(suite_of({"e": only(new, cases)}, clusters=only(clusters, cases))),
-                run_of(suite_of({"e": only(old, cases)})),
-                pool=[run_of(suite_of({"e": only(old, cases)}))],
+                run_of(suite_of({"e": select_cases(new, cases)}, clusters=select_cases(clusters, cases))),
+                run_of(suite_of({"e": select_cases(old, cases)})),
+                pool=[run_of(suite_of({"e": select_cases(old, cases)}))],
             ).rows[0]
             row = by_value[value].row
             assert by_value[value].cases == len(cases)
@@ -107,7 +107,7 @@ def test_extra_trials_count_in_the_test_only() -> None:
     assert without.slices.rows[0].row.delta == each.row.delta
 
 
-def test_slices_are_corrected_as_families_of_their_own() -> None:
+def test_slices_are_their_own_families() -> None:
     new, old = draw(7, 200, repeats=(1,), drop=0.15, errors=0.0), draw(8, 200, repeats=(1,), errors=0.0)
     members = {f"v{at}": [f"c{case}" for case in range(at, 200, 10)] for at in range(10)}
     free = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members)
@@ -125,7 +125,7 @@ def test_slices_are_corrected_as_families_of_their_own() -> None:
     assert by_value["v4"].row.q != pytest.approx({each.value: each.row.q for each in free.slices.rows}["v4"])
 
 
-def test_the_number_of_rows_is_bounded_and_what_is_left_out_is_counted() -> None:
+def test_rows_are_limited_and_dropped_ones_counted() -> None:
     new = {f"c{at}": [1.0] for at in range(12_000)}
     members = {f"v{at}": [f"c{at}"] for at in range(10_000)} | {"big": [f"c{at}" for at in range(10_000, 12_000)]}
     suite = suite_of({"e": new})
@@ -138,7 +138,7 @@ def test_the_number_of_rows_is_bounded_and_what_is_left_out_is_counted() -> None
     assert (len(found.rows), found.left_out[0].limited) == (1_000, 9_001)
 
 
-def test_scores_that_a_slice_loses_make_it_unmeasurable() -> None:
+def test_lost_scores_make_a_slice_unmeasurable() -> None:
     base = {f"c{at}": [1.0] for at in range(60)}
     first, last = [f"c{at}" for at in range(20)], [f"c{at}" for at in range(40, 60)]
     new = {case: [None if case in first[:5] else 1.0] for case in base}
@@ -160,7 +160,7 @@ def _labels(
     return [each for each in rows if each.row.evaluator == evaluator]
 
 
-def test_without_a_baseline_slices_have_means_only() -> None:
+def test_without_a_baseline_slices_have_only_means() -> None:
     suite = suite_of({"e": {"a": [1.0], "b": [0.0], "c": [0.5]}})
     [row] = compare(run_of(suite), None, slices=slices_of(suite, {"x": ["a", "c"]})).slices.rows
     assert (row.name, row.cases, row.row.mean, row.row.label, row.row.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)

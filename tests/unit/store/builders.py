@@ -1,4 +1,4 @@
-"""Items as tests need them."""
+"""Items for the tests of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in TOML: whatever they hold comes back, people's comments stay, and what is wrong is told with its line."""
+"""Documents in TOML: any content round-trips, comments of people stay, and errors have a line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def file_of(store: Store) -> Path:
     return Path(store.location(JUDGES, SHELF))
 
 
-def put(store: Store, judge: StoredJudge) -> None:
+def save_judge(store: Store, judge: StoredJudge) -> None:
     store.update(JUDGES, SHELF, lambda _: [judge])
 
 
@@ -79,10 +79,10 @@ def write(store: Store, text: str) -> None:
 @example(StoredJudge(score_type="binary", prompt='a\n""'))
 @example(StoredJudge(score_type="binary", prompt='a\n\\"'))
 @example(StoredJudge(score_type="binary", prompt='\n"""""'))
-def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
+def test_any_document_round_trips(judge: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(folder)
-        put(store, judge)
+        save_judge(store, judge)
         assert read(store).model_dump() == judge.model_dump()
         text = file_of(store).read_bytes().decode()
     assert not {char for char in text if not char.isprintable()} & set("\u202e\u200b\ufeff\x1b\x00\r")
@@ -90,12 +90,12 @@ def test_whatever_a_document_holds_comes_back(judge: StoredJudge) -> None:
 
 @settings(deadline=None)
 @given(JUDGE, JUDGE)
-def test_another_judge_in_the_same_document_says_what_it_is(first: StoredJudge, second: StoredJudge) -> None:
+def test_another_judge_replaces_it_and_keeps_comments(first: StoredJudge, second: StoredJudge) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(folder)
-        put(store, first)
+        save_judge(store, first)
         write(store, f"# mine\n{file_of(store).read_text()}\n# the end\n")
-        put(store, read(store).model_copy(update=dict(second)))
+        save_judge(store, read(store).model_copy(update=dict(second)))
         assert read(store).model_dump() == second.model_dump()
         assert file_of(store).read_text().startswith("# mine\n")
 
@@ -118,7 +118,7 @@ def test_comments_and_order_by_hand_survive_a_change(store: Store) -> None:
     write(store, BY_HAND)
     judge = read(store)
     assert judge.prompt == "Is it C:\\new and polite?\n{{output}}"
-    put(store, judge.model_copy(update={"tags": {"prod": "0.2"}, "description": "polite"}))
+    save_judge(store, judge.model_copy(update={"tags": {"prod": "0.2"}, "description": "polite"}))
     text = file_of(store).read_text()
     for line in BY_HAND.splitlines():
         expected = line.replace('"0.1"', '"0.2"').replace('description = ""', 'description = "polite"')
@@ -126,11 +126,11 @@ def test_comments_and_order_by_hand_survive_a_change(store: Store) -> None:
     assert tomllib.loads(text)["version"] == "0.0"
 
 
-def test_what_git_shows_of_a_longer_prompt_is_the_line_that_was_added(store: Store) -> None:
+def test_the_git_diff_of_a_longer_prompt_is_the_added_line(store: Store) -> None:
     judge = StoredJudge(score_type="binary", prompt="Is it polite?\nAnd short?\n{{output}}\n")
-    put(store, judge)
+    save_judge(store, judge)
     before = file_of(store).read_text().splitlines()
-    put(store, read(store).model_copy(update={"prompt": "Is it polite?\nAnd short?\nAnd true?\n{{output}}\n"}))
+    save_judge(store, read(store).model_copy(update={"prompt": "Is it polite?\nAnd short?\nAnd true?\n{{output}}\n"}))
     after = file_of(store).read_text().splitlines()
     assert [line for line in after if line not in before] == ["And true?"]
     assert [line for line in before if line not in after] == []
@@ -140,7 +140,7 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         (f"{RIGHT}promt = 1\n", 3, "promt: there is no such field"),
         (f'{RIGHT}version = "1"\n', 3, "version: must be a version such as 1.2, not '1'"),
@@ -164,16 +164,16 @@ RIGHT = 'score_type = "binary"\nprompt = "x"\n'
         ("", 1, "is missing"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(store: Store, text: str, line: int, told: str) -> None:
+def test_errors_have_file_and_line(store: Store, text: str, line: int, message: str) -> None:
     write(store, text)
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(StoreError) as exc_info:
         read(store)
-    assert f"helpfulness.toml:{line}: " in str(caught.value)
-    assert told in str(caught.value)
+    assert f"helpfulness.toml:{line}: " in str(exc_info.value)
+    assert message in str(exc_info.value)
     assert file_of(store).read_text() == text
 
 
-def test_what_is_no_text_is_told(store: Store) -> None:
+def test_binary_data_is_an_error(store: Store) -> None:
     write(store, RIGHT)
     file_of(store).write_bytes(RIGHT.encode() + b'description = "\xff"\n')
     with pytest.raises(StoreError, match=r"helpfulness\.toml:3: is not UTF-8"):
@@ -190,11 +190,11 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(store: Store) -> None:
     file_of(store).write_bytes(b'\xef\xbb\xbfscore_type = "binary"\r\nprompt = """\r\na\r\nb"""\r\n')
     judge = read(store)
     assert judge.prompt == "a\nb"
-    put(store, judge.model_copy(update={"version": "0.1"}))
+    save_judge(store, judge.model_copy(update={"version": "0.1"}))
     assert read(store).prompt == "a\nb"
 
 
-def test_a_config_keeps_its_list_over_several_lines(store: Store) -> None:
+def test_configs_keep_lists_of_several_lines(store: Store) -> None:
     path = Path(store.location(CONFIGS, ("nightly",)))
     path.parent.mkdir(parents=True)
     path.write_text('dataset = "golden"\njudges = [\n    "a", # first\n    "b",\n]\n')

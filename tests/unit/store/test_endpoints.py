@@ -1,4 +1,4 @@
-"""Endpoints in the store: they come back as they were, and no secret ever stands in them."""
+"""Endpoints in the store: they round-trip, and never contain secrets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ IN_CLEAR: list[dict[str, Any]] = [
 
 @settings(deadline=None)
 @given(body=st.dictionaries(NAME, JSON, max_size=3))
-def test_any_mapping_comes_back_as_it_was(body: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_mapping_round_trips(body: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     store = open_store(tmp_path_factory.mktemp("store"))
     kept = StoredEndpoint(url="http://host", request_mapping={"x": body}, connection_type=ConnectionType.REST)
     store.update(ENDPOINTS, ("bot",), lambda _: [kept])
@@ -46,19 +46,19 @@ def test_any_mapping_comes_back_as_it_was(body: dict[str, Any], tmp_path_factory
 
 
 @pytest.mark.parametrize("fields", IN_CLEAR, ids=str)
-def test_a_secret_in_clear_is_refused_and_not_shown(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=r"is a secret in clear.*\$\{NAME\}") as caught:
+def test_a_plain_secret_is_refused_and_hidden(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=r"is a secret in clear.*\$\{NAME\}") as exc_info:
         StoredEndpoint(**{"url": "https://host/", **fields})
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(exc_info.value)
 
 
 def test_a_secret_in_a_file_is_refused_on_its_line(store: Store) -> None:
     path = Path(store.location(ENDPOINTS, ("bot",)))
     store.update(ENDPOINTS, ("bot",), lambda _: [StoredEndpoint(url="https://host/")])
     path.write_text('name = "bot"\nurl = "https://host/"\nauth_token = "hunter2-in-clear"\n', encoding="utf-8")
-    with pytest.raises(StoreError, match=r"bot\.toml:3: auth_token: is a secret in clear") as caught:
+    with pytest.raises(StoreError, match=r"bot\.toml:3: auth_token: is a secret in clear") as exc_info:
         list(store.read(ENDPOINTS, ("bot",)))
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(exc_info.value)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_a_secret_in_a_file_is_refused_on_its_line(store: Store) -> None:
     ],
     ids=str,
 )
-def test_the_name_of_a_secret_may_stand_there(fields: dict[str, Any]) -> None:
+def test_the_name_of_a_secret_is_valid(fields: dict[str, Any]) -> None:
     StoredEndpoint(**{"url": "https://host/", **fields})
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({}, "REST needs url"),
         ({"connection_type": "SDK", "url": "http://host"}, "SDK needs function"),
@@ -85,6 +85,6 @@ def test_the_name_of_a_secret_may_stand_there(fields: dict[str, Any]) -> None:
         ({"url": "http://h", "hedaers": {}}, "hedaers"),
     ],
 )
-def test_what_cannot_be_called_is_refused(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_invalid_endpoints_are_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         StoredEndpoint(**fields)

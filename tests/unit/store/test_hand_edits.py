@@ -1,4 +1,4 @@
-"""What people and git write into the store's files: read where it is right, told with file and line where it is not."""
+"""Edits of the store's files by people and git: valid ones are read, errors have file and line."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def read(store: Store) -> list[Override]:
     return read_overrides(store, "accuracy")
 
 
-def test_a_line_needs_no_id_and_no_time(store: Store, file: Path) -> None:
+def test_lines_need_no_id_and_time(store: Store, file: Path) -> None:
     file.write_text(GOOD % "a" + "\n" + GOOD % "b")
     one, other = read(store)
     assert len({one.id, other.id, ""}) == 3
 
 
-def test_line_ends_empty_lines_and_a_mark_at_the_start_do_not_matter(store: Store, file: Path) -> None:
+def test_line_ends_empty_lines_and_a_byte_order_mark_are_ignored(store: Store, file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + "\r\n\r\n".join(["", GOOD % "a", GOOD % "b", ""]).encode())
     assert len(read(store)) == 2
 
 
-def test_the_same_said_twice_is_one(store: Store, file: Path) -> None:
+def test_duplicates_count_once(store: Store, file: Path) -> None:
     file.write_text(GOOD % "a" + "\n" + GOOD % "a" + "\n")
     assert len(read(store)) == 1
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "Invalid JSON"),
         ("[]", "must be an object"),
@@ -59,30 +59,30 @@ def test_the_same_said_twice_is_one(store: Store, file: Path) -> None:
         (">>>>>>> topic", "git left a merge conflict here"),
     ],
 )
-def test_a_wrong_line_is_told_with_file_and_line(store: Store, file: Path, line: str, told: str) -> None:
+def test_an_invalid_line_has_file_and_line(store: Store, file: Path, line: str, message: str) -> None:
     file.write_text(GOOD % "a" + "\n\n" + line + "\n")
-    with pytest.raises(StoreError) as raised:
+    with pytest.raises(StoreError) as exc_info:
         read(store)
-    assert "overrides/accuracy.jsonl:3: " in raised.value.message
-    assert told in raised.value.message
-    assert raised.value.advice
+    assert "overrides/accuracy.jsonl:3: " in exc_info.value.message
+    assert message in exc_info.value.message
+    assert exc_info.value.advice
 
 
-def test_two_words_on_one_thing_are_told(store: Store, file: Path) -> None:
+def test_two_reviews_of_one_pair_fail(store: Store, file: Path) -> None:
     file.write_text(GOOD % "a" + "\n" + (GOOD % "a").replace("1", "0.5") + "\n")
     with pytest.raises(StoreError, match=r"jsonl:2: differs from .*jsonl:1, and both have the key"):
         read(store)
 
 
-def test_all_that_is_wrong_is_told_at_once_up_to_a_bound(store: Store, file: Path) -> None:
+def test_all_errors_are_reported_up_to_a_limit(store: Store, file: Path) -> None:
     file.write_text(("x" * 10_000 + "\n") * 50)
-    with pytest.raises(StoreError) as raised:
+    with pytest.raises(StoreError) as exc_info:
         read(store)
-    assert len(raised.value.message.splitlines()) == 10
-    assert len(raised.value.message) < 5_000
+    assert len(exc_info.value.message.splitlines()) == 10
+    assert len(exc_info.value.message) < 5_000
 
 
-def test_a_wrong_file_is_not_written_over(store: Store, file: Path) -> None:
+def test_an_invalid_file_stays(store: Store, file: Path) -> None:
     file.write_text(wrong := GOOD % "a" + "\nnot this\n")
     with pytest.raises(StoreError, match="jsonl:2"):
         add_override(store, "accuracy", correction("b"))
@@ -90,7 +90,7 @@ def test_a_wrong_file_is_not_written_over(store: Store, file: Path) -> None:
     assert sorted(path.name for path in file.parent.iterdir()) == ["accuracy.jsonl"]
 
 
-def test_lines_stand_in_one_order_whoever_came_first(store: Store, file: Path) -> None:
+def test_lines_have_a_fixed_order(store: Store, file: Path) -> None:
     for output in "cab":
         add_override(store, "accuracy", correction(output), by="Ada")
     before = file.read_bytes()
@@ -99,7 +99,7 @@ def test_lines_stand_in_one_order_whoever_came_first(store: Store, file: Path) -
     assert file.read_bytes() == before
 
 
-def test_every_character_of_a_line_can_be_seen(store: Store, file: Path) -> None:
+def test_characters_of_a_line_are_visible(store: Store, file: Path) -> None:
     add_override(store, "accuracy", correction("a\u202eb\u200b\x1b[31m\x9b\u2028é\ud800"))
     text = file.read_text(encoding="utf-8")
     assert text.removesuffix("\n").isprintable()
@@ -109,7 +109,7 @@ def test_every_character_of_a_line_can_be_seen(store: Store, file: Path) -> None
     assert read(store)[0].output_fields[0].value == expected
 
 
-def test_a_newer_version_is_refused_and_an_older_or_none_is_read(store: Store, file: Path) -> None:
+def test_newer_versions_are_refused_older_or_none_read(store: Store, file: Path) -> None:
     file.write_text(GOOD % "a" + "\n")
     version = file.parent.parent / "version"
     assert len(read(store)) == 1
@@ -125,8 +125,8 @@ def test_a_newer_version_is_refused_and_an_older_or_none_is_read(store: Store, f
         list(store.list_keys(OVERRIDES))
 
 
-@pytest.mark.parametrize(("text", "told"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])
-def test_a_version_that_is_none_is_told(store: Store, file: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [("<<<<<<< HEAD\n1\n", "merge conflict"), ("one\n", "must be a number")])
+def test_an_invalid_version_fails(store: Store, file: Path, text: str, message: str) -> None:
     (file.parent.parent / "version").write_text(text)
-    with pytest.raises(StoreError, match=rf"version:1: .*{told}"):
+    with pytest.raises(StoreError, match=rf"version:1: .*{message}"):
         read(store)

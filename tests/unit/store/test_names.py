@@ -1,4 +1,4 @@
-"""Any name is a file's name and comes back, on every file system."""
+"""Any name becomes a file name and round-trips, on every file system."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NAMES = st.lists(st.text() | st.sampled_from(["con", "A", "a", "..", ".", "-x", 
 @example(["\ud800"])
 @example(["a" * 99 + "é"])
 @example(["x" * 100, "x" * 101])
-def test_a_name_comes_back(names: list[str]) -> None:
+def test_names_round_trip(names: list[str]) -> None:
     assert to_names(to_parts(names)) == tuple(names)
 
 
 @given(NAMES)
-def test_a_part_is_good_everywhere(names: list[str]) -> None:
+def test_parts_are_portable(names: list[str]) -> None:
     for part in to_parts(names):
         assert part.isascii()
         assert part == part.lower()
@@ -61,7 +61,7 @@ def test_two_names_are_two_files(one: list[str], other: list[str]) -> None:
         ("x~", ""),
     ],
 )
-def test_another_way_is_refused_with_the_proper_one(part: str, proper: str) -> None:
+def test_another_form_is_refused_with_the_valid_one(part: str, proper: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(proper)}$"):
         to_names([part])
 
@@ -70,7 +70,7 @@ def test_another_way_is_refused_with_the_proper_one(part: str, proper: str) -> N
     "name",
     ["accuracy", "Accuracy", "a/b", "../../etc", "è", "e\u0300", "con", "x" * 300, "", ".", " ", "a.jsonl", "评"],
 )
-def test_a_shelf_of_any_name_is_listed_and_read(store: Store, name: str) -> None:
+def test_a_key_of_any_name_is_listed_and_read(store: Store, name: str) -> None:
     add_override(store, name, correction("yo"))
     set_baseline_outputs(store, name, "champion", outputs={"1": "yo"})
     assert list(store.list_keys(OVERRIDES)) == [(name,)]
@@ -78,7 +78,7 @@ def test_a_shelf_of_any_name_is_listed_and_read(store: Store, name: str) -> None
     assert load_baseline_outputs(store, name, "champion") == {"1": "yo"}
 
 
-def test_names_that_differ_in_case_are_two_shelves(store: Store, tmp_path: Path) -> None:
+def test_names_that_differ_in_case_are_two_keys(store: Store, tmp_path: Path) -> None:
     for name in ("ab", "AB", "Ab"):
         add_override(store, name, correction(name))
     assert sorted(store.list_keys(OVERRIDES)) == [("AB",), ("Ab",), ("ab",)]
@@ -86,7 +86,7 @@ def test_names_that_differ_in_case_are_two_shelves(store: Store, tmp_path: Path)
     assert len({name.lower() for name in files}) == 3
 
 
-def test_a_file_of_another_name_is_told(store: Store, tmp_path: Path) -> None:
+def test_a_file_of_another_name_fails(store: Store, tmp_path: Path) -> None:
     add_override(store, "accuracy", correction("yo"))
     folder = tmp_path / ".scoregate" / "overrides"
     (folder / "accuracy.jsonl").rename(folder / "Accuracy.jsonl")

@@ -1,4 +1,4 @@
-"""What people say of a random sample, beside what they chose to correct."""
+"""Overrides of a random sample, beside those that people chose."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def override(text: str, score: float = 1.0, **given: Any) -> Override:
     return Override(original_score=1.0, override_score=score, output_fields=output, **given)
 
 
-def at(hour: int) -> str:
+def make_time(hour: int) -> str:
     return f"2026-11-01T{hour:02}:00:00Z"
 
 
-def test_a_sampled_word_does_not_take_the_place_of_a_chosen_one_nor_that_of_another_judge() -> None:
+def test_a_sampled_override_keeps_chosen_ones_and_those_of_other_judges() -> None:
     items = [override("a"), override("a", sampled=True, fingerprint="f"), override("a", sampled=True, fingerprint="g")]
     assert len({item.id for item in items}) == 3
     assert override("a", fingerprint="f").id == override("a").id
 
 
-def test_samples_are_split_by_judge_the_latest_word_on_an_output_counts() -> None:
-    early = override("a", 0, sampled=True, fingerprint="new", by="Ann", created_at=at(1))
-    late = override("a", 1, sampled=True, fingerprint="new", by="Bob", created_at=at(3))
-    old = override("b", sampled=True, fingerprint="old", created_at=at(2))
-    chosen = override("c", created_at=at(4))
+def test_samples_are_split_by_judge_and_the_latest_override_counts() -> None:
+    early = override("a", 0, sampled=True, fingerprint="new", by="Ann", created_at=make_time(1))
+    late = override("a", 1, sampled=True, fingerprint="new", by="Bob", created_at=make_time(3))
+    old = override("b", sampled=True, fingerprint="old", created_at=make_time(2))
+    chosen = override("c", created_at=make_time(4))
     assert split_by_source([late, chosen, early, old]) == [
         (Source.CHOSEN, "", [chosen]),
         (Source.SAMPLE, "old", [old]),
@@ -60,14 +60,17 @@ def test_only_samples_of_known_judges_calibrate(tmp_path: Path) -> None:
     assert (judge, found.n, found.matching) == (("polite", "f"), 2, 1)
 
 
-def test_a_judge_is_not_shown_its_test_as_examples(tmp_path: Path) -> None:
+def test_a_judge_never_gets_samples_as_examples(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     upsert(store, OVERRIDES, ("polite",), [override("a"), override("b", sampled=True, fingerprint="f")])
     assert [each.output_fields[0].value for each in recent_overrides(store, "polite", 5)] == ["a"]
 
 
-def test_files_carry_both_and_older_ones_are_read() -> None:
-    items = [override("a", created_at=at(1)), override("b", sampled=True, fingerprint="f", created_at=at(1))]
+def test_files_have_both_and_older_ones_are_read() -> None:
+    items = [
+        override("a", created_at=make_time(1)),
+        override("b", sampled=True, fingerprint="f", created_at=make_time(1)),
+    ]
     for table in (True, False):
         data = export_items(items, OVERRIDES, table=table)
         assert import_items(data, OVERRIDES, origin="file", table=table) == items

@@ -1,4 +1,4 @@
-"""Suites that are data: where things stand in TOML, and what their files name."""
+"""Suites that are data: lines of fields in TOML, and what their files name."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ severity.cost = "warn"
         ("nowhere", 1),
     ],
 )
-def test_the_line_of_a_field(keys: str, line: int) -> None:
+def test_fields_have_lines(keys: str, line: int) -> None:
     assert find_line(TEXT, keys.split(".")) == line
 
 
-def test_a_name_by_the_file(tmp_path: Path) -> None:
+def test_files_give_names(tmp_path: Path) -> None:
     path = tmp_path / "refunds.testset.toml"
     path.write_text('[testset]\nendpoint = "bot:answer"\n')
     (tmp_path / "refunds.jsonl").touch()
@@ -66,7 +66,7 @@ def test_a_name_by_the_file(tmp_path: Path) -> None:
     ("name", "kind"),
     [("http://h/chat", "REST"), ("https://h", "REST"), ("wss://h/ws", "WebSocket"), ("my.bot:Bot.answer", "SDK")],
 )
-def test_an_address_or_a_function_is_an_endpoint_by_itself(tmp_path: Path, name: str, kind: str) -> None:
+def test_a_url_or_a_function_is_an_endpoint(tmp_path: Path, name: str, kind: str) -> None:
     found = resolve_endpoint(name, open_store(tmp_path), folder=tmp_path)
     assert (found.connection_type, found.url or found.function) == (kind, name)
 
@@ -84,7 +84,7 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[testset]\n", "no endpoint: give"),
         ('[testset]\nendpoint = "a"\n[endpoint]\nurl = "http://h"\n', "two endpoints: give"),
@@ -97,9 +97,9 @@ def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None
         ('[testset]\n[endpoint]\nurl = "http://h"\nauth_token = "sesame"\n', "is a secret in clear"),
     ],
 )
-def test_what_cannot_be_a_suite_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_suites_are_named(tmp_path: Path, text: str, message: str) -> None:
     (path := tmp_path / "x.toml").write_text(text)
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(StoreError) as exc_info:
         read_suite_file(path, shown="x")
-    assert told in str(caught.value)
-    assert "sesame" not in str(caught.value)
+    assert message in str(exc_info.value)
+    assert "sesame" not in str(exc_info.value)

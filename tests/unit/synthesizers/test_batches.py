@@ -1,4 +1,4 @@
-"""How many tests are asked for at once, and what is asked for again."""
+"""How many tests are requested at once, and what is requested again."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_tests_are_spread_over_chunks() -> None:
     assert [chunk.number for chunk, _ in distribute(2, chunks) if chunk] == [1, 3]
 
 
-def test_what_is_missing_is_asked_for_again_and_half_as_much_at_once_where_nothing_came() -> None:
+def test_missing_tests_are_requested_again_in_half_batches_after_none() -> None:
     gaps = [Shortfall(Batch(1, 10), 2, failed=False), Shortfall(Batch(2, 10), 10, failed=True)]
     again = retry_batches(gaps, 10, after=2, known=["a"])
     assert [(batch.number, batch.size) for batch in again] == [(3, 5), (4, 5), (5, 2)]
     assert {batch.known for batch in again} == {("a",)}
 
 
-def test_what_is_missing_of_a_chunk_is_asked_of_it() -> None:
+def test_missing_tests_of_a_chunk_use_that_chunk() -> None:
     one, other = Chunk("a", 1, "x"), Chunk("a", 2, "y")
     gaps = [Shortfall(Batch(1, 4, one), 0, failed=False), Shortfall(Batch(2, 4, other), 3, failed=False)]
     assert [(batch.chunk, batch.size) for batch in retry_batches(gaps, 20, after=2, known=[])] == [(other, 3)]

@@ -1,4 +1,4 @@
-"""Which tests are one."""
+"""Which tests are duplicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scoregate.entities import Prompt, Test
 from scoregate.synthesizers.generate import DistinctTests
 
 
-def kept(*texts: str, similarity: float = 0.9) -> DistinctTests:
+def distinct_tests(*texts: str, similarity: float = 0.9) -> DistinctTests:
     found = DistinctTests(similarity)
     for text in texts:
         found.add(Test(category="c", behavior="b", prompt=Prompt(content=text)))
@@ -22,17 +22,17 @@ def texts(found: DistinctTests) -> list[str]:
 
 
 def test_case_space_and_punctuation_make_no_difference() -> None:
-    found = kept("When do you open?", "when do  YOU open", "Where are you?", similarity=1)
+    found = distinct_tests("When do you open?", "when do  YOU open", "Where are you?", similarity=1)
     assert texts(found) == ["When do you open?", "Where are you?"]
     assert (found.dropped, found.measure) == (1, "exact")
 
 
 def test_texts_without_words_are_compared_as_they_are() -> None:
-    assert texts(kept("???", "!!!", "???", "🙂")) == ["???", "!!!", "🙂"]
+    assert texts(distinct_tests("???", "!!!", "???", "🙂")) == ["???", "!!!", "🙂"]
 
 
-def test_nearly_the_same_is_one_unless_a_number_differs() -> None:
-    found = kept(
+def test_similar_texts_are_one_unless_a_number_differs() -> None:
+    found = distinct_tests(
         "How do I return the shoes that I bought?",
         "How do I return the shoes which I bought?",
         "May I return shoes after 30 days?",
@@ -42,13 +42,13 @@ def test_nearly_the_same_is_one_unless_a_number_differs() -> None:
     assert found.measure == "rapidfuzz ratio 0.9"
 
 
-def test_without_rapidfuzz_only_the_same_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rapidfuzz_only_equal_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    found = kept("How do I return the shoes that I bought?", "How do I return the shoes which I bought?")
+    found = distinct_tests("How do I return the shoes that I bought?", "How do I return the shoes which I bought?")
     assert (len(found.tests), found.measure) == (2, "exact")
 
 
-def test_conversations_are_told_apart_by_goal_and_scenario() -> None:
+def test_conversations_differ_by_goal_and_scenario() -> None:
     found = DistinctTests(1)
     for goal, scenario in (("a", "x"), ("a", "y"), ("A", "x")):
         found.add(Test(category="c", behavior="b", goal=goal, scenario=scenario))  # type: ignore[call-arg]

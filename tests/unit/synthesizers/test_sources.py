@@ -1,4 +1,4 @@
-"""Sources are read, and cut where texts may be cut."""
+"""Sources are read and split at boundaries of text."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
-    data, told = WRONG[name]
+def test_unreadable_files_fail(name: str, tmp_path: Path) -> None:
+    data, message = WRONG[name]
     if data is not None:
         (tmp_path / name).write_bytes(data)
-    with pytest.raises(SourceError, match=told) as caught:
+    with pytest.raises(SourceError, match=message) as exc_info:
         read_source(tmp_path / name)
-    assert isinstance(caught.value, ValueError)
-    assert name in str(caught.value)
+    assert isinstance(exc_info.value, ValueError)
+    assert name in str(exc_info.value)
 
 
-def test_what_to_do_with_a_pdf_is_told(tmp_path: Path) -> None:
+def test_a_pdf_has_advice(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="pdftotext"):
         read_source(tmp_path / "a.pdf")
 

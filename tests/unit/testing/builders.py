@@ -1,4 +1,4 @@
-"""Suites for the tests of the SDK, as short as they can be."""
+"""Short suites for the tests of the SDK."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cases(count: int) -> list[Case]:
 
 
 def echo(test_case: Any) -> Any:
-    """A function under test that returns what it was given."""
+    """A function under test that returns its input."""
     return test_case.input
 
 
@@ -88,7 +88,7 @@ def outcomes(result: SuiteResult) -> dict[str, str]:
     return {case.hash: str(case.status) for case in result.cases}
 
 
-def told(folder: Path) -> list[Event]:
+def read_events(folder: Path) -> list[Event]:
     """The events of all logs in a folder, log by log."""
     lines = (line for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines())
     return [parse_event(line) for line in lines]

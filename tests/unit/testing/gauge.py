@@ -13,7 +13,7 @@ from scoregate.testing.models import Evaluation
 
 
 class Gauge:
-    """Each call stays until as many as expected are in flight, then a moment longer, to catch one too many."""
+    """Each call waits until the expected number is in flight, then a moment longer, to detect one too many."""
 
     def __init__(self, expected: int) -> None:
         self.most = 0

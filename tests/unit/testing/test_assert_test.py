@@ -1,4 +1,4 @@
-"""With `assert_test` a suite that does not pass raises, and its log says so first."""
+"""With `assert_test`, a failing suite raises, and its log has the failure first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import FAIL, Case, Judge, passing, run, told
+from tests.unit.testing.builders import FAIL, Case, Judge, passing, read_events, run
 
 from scoregate.core.events import SuiteFinished
 from scoregate.errors import ScoregateError, SuiteFailed
@@ -35,35 +35,35 @@ FAILURES: dict[str, dict[str, Any]] = {
 FAILING = pytest.mark.parametrize("options", FAILURES.values(), ids=FAILURES)
 
 
-def said(folder: Path) -> set[bool]:
-    return {event.assertion_failed for event in told(folder) if isinstance(event, SuiteFinished)}
+def assertion_results(folder: Path) -> set[bool]:
+    return {event.assertion_failed for event in read_events(folder) if isinstance(event, SuiteFinished)}
 
 
 @FAILING
-def test_it_raises(options: dict[str, Any]) -> None:
+def test_failures_raise(options: dict[str, Any]) -> None:
     with pytest.raises(SuiteFailed, match="demo"):
         run(**options, assert_test=True)
 
 
 @FAILING
-def test_the_log_says_so(options: dict[str, Any], events: Path) -> None:
+def test_the_log_has_it(options: dict[str, Any], events: Path) -> None:
     with pytest.raises(AssertionError):
         run(**options, assert_test=True)
-    assert said(events) == {True}
+    assert assertion_results(events) == {True}
 
 
 @FAILING
-def test_without_it_nothing_is_raised(options: dict[str, Any], events: Path) -> None:
+def test_without_it_nothing_raises(options: dict[str, Any], events: Path) -> None:
     assert not run(**options).passed
-    assert said(events) == {False}
+    assert assertion_results(events) == {False}
 
 
 def test_a_suite_that_passes_does_not_raise(events: Path) -> None:
     assert run(evaluators=[Judge(passing)], assert_test=True).passed
-    assert said(events) == {False}
+    assert assertion_results(events) == {False}
 
 
-def test_an_evaluator_that_has_nothing_to_say_is_no_failure() -> None:
+def test_an_evaluator_without_evaluation_is_no_failure() -> None:
     assert run(evaluators=[Judge(lambda *_: None), Judge(passing, "other")], assert_test=True).passed
     with pytest.raises(SuiteFailed, match="every scorer returned None"):
         run(evaluators=[Judge(lambda *_: None)], assert_test=True)
@@ -78,9 +78,9 @@ def test_the_message_names_what_failed_and_why() -> None:
         metadata = {"missing": ["world"]}
         return Evaluation(0.25, FAIL.threshold, metadata) if test_case.input == "b" else passing()
 
-    with pytest.raises(SuiteFailed) as raised:
+    with pytest.raises(SuiteFailed) as exc_info:
         run(evaluators=[Judge(score, "has-words")], assert_test=True)
-    message = str(raised.value)
+    message = str(exc_info.value)
     assert "3 cases" in message
     assert "failed b: has-words 0.25, not ≥ 1 (missing: ['world'])" in message
 
@@ -94,8 +94,8 @@ def test_it_is_an_assertion_and_one_of_our_errors() -> None:
 @pytest.mark.parametrize("count", [6, 40])
 def test_the_message_stays_short(count: int) -> None:
     fn: Callable[[Case], str] = lambda _: 1 / 0  # type: ignore[assignment, return-value]  # noqa: E731
-    with pytest.raises(SuiteFailed) as raised:
+    with pytest.raises(SuiteFailed) as exc_info:
         run(fn, [], [Case(str(number)) for number in range(count)], assert_test=True)
-    lines = str(raised.value).splitlines()
+    lines = str(exc_info.value).splitlines()
     assert len(lines) == 7
     assert lines[-1] == f"    … and {count - 5} more"

@@ -1,4 +1,4 @@
-"""An output that cannot be kept is an error of its case; evaluators of other cases run."""
+"""An output that cannot be recorded is an error of its case; evaluators of other cases run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, run, told
+from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, read_events, run
 
 from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.testing.models import Evaluation
@@ -67,8 +67,8 @@ OUTPUTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "words"), OUTPUTS.values(), ids=OUTPUTS)
-def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> None:
+@pytest.mark.parametrize(("output", "message"), OUTPUTS.values(), ids=OUTPUTS)
+def test_a_bad_output_fails_its_case(output: Any, message: str, events: Path) -> None:
     scored: list[str] = []
 
     def score(test_case: Case, _output: Any) -> Any:
@@ -79,12 +79,12 @@ def test_it_is_an_error_of_its_case(output: Any, words: str, events: Path) -> No
     assert outcomes(result) == {"a": "passed", "b": "errored", "c": "passed"}
     (error,) = by_hash(result)["b"].errors
     assert error.evaluator is None
-    assert words in error.error.message
+    assert message in error.error.message
     assert sorted(scored) == ["a", "c"]
-    assert {event.suite for event in told(events)} == {"demo"}
+    assert {event.suite for event in read_events(events)} == {"demo"}
 
 
-def test_what_has_no_json_form_is_named_with_advice() -> None:
+def test_outputs_without_json_have_advice() -> None:
     circle = Case("b", circular())  # type: ignore[arg-type]
     result = run(lambda case: object() if case.input == "a" else 1, [Judge(passing)], [Case("a"), circle])
     (of_output,), (of_case,) = (by_hash(result)[name].errors for name in "ab")
@@ -102,14 +102,14 @@ def test_metadata_without_a_json_form_is_named(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.skipif(sys.flags.optimize > 0, reason="needs assertions")
-def test_a_coroutine_that_nobody_awaited_is_awaited() -> None:
+def test_an_unawaited_coroutine_is_awaited() -> None:
     async def later() -> int:
         return 5
 
     assert only(run(lambda _: later(), [Judge(passing)], [Case("a")])).output == 5
 
 
-def test_a_huge_output_is_cut_and_says_so() -> None:
+def test_a_huge_output_is_cut_and_marked() -> None:
     case = only(run(lambda _: "é" * MAX_EVENT_BYTES, [Judge(passing)], [Case("a")]))
     assert case.truncated
     assert case.status == "passed"
@@ -118,7 +118,7 @@ def test_a_huge_output_is_cut_and_says_so() -> None:
     assert len(case.output) < 200_000
 
 
-def test_evaluators_get_a_huge_output_whole() -> None:
+def test_evaluators_get_the_full_output() -> None:
     seen: list[int] = []
     run(lambda _: "x" * MAX_EVENT_BYTES, [Judge(lambda _, output: seen.append(len(output)))], [Case("a")])
     assert seen == [MAX_EVENT_BYTES]
@@ -132,7 +132,7 @@ def test_a_huge_input_and_huge_metadata_are_cut_too() -> None:
     assert "over the limit" in str(case.evaluations["judge"].metadata)
 
 
-def test_a_case_that_cannot_be_kept_is_an_error_of_its_own() -> None:
+def test_an_unserializable_case_is_its_own_error() -> None:
     circle = Case("b")
     circle.expected = circular()  # type: ignore[assignment]
     result = run(test_cases=[Case("a"), circle], evaluators=[Judge(passing)])

@@ -1,4 +1,4 @@
-"""A score that is none is an error of that one evaluation."""
+"""An invalid score is an error of that one evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scoregate.testing.models import Assertion, Evaluation, Threshold
 
 
 class Float32(float):
-    """As numpy's: a subclass of float that is not float itself."""
+    """Like numpy's, a subclass of float."""
 
 
 class Awkward:
@@ -57,8 +57,8 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
-@pytest.mark.parametrize(("make", "words"), BAD.values(), ids=BAD)
-def test_it_is_an_error_of_its_evaluation(make: Callable[[], Any], words: str, kind: type[Judge]) -> None:
+@pytest.mark.parametrize(("make", "message"), BAD.values(), ids=BAD)
+def test_bad_scores_fail_their_evaluation(make: Callable[[], Any], message: str, kind: type[Judge]) -> None:
     def score(test_case: Case, _output: str) -> Any:
         return make() if test_case.input == "b" else passing()
 
@@ -69,7 +69,7 @@ def test_it_is_an_error_of_its_evaluation(make: Callable[[], Any], words: str, k
     found = by_hash(result)
     (error,) = found["b"].errors
     assert error.evaluator == "odd"
-    assert words in error.error.message
+    assert message in error.error.message
     assert set(found["b"].evaluations) == {"good"}
     assert all(set(found[key].evaluations) == {"odd", "good"} for key in "ac")
 
@@ -87,7 +87,7 @@ def test_none_is_no_evaluation_and_no_error() -> None:
     assert (case.unscored, case.errors, set(case.evaluations)) == (("judge",), [], {"good"})
 
 
-def test_flags_like_those_of_arrays_are_bools() -> None:
+def test_flags_of_arrays_are_bools() -> None:
     found = Assertion("x", 1, 0)  # type: ignore[arg-type]
     assert (found.passed, found.required) == (True, False)
     assert type(found.passed) is bool

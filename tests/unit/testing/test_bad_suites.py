@@ -1,4 +1,4 @@
-"""What is wrong with a suite is named, with the suite and the case, and everything else is run."""
+"""Errors in a suite name the suite and the case, and everything else runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, run, told
+from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, read_events, run
 
 from scoregate.core.events import Errored, SuiteFinished
 from scoregate.core.run import SuiteResult
@@ -31,11 +31,11 @@ def broken_cases() -> Iterator[Case]:
 @pytest.mark.parametrize("none", [[], (), {}, iter([])], ids=["list", "tuple", "dict", "iterator"])
 def test_no_cases(none: Any, events: Path) -> None:
     assert messages(run(test_cases=none, evaluators=[GOOD])) == ["suite 'demo': no test cases"]
-    assert [type(event) for event in told(events)][-2:] == [Errored, SuiteFinished]
+    assert [type(event) for event in read_events(events)][-2:] == [Errored, SuiteFinished]
 
 
 @pytest.mark.parametrize("given", [None, 5, broken_cases()], ids=["None", "a number", "an iterator that raises"])
-def test_cases_that_cannot_be_listed(given: Any) -> None:
+def test_unlistable_cases(given: Any) -> None:
     assert messages(run(test_cases=given))[0].startswith("suite 'demo': test_cases cannot be listed: ")
 
 
@@ -48,7 +48,7 @@ def test_duplicate_hashes() -> None:
     assert outcomes(result) == {"a": "passed", "b": "passed", "c": "passed"}
 
 
-def test_a_duplicate_hash_names_the_fields_that_it_leaves_out() -> None:
+def test_a_duplicate_hash_names_the_unused_fields() -> None:
     class Odd(Case):
         def serialize(self) -> Any:
             return [self.input] if self.expected == "a list" else {"input": self.input, self.expected: 1}
@@ -65,7 +65,7 @@ def test_a_duplicate_hash_names_the_fields_that_it_leaves_out() -> None:
 
 
 @pytest.mark.parametrize("found", [None, 5, "", b"a"], ids=repr)
-def test_a_hash_that_is_no_text(found: Any) -> None:
+def test_a_hash_must_be_text(found: Any) -> None:
     class Odd(BaseTestCase):
         input = "odd"
 
@@ -107,7 +107,7 @@ class RaisingId(Judge):
 
 
 @pytest.mark.parametrize(
-    ("evaluator", "words"),
+    ("evaluator", "reason"),
     [
         (WithoutId(), "(WithoutId): its `id` must be a string that is not empty, not None"),
         (Judge(passing, ""), "(Judge): its `id` must be a string that is not empty, not ''"),
@@ -121,26 +121,26 @@ class RaisingId(Judge):
         (Judge(passing, max_concurrency=True), "not True"),
     ],
 )
-def test_an_evaluator_that_cannot_be_used(evaluator: Any, words: str) -> None:
+def test_an_invalid_evaluator(evaluator: Any, reason: str) -> None:
     result = run(evaluators=[evaluator, GOOD])
     (message,) = messages(result)
     assert message.startswith("suite 'demo': evaluator 1 ")
-    assert words in message
+    assert reason in message
     assert all(set(case.evaluations) == {"good"} for case in result.cases)
 
 
-def test_evaluators_that_are_no_list() -> None:
+def test_evaluators_must_be_list() -> None:
     assert "suite 'demo': evaluators cannot be listed" in messages(run(evaluators=GOOD))[0]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("limit", ["10", 2.5, True, "ten"], ids=repr)
-def test_a_class_with_a_limit_that_is_no_integer_cannot_be_made(limit: Any) -> None:
+def test_a_class_with_a_non_integer_limit_is_refused(limit: Any) -> None:
     with pytest.raises(TypeError, match=r"Odd\.max_concurrency must be an int"):
         type("Odd", (BaseTestEvaluator,), {"max_concurrency": limit})
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, "10", True, None], ids=repr)
-def test_a_limit_of_cases_that_is_no_number(limit: Any) -> None:
+def test_a_limit_of_cases_is_a_number(limit: Any) -> None:
     result = run(evaluators=[GOOD], max_test_case_concurrency=limit)
     assert messages(result) == [
         f"suite 'demo': max_test_case_concurrency must be a whole number of at least 1, not {limit!r}"
@@ -152,14 +152,14 @@ def test_a_limit_of_cases_that_is_no_number(limit: Any) -> None:
     ("option", "value"),
     [("retry_count", -1), ("retry_count", 1.5), ("timeout", 0), ("timeout", "1"), ("timeout", float("nan"))],
 )
-def test_other_options_that_are_no_numbers(option: str, value: Any) -> None:
+def test_other_options_are_numbers(option: str, value: Any) -> None:
     result = run(evaluators=[GOOD], **{option: value})
     assert messages(result)[0].startswith(f"suite 'demo': {option} must be ")
     assert set(outcomes(result).values()) == {"passed"}
 
 
 @pytest.mark.parametrize("fn", [None, "fn", 5], ids=repr)
-def test_an_fn_that_cannot_be_called(fn: Any) -> None:
+def test_fn_must_be_callable(fn: Any) -> None:
     assert messages(run(fn))[0] == f"suite 'demo': fn must be callable, not {fn!r}"
 
 
@@ -170,7 +170,7 @@ def test_a_suite_without_an_id(suite: Any) -> None:
     assert outcomes(result) == {"a": "passed"}
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_are_listed() -> None:
     result = run(
         evaluators=[GOOD, GOOD, object()], test_cases=[Case("a"), Case("a")], retry_count=-1, grid_search_params={}
     )

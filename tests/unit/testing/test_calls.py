@@ -1,4 +1,4 @@
-"""Whatever can be called is called, sync or async, and sync code never in the event loop's thread."""
+"""Any callable works, sync or async, and sync code never runs in the event loop's thread."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("fn", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_fn_may_be_anything_callable(fn: Callable[[Any], Any]) -> None:
+def test_fn_can_be_any_callable(fn: Callable[[Any], Any]) -> None:
     result = run(fn, [Judge(passing)], [Case("a"), Case("b")])
     assert {key: case.output for key, case in by_hash(result).items()} == {"a": "A", "b": "B"}
 
 
 @pytest.mark.parametrize("fn", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_hook_may_be_anything_callable(fn: Callable[[Any], Any]) -> None:
+def test_a_hook_can_be_any_callable(fn: Callable[[Any], Any]) -> None:
     seen: list[Any] = []
 
     def keep(_case: Case, _output: str, hook_results: Any) -> Evaluation:
@@ -91,7 +91,7 @@ def test_a_hook_may_be_anything_callable(fn: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
-def test_evaluators_may_be_sync_and_async(kind: type[Judge]) -> None:
+def test_evaluators_can_be_sync_and_async(kind: type[Judge]) -> None:
     async def later(*_: Any) -> Evaluation:
         await asyncio.sleep(0)
         return PASS
@@ -100,7 +100,7 @@ def test_evaluators_may_be_sync_and_async(kind: type[Judge]) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_assertions_may_be_sync_and_async(is_async: bool) -> None:
+def test_assertions_can_be_sync_and_async(is_async: bool) -> None:
     found = [Assertion("polite", True, True)]
 
     class Rubric(BaseAssertions[Case, str]):
@@ -152,7 +152,7 @@ def test_async_user_code_shares_one_loop() -> None:
     assert len(loops) == 1
 
 
-def test_sync_fn_may_block_while_others_go_on() -> None:
+def test_a_blocking_fn_does_not_block_others() -> None:
     meeting = threading.Barrier(3, timeout=5)
 
     def fn(test_case: Case) -> str:

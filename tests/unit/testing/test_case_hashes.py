@@ -1,4 +1,4 @@
-"""What a case is known by: its own `hash`, fields that are named, or a function."""
+"""The identity of a case: its own `hash`, named fields, or a function."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_KINDS = pytest.mark.parametrize("make", KINDS, ids=["dataclass", "pydantic", 
 
 
 @OF_KINDS
-def test_a_named_field_gives_the_md5_of_its_json(make: Any) -> None:
+def test_a_field_has_the_md5_of_its_json(make: Any) -> None:
     assert only(run(lambda _: 1, [], [make("who?")], test_case_hash=["question"])).hash == md5('"who?"')
 
 
@@ -39,18 +39,18 @@ def test_several_fields_are_joined(make: Any) -> None:
 
 
 @OF_KINDS
-def test_a_function_gives_it_as_it_is(make: Any) -> None:
+def test_functions_return_it(make: Any) -> None:
     def name(value: Any) -> str:
         return "case " + (value["question"] if isinstance(value, dict) else value.question)
 
     assert only(run(lambda _: 1, [], [make("who?")], test_case_hash=name)).hash == "case who?"
 
 
-def test_one_field_may_be_named_without_a_list() -> None:
+def test_one_field_needs_no_list() -> None:
     assert only(run(lambda _: 1, [], [Row("who?")], test_case_hash="question")).hash == md5('"who?"')
 
 
-def test_naming_fields_wins_over_a_hash_method() -> None:
+def test_fields_win_over_a_hash_method() -> None:
     assert only(run(test_cases=[Case("a", "x")], test_case_hash=["expected"])).hash == md5('"x"')
 
 
@@ -63,7 +63,7 @@ def test_a_field_is_hashed_by_its_compact_json(answer: Any, json: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "value", "words"),
+    ("names", "value", "message"),
     [
         (["nothing"], Row("q"), "no field 'nothing'"),
         (["nothing"], {"question": "q"}, "no field 'nothing'"),
@@ -73,7 +73,7 @@ def test_a_field_is_hashed_by_its_compact_json(answer: Any, json: str) -> None:
         (lambda value: value.gone, Row("q"), "gone"),
     ],
 )
-def test_a_case_that_cannot_be_hashed_is_named_and_the_rest_runs(names: Any, value: Any, words: str) -> None:
+def test_an_unhashable_case_is_named_and_the_rest_runs(names: Any, value: Any, message: str) -> None:
     good = Row("ok", "x")
 
     def by(case: Any) -> Any:
@@ -84,10 +84,10 @@ def test_a_case_that_cannot_be_hashed_is_named_and_the_rest_runs(names: Any, val
     result = run(lambda _: 1, [Judge(passing)], cases, **options)
     assert len(result.columns) == len(cases) - 1
     assert result.errors[0].message.startswith("suite 'demo': test case 1: ")
-    assert words in result.errors[0].message
+    assert message in result.errors[0].message
 
 
-def test_a_case_without_any_hash_is_told_what_to_do() -> None:
+def test_a_case_without_a_hash_has_advice() -> None:
     result = run(test_cases=[Row("q"), Case("a")])
     assert [case.hash for case in result.cases] == ["a"]
     assert result.errors[0].message == (
@@ -95,14 +95,14 @@ def test_a_case_without_any_hash_is_told_what_to_do() -> None:
     )
 
 
-@pytest.mark.parametrize("given", [5, [], None.__class__, [object()]])
-def test_what_names_no_fields_is_told(given: Any) -> None:
-    result = run(test_cases=[Case("a")], test_case_hash=given)
+@pytest.mark.parametrize("fields", [5, [], None.__class__, [object()]])
+def test_invalid_fields_fail(fields: Any) -> None:
+    result = run(test_cases=[Case("a")], test_case_hash=fields)
     assert result.errors
     assert all("suite 'demo'" in error.message for error in result.errors)
 
 
-def test_a_hash_keeps_its_lone_surrogates_apart() -> None:
+def test_lone_surrogates_have_other_hashes() -> None:
     result = run(test_cases=[Case("\ud800"), Case("\ud801")], evaluators=[Judge(passing)])
     assert sorted(case.hash for case in result.cases) == ["\\ud800", "\\ud801"]
     assert result.passed
@@ -120,7 +120,7 @@ def test_md5_is_that_of_utf8(text: str, digest: str) -> None:
     assert md5(text) == digest
 
 
-def test_md5_takes_what_utf8_cannot_hold() -> None:
+def test_md5_accepts_lone_surrogates() -> None:
     assert md5("\ud800") != md5("\ud801")
 
 
@@ -132,6 +132,6 @@ def test_md5_takes_what_utf8_cannot_hold() -> None:
         ({"text": " "}, '{"text":" "}'),
     ],
 )
-def test_a_digest_is_no_name_for_people(case: dict[str, Any], name: str) -> None:
+def test_cases_have_readable_names(case: dict[str, Any], name: str) -> None:
     result = run(lambda _: 1, [Judge(passing)], [case], test_case_hash=list(case))
     assert [found.name for found in result.cases] == [name]

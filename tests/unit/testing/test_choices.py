@@ -1,4 +1,4 @@
-"""The record knows which scores a judge can give."""
+"""The record has the scores that a judge can give."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class Own(BaseLLMJudge[Any, Any]):
         (Own(), (Choice(0.2, "so so"), Choice(0.9, "fine"))),
     ],
 )
-def test_choices_are_told_by_their_names(judge: Any, choices: tuple[Choice, ...]) -> None:
+def test_choices_have_names(judge: Any, choices: tuple[Choice, ...]) -> None:
     assert make_scorer(judge).info.choices == choices
 
 
-def test_of_a_battle_there_are_three() -> None:
+def test_battles_have_three() -> None:
     assert [choice.value for choice in make_scorer(Battle()).info.choices] == [1, 0.5, 0]
 
 
-def test_choices_that_cannot_be_had_are_a_problem_of_the_evaluator() -> None:
+def test_failing_choices_are_a_problem_of_the_evaluator() -> None:
     class Broken(Own):
         choices = ()
 

@@ -1,4 +1,4 @@
-"""As many at a time as was asked for: not one more, and not one less."""
+"""Concurrency equals its limit: not one more, and not one less."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, run, told
+from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, read_events, run
 from tests.unit.testing.gauge import Gauge
 
 from scoregate.core.events import CaseFinished
@@ -45,7 +45,7 @@ def test_an_evaluator_reaches_its_limit_exactly(kind: type[Judge], mode: str) ->
     assert gauge.most == 3
 
 
-def test_assertions_that_are_async_reach_their_limit() -> None:
+def test_async_assertions_reach_their_limit() -> None:
     gauge = Gauge(4)
 
     class Rubric(BaseAssertions[Case, str]):
@@ -60,7 +60,7 @@ def test_assertions_that_are_async_reach_their_limit() -> None:
     assert gauge.most == 4
 
 
-def test_each_evaluator_has_a_limit_of_its_own() -> None:
+def test_each_evaluator_has_its_own_limit() -> None:
     one, many = Gauge(1), Gauge(5)
     run(echo, [AsyncJudge(one.later, "one", 1), AsyncJudge(many.later, "many", 5)], cases(12))
     assert (one.most, many.most) == (1, 5)
@@ -73,7 +73,7 @@ def test_evaluators_are_not_covered_by_the_limit_of_cases(mode: str) -> None:
     assert gauge.most == 4
 
 
-def test_evaluators_begin_while_other_cases_still_run() -> None:
+def test_evaluators_start_while_other_cases_run() -> None:
     evaluated = asyncio.Event()
 
     async def fn(test_case: Case) -> str:
@@ -100,7 +100,7 @@ def test_a_grid_search_shares_the_limits_among_its_combinations() -> None:
     assert (task.most, score.most) == (3, 2)
 
 
-def test_a_limit_may_be_a_property() -> None:
+def test_a_limit_can_be_a_property() -> None:
     gauge = Gauge(2)
 
     class Limited(BaseTestEvaluator[Case, str]):
@@ -118,7 +118,7 @@ def test_a_limit_may_be_a_property() -> None:
 
 
 @pytest.mark.parametrize("kind", ["quick", "slow"])
-def test_more_cases_than_any_queue_holds_all_come_through(kind: str) -> None:
+def test_more_cases_than_any_queue_holds_finish(kind: str) -> None:
     async def slow(*_: Any) -> Evaluation:
         await asyncio.sleep(0.001)
         return PASS
@@ -129,7 +129,7 @@ def test_more_cases_than_any_queue_holds_all_come_through(kind: str) -> None:
     assert result.passed
 
 
-def test_what_is_evaluated_is_told_while_a_slower_case_holds_the_same_thread(events: Path) -> None:
+def test_evaluations_are_logged_while_a_slow_case_blocks_the_thread(events: Path) -> None:
     finished: list[int] = []
 
     async def fn(test_case: Case) -> str:
@@ -138,7 +138,7 @@ def test_what_is_evaluated_is_told_while_a_slower_case_holds_the_same_thread(eve
     def score(test_case: Case, _output: str) -> Evaluation:
         patience = time.monotonic() + 3
         while test_case.input == "last" and time.monotonic() < patience:
-            finished[:] = [1 for event in told(events) if isinstance(event, CaseFinished)]
+            finished[:] = [1 for event in read_events(events) if isinstance(event, CaseFinished)]
             if len(finished) == 5:
                 break
             time.sleep(0.01)

@@ -53,7 +53,7 @@ class Rubric(BaseAssertions[Case, Any]):
 @pytest.mark.parametrize(
     ("output", "score"), [("expected", 1), ("Expected", 0), ("expected ", 0), ("", 0), ("éxpected", 0)]
 )
-def test_equal_is_equal_to_the_letter(output: str, score: int) -> None:
+def test_equality_is_exact(output: str, score: int) -> None:
     found = IsEquals().evaluate_test_case(CASE, output)
     assert (found.score, found.passed, found.threshold) == (score, score == 1, Threshold(gte=1))
     assert found.metadata == (None if score else {"expected_output": "expected", "actual_output": output})
@@ -77,7 +77,7 @@ def test_json_is_not_valid(text: str) -> None:
 
 
 @pytest.mark.parametrize("output", [None, 5, {"a": 1}], ids=repr)
-def test_what_is_no_text_is_no_json(output: Any) -> None:
+def test_other_types_are_no_json(output: Any) -> None:
     assert IsValidJSON().evaluate_test_case(CASE, output).score == 0
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_text_is_no_json(output: Any) -> None:
         ("", "anything", []),
     ],
 )
-def test_substrings_are_all_there(expected: str, output: str, missing: list[str]) -> None:
+def test_all_substrings_match(expected: str, output: str, missing: list[str]) -> None:
     found = HasAllSubstrings().evaluate_test_case(Case("x", expected), output)
     assert (found.score, found.threshold) == (0 if missing else 1, Threshold(gte=1))
     assert found.metadata == {"missing_substrings": missing}
@@ -111,7 +111,7 @@ def assertion(passed: bool, required: bool = True) -> Assertion:
         ((assertion(False),), 0),
     ],
 )
-def test_the_required_assertions_decide(assertions: Any, score: int) -> None:
+def test_required_assertions_decide(assertions: Any, score: int) -> None:
     found = Rubric().evaluate_test_case(CASE, assertions)
     assert isinstance(found, Evaluation)
     assert (found.score, found.threshold, found.assertions) == (score, Threshold(gte=1), tuple(assertions))
@@ -147,7 +147,7 @@ def test_each_has_two_names(name: str) -> None:
         (BaseAssertions, "evaluate_assertions.*id"),
     ],
 )
-def test_what_was_not_written_is_named(base: Any, missing: str) -> None:
+def test_missing_methods_are_named(base: Any, missing: str) -> None:
     with pytest.raises(TypeError, match=missing):
         type("Unfinished", (base,), {})()
 

@@ -1,4 +1,4 @@
-"""The environment chooses suites and cases: our globs, or what Autoblocks' own host would set."""
+"""The environment selects suites and cases: by our globs, or by the filters of Autoblocks' own host."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def hashes(result: SuiteResult) -> list[str]:
         ("", "support-bot", True),
     ],
 )
-def test_our_filter_matches_whole_ids_by_glob(ask: Any, globs: Any, suite: str, expected: bool) -> None:
+def test_our_filter_matches_ids_by_glob(ask: Any, globs: Any, suite: str, expected: bool) -> None:
     ask(OURS, globs)
     assert ran(suite) is expected
 
@@ -54,7 +54,7 @@ def test_our_filter_matches_whole_ids_by_glob(ask: Any, globs: Any, suite: str, 
     ("parts", "expected"),
     [(["port"], True), (["PORT"], False), (["x", "bot"], True), (["support-*"], False), ([], True)],
 )
-def test_their_filter_matches_a_part(ask: Any, parts: list[str], expected: bool) -> None:
+def test_their_filter_matches_parts(ask: Any, parts: list[str], expected: bool) -> None:
     ask(THEIRS, parts)
     assert ran("support-bot") is expected
 
@@ -65,9 +65,7 @@ def test_ours_wins_over_theirs(ask: Any) -> None:
     assert (ran("abc"), ran("b"), ran("axx")) == (True, False, True)
 
 
-def test_a_suite_left_out_calls_nothing_and_says_nothing(
-    ask: Any, events: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_skipped_suite_calls_and_logs_nothing(ask: Any, events: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ask(OURS, ["other"])
     calls: list[Any] = []
     result = run(calls.append, assert_test=True)
@@ -92,12 +90,12 @@ def test_cases_are_chosen_by_hash(ask: Any, prefix: str, chosen: dict[str, list[
     assert hashes(run(test_cases=cases(3))) == expected
 
 
-def test_a_suite_without_hashes_is_left_out(ask: Any) -> None:
+def test_a_suite_without_hashes_is_skipped(ask: Any) -> None:
     ask(f"SCOREGATE_{HASHES}", {"other": []})
     assert run().skipped
 
 
-def test_hashes_that_no_case_has_are_an_error(ask: Any) -> None:
+def test_unknown_hashes_are_an_error(ask: Any) -> None:
     ask(f"SCOREGATE_{HASHES}", {"demo": ["gone"]})
     result = run()
     assert not result.passed
@@ -107,12 +105,12 @@ def test_hashes_that_no_case_has_are_an_error(ask: Any) -> None:
 
 
 @pytest.mark.parametrize(("most", "expected"), [("1", ["0"]), ("2", ["0", "1"]), ("9", ["0", "1", "2"])])
-def test_at_most_so_many_cases(ask: Any, most: str, expected: list[str]) -> None:
+def test_cases_are_limited(ask: Any, most: str, expected: list[str]) -> None:
     ask("SCOREGATE_MAX_CASES", most)
     assert hashes(run(test_cases=cases(3))) == expected
 
 
-def test_the_most_is_counted_among_those_chosen(ask: Any) -> None:
+def test_the_limit_counts_chosen_cases(ask: Any) -> None:
     ask("SCOREGATE_MAX_CASES", "1")
     ask(f"SCOREGATE_{HASHES}", {"demo": ["2", "1"]})
     assert hashes(run(test_cases=cases(3))) == ["1"]
@@ -133,7 +131,7 @@ def test_the_most_is_counted_among_those_chosen(ask: Any) -> None:
         ("SCOREGATE_REPEATS", "²"),
     ],
 )
-def test_a_variable_that_cannot_be_read_is_named(ask: Any, name: str, value: str) -> None:
+def test_an_invalid_variable_is_named(ask: Any, name: str, value: str) -> None:
     ask(name, value)
     with pytest.raises(UsageError, match=name):
         run()

@@ -1,4 +1,4 @@
-"""A grid search runs the suite once for each combination, and code knows which one it is in."""
+"""A grid search runs the suite once for each combination, and code can read its combination."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, run, told
+from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, read_events, run
 
 from scoregate.core.events import SuiteFinished, SuiteStarted
 from scoregate.core.run import SuiteResult
@@ -34,7 +34,7 @@ def test_fn_sees_its_combination(fn: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
-def test_evaluators_and_the_hook_see_it_too(kind: type[Judge]) -> None:
+def test_evaluators_and_hook_see_it(kind: type[Judge]) -> None:
     seen: list[tuple[Any, Any, Any]] = []
 
     def score(_case: Case, output: Any, hook_results: Any) -> Evaluation:
@@ -50,18 +50,18 @@ def test_evaluators_and_the_hook_see_it_too(kind: type[Judge]) -> None:
     assert all(output == hook == here for output, hook, here in seen)
 
 
-def test_there_is_no_combination_outside_a_grid_search() -> None:
+def test_no_combination_exists_outside_a_grid_search() -> None:
     (case,) = run(lambda _: grid_search_ctx(), [], ONE).cases
     assert case.output is None
     assert grid_search_ctx() is None
 
 
-def test_none_is_left_over_after_one() -> None:
+def test_none_remains_after_one() -> None:
     run(echo, [], ONE, grid_search_params=GRID)
     assert grid_search_ctx() is None
 
 
-def test_each_combination_has_a_result_of_its_own() -> None:
+def test_each_combination_has_its_own_result() -> None:
     result = run(echo, [Judge(passing)], [Case("a"), Case("b")], grid_search_params=GRID)
     assert [variant.params for variant in result.variants] == COMBINATIONS
     assert [variant.label for variant in result.variants] == [
@@ -84,14 +84,14 @@ def test_it_fails_when_one_combination_does() -> None:
     assert not result.passed
 
 
-def test_each_combination_has_a_log_of_its_own(events: Path) -> None:
+def test_each_combination_has_its_own_log(events: Path) -> None:
     run(echo, [], ONE, grid_search_params=GRID)
-    started = [event.params for event in told(events) if isinstance(event, SuiteStarted)]
+    started = [event.params for event in read_events(events) if isinstance(event, SuiteStarted)]
     assert sorted(started, key=str) == sorted(COMBINATIONS, key=str)
-    assert sum(isinstance(event, SuiteFinished) for event in told(events)) == 4
+    assert sum(isinstance(event, SuiteFinished) for event in read_events(events)) == 4
 
 
-def test_values_without_a_json_form_reach_fn_as_they_are() -> None:
+def test_values_without_json_reach_fn_unchanged() -> None:
     class Client:
         def __init__(self, name: str) -> None:
             self.name = name
@@ -105,7 +105,7 @@ def test_values_without_a_json_form_reach_fn_as_they_are() -> None:
 @pytest.mark.parametrize(
     "params", [{}, [], "model", 5, {"model": []}, {"model": "small"}, {1: [2]}, {"model": 5}], ids=repr
 )
-def test_what_is_no_grid_is_told_and_the_suite_runs_without(params: Any) -> None:
+def test_an_invalid_grid_is_reported_and_ignored(params: Any) -> None:
     result = run(echo, [Judge(passing)], ONE, grid_search_params=params)
     assert [error.message for error in result.errors if "suite 'demo': grid_search_params" in error.message]
     assert len(result.columns) == 1

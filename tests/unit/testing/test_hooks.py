@@ -1,4 +1,4 @@
-"""The hook runs between fn and the evaluators; what it returns reaches them, unless it is None."""
+"""The hook runs between fn and the evaluators; evaluators get its result, unless it is None."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE = [Case("a")]
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
 @pytest.mark.parametrize("results", [{"length": 1}, 0, False, "", []], ids=repr)
-def test_what_the_hook_returns_reaches_every_evaluator(kind: type[Judge], results: Any) -> None:
+def test_hook_results_reach_every_evaluator(kind: type[Judge], results: Any) -> None:
     seen: list[dict[str, Any]] = []
 
     def keep(_case: Case, _output: str, **kwargs: Any) -> Evaluation:
@@ -46,7 +46,7 @@ def test_the_hook_gets_the_case_and_its_output() -> None:
     assert seen == [("a", "aa")]
 
 
-def test_the_hook_runs_once_a_case_whatever_the_number_of_evaluators() -> None:
+def test_the_hook_runs_once_per_case() -> None:
     calls: list[str] = []
     judges = [Judge(passing, name) for name in "xyz"]
     run(echo, judges, [Case("a"), Case("b")], before_evaluators_hook=lambda c, _: calls.append(c.input))
@@ -64,13 +64,13 @@ def test_a_hook_that_raises_ends_its_own_case_only() -> None:
     assert (error.evaluator, error.error.type, error.error.message) == (None, "LookupError", "no embedding")
 
 
-def test_the_time_that_the_hook_takes_is_not_that_of_fn() -> None:
+def test_the_duration_of_fn_excludes_the_hook() -> None:
     case = only(run(echo, [], ONE, before_evaluators_hook=lambda *_: time.sleep(0.3)))
     assert case.duration_ms is not None
     assert case.duration_ms < 250
 
 
-def test_an_evaluator_that_cannot_take_hook_results_says_so() -> None:
+def test_an_evaluator_without_hook_results_has_an_error() -> None:
     class Narrow(BaseTestEvaluator[Case, str]):
         id = "narrow"
 

@@ -1,4 +1,4 @@
-"""What titles a run reaches its log."""
+"""The title of a run is in its log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scoregate.engine.environment import run_message
 from scoregate.testing.run import RunManager, run_test_suite
 
 
-def test_autoblocks_overrides_may_have_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_autoblocks_overrides_can_set_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv("AUTOBLOCKS_TEST_RUN_MESSAGE", "legacy")
     texts = {
@@ -27,19 +27,23 @@ def test_autoblocks_overrides_may_have_the_message(tmp_path: Path, monkeypatch: 
         monkeypatch.setenv("AUTOBLOCKS_OVERRIDES", text)
         run_test_suite(f"s{number}", ["a"], str, test_case_hash=str)
     RunManager("own", message="mine").start()
-    said = [json.loads(path.read_text().splitlines()[0]) for path in tmp_path.iterdir()]
+    first_events = [json.loads(path.read_text().splitlines()[0]) for path in tmp_path.iterdir()]
     expected = {f"s{number}": message for number, message in enumerate(texts.values())} | {"own": "mine"}
-    assert {each["suite"]: each["message"] for each in said} == expected
+    assert {each["suite"]: each["message"] for each in first_events} == expected
     monkeypatch.setenv("SCOREGATE_TEST_RUN_MESSAGE", "the host's")
     assert run_message({**os.environ, "AUTOBLOCKS_OVERRIDES": next(iter(texts))}) == "the host's"
 
 
 @pytest.mark.parametrize("variable", ["SCOREGATE_TEST_RUN_MESSAGE", "AUTOBLOCKS_TEST_RUN_MESSAGE"])
-def test_the_environments_message_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_the_environment_sets_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv(variable, "first run")
     run_test_suite("s", ["a"], str, test_case_hash=str)
     RunManager("m").start()
     RunManager("own", message="mine").start()
-    said = [json.loads(path.read_text().splitlines()[0]) for path in sorted(tmp_path.iterdir())]
-    assert {each["suite"]: each["message"] for each in said} == {"s": "first run", "m": "first run", "own": "mine"}
+    first_events = [json.loads(path.read_text().splitlines()[0]) for path in sorted(tmp_path.iterdir())]
+    assert {each["suite"]: each["message"] for each in first_events} == {
+        "s": "first run",
+        "m": "first run",
+        "own": "mine",
+    }

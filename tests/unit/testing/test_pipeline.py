@@ -1,4 +1,4 @@
-"""Whatever cases and evaluators do, each is begun once, ended once, and told in an order that can be folded."""
+"""For any cases and evaluators, each case starts once, ends once, and has valid events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.testing.builders import AsyncJudge, Case, Judge, passing, run, told
+from tests.unit.testing.builders import AsyncJudge, Case, Judge, passing, read_events, run
 
 from scoregate.core.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
 
@@ -22,7 +22,7 @@ KINDS = {"sync": Judge, "async": AsyncJudge}
 
 @dataclass(frozen=True)
 class Plan:
-    """For each case what fn and each evaluator do; the kinds of evaluators; the limits."""
+    """The actions of fn and evaluators for each case, the kinds of evaluators, and the limits."""
 
     cases: Sequence[Sequence[str]]
     kinds: Sequence[str]
@@ -39,29 +39,29 @@ plans = st.integers(0, 3).flatmap(
 )
 
 
-async def do(deed: str) -> Any:
-    if deed == "slow":
+async def act(action: str) -> Any:
+    if action == "slow":
         await asyncio.sleep(0.001)
-    if deed == "raise":
+    if action == "raise":
         raise ValueError("as planned")
-    if deed == "exit":
+    if action == "exit":
         raise SystemExit(2)
-    return {"none": None, "wrong": object()}.get(deed, passing())
+    return {"none": None, "wrong": object()}.get(action, passing())
 
 
-def expected(deeds: Sequence[str]) -> tuple[list[str], list[int], list[int]]:
-    """Of one case: errors of fn, evaluators that score, evaluators that err."""
-    if deeds[0] in ("raise", "exit", "wrong"):
+def expected(actions: Sequence[str]) -> tuple[list[str], list[int], list[int]]:
+    """The expected errors of fn, scoring evaluators and failing evaluators of one case."""
+    if actions[0] in ("raise", "exit", "wrong"):
         return ["task"], [], []
-    numbered = list(enumerate(deeds[1:]))
-    scores = [at for at, deed in numbered if deed in ("good", "slow")]
-    return [], scores, [at for at, deed in numbered if deed in ("raise", "exit", "wrong")]
+    numbered = list(enumerate(actions[1:]))
+    scores = [at for at, action in numbered if action in ("good", "slow")]
+    return [], scores, [at for at, action in numbered if action in ("raise", "exit", "wrong")]
 
 
 def judges(plan: Plan) -> list[Judge]:
     def scoring(at: int) -> Any:
         async def score(test_case: Case, _output: Any) -> Any:
-            return await do(plan.cases[int(test_case.input)][at + 1])
+            return await act(plan.cases[int(test_case.input)][at + 1])
 
         return score
 
@@ -70,22 +70,22 @@ def judges(plan: Plan) -> list[Judge]:
 
 @settings(deadline=None, max_examples=50)
 @given(plans)
-def test_every_case_is_told_in_full(plan: Plan) -> None:
+def test_every_case_is_logged(plan: Plan) -> None:
     async def fn(test_case: Case) -> Any:
-        return await do(plan.cases[int(test_case.input)][0])
+        return await act(plan.cases[int(test_case.input)][0])
 
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"SCOREGATE_EVENTS": folder}):
         test_cases = [Case(str(at)) for at in range(len(plan.cases))]
         run(fn, judges(plan), test_cases, max_test_case_concurrency=plan.limits[-1])
-        events = told(Path(folder))
+        events = read_events(Path(folder))
     assert isinstance(events[0], SuiteStarted)
     assert isinstance(events[-1], SuiteFinished)
     assert [event.seq for event in events] == list(range(len(events)))
-    for at, deeds in enumerate(plan.cases):
-        check([event for event in events if getattr(event, "case", None) == str(at)], deeds)
+    for at, actions in enumerate(plan.cases):
+        check_case([event for event in events if getattr(event, "case", None) == str(at)], actions)
 
 
-def check(events: list[Event], deeds: Sequence[str]) -> None:
+def check_case(events: list[Event], actions: Sequence[str]) -> None:
     assert isinstance(events[0], CaseStarted)
     assert isinstance(events[-1], CaseFinished)
     assert sum(isinstance(event, CaseStarted | CaseFinished) for event in events) == 2
@@ -95,6 +95,6 @@ def check(events: list[Event], deeds: Sequence[str]) -> None:
         sorted(int(event.evaluator[1:]) for event in events if isinstance(event, Scored)),
         sorted(int(event.evaluator[1:]) for event in errors if event.evaluator),
     )
-    assert found == expected(deeds)
-    unscored = {f"e{at}" for at, deed in enumerate(deeds[1:]) if deed == "none"} if not found[0] else set()
+    assert found == expected(actions)
+    unscored = {f"e{at}" for at, action in enumerate(actions[1:]) if action == "none"} if not found[0] else set()
     assert set(events[-1].unscored) == unscored

@@ -1,4 +1,4 @@
-"""A case is run as often as it, or else the environment, asks for."""
+"""A case runs as often as it, or else the environment, requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, passing, run, told
+from tests.unit.testing.builders import Case, Judge, passing, read_events, run
 
 from scoregate.core.events import SuiteStarted
 from scoregate.testing.models import TestCaseConfig
@@ -33,11 +33,11 @@ def ran(test_cases: list[Any], **options: Any) -> Counter[str]:
     return calls
 
 
-def test_a_case_says_how_often() -> None:
+def test_a_case_sets_repeats() -> None:
     assert ran([repeated("a", 3), repeated("b", 1), repeated("c", None), Case("d")]) == {"a": 3, "b": 1, "c": 1, "d": 1}
 
 
-def test_the_environment_says_it_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_sets_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_REPEATS", "4")
     assert ran([repeated("a", 2), repeated("b", None), Case("c")]) == {"a": 2, "b": 4, "c": 4}
 
@@ -50,10 +50,10 @@ def test_repeats_share_the_hash_and_are_numbered_from_0() -> None:
 
 def test_the_plan_counts_repeats(events: Path) -> None:
     run(test_cases=[repeated("a", 3), Case("b")])
-    assert [event.cases for event in told(events) if isinstance(event, SuiteStarted)] == [4]
+    assert [event.cases for event in read_events(events) if isinstance(event, SuiteStarted)] == [4]
 
 
-def test_its_configuration_is_no_part_of_a_case() -> None:
+def test_the_configuration_is_not_in_the_case() -> None:
     (case,) = run(test_cases=[Configured("a", "x", TestCaseConfig(tags=["critical"], cluster="c1"))]).cases
     assert case.input == {"input": "a", "expected": "x"}
     assert (case.tags, case.cluster) == (("critical",), "c1")
@@ -72,7 +72,7 @@ def test_two_cases_of_one_hash_are_no_repeats() -> None:
 
 
 @pytest.mark.parametrize("times", [0, -1, 1.5, "2", True], ids=repr)
-def test_what_is_no_number_of_times_is_told(times: Any) -> None:
+def test_invalid_repeats_are_reported(times: Any) -> None:
     result = run(test_cases=[repeated("a", times), Case("b")])
     assert [case.hash for case in result.cases] == ["b"]
     assert "suite 'demo': test case 1: its repeat_num_times" in result.errors[0].message

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, run, told
+from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, read_events, run
 
 from scoregate.core.events import ReviewRequested, SuiteFinished, SuiteStarted
 from scoregate.errors import MissingKey
@@ -45,7 +45,7 @@ def test_it_counts_and_averages() -> None:
     assert result.mean("unknown") is None
 
 
-def test_cases_can_be_read_as_often_as_one_likes() -> None:
+def test_cases_can_be_read_repeatedly() -> None:
     result = run(lambda case: case.input * 500, [Judge(passing)], cases(500))
     assert [a.hash for a in result.cases] == [b.hash for b in result.cases]
     assert all(a.hash == b.hash for a, b in zip(result.cases, result.cases, strict=True))
@@ -69,18 +69,18 @@ def test_no_file_is_left_open() -> None:
     assert after <= before
 
 
-def test_alone_it_prints_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scripts_print_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
     run(evaluators=[Judge(passing)])
     assert capsys.readouterr().out == "✓ demo: 3 cases · 3 passed · judge 1.000\n"
 
 
-def test_under_a_host_it_prints_nothing(capsys: pytest.CaptureFixture[str], events: Path) -> None:
+def test_a_host_prints_no_summary(capsys: pytest.CaptureFixture[str], events: Path) -> None:
     run(evaluators=[Judge(passing)])
     assert capsys.readouterr().out == ""
-    assert len(told(events)) == 2 + 3 * 4
+    assert len(read_events(events)) == 2 + 3 * 4
 
 
-def test_the_summary_survives_what_users_write(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_prints_any_text(capsys: pytest.CaptureFixture[str]) -> None:
     def score(*_: Any) -> Evaluation:
         return Evaluation(0, FAIL.threshold, {"why": "\x1b[31mred\x1b[0m\n::error::x \ud800"})
 
@@ -91,7 +91,7 @@ def test_the_summary_survives_what_users_write(capsys: pytest.CaptureFixture[str
     assert not any(line.startswith("::") for line in lines)
 
 
-def test_the_summary_says_what_to_do_once_and_briefly(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_has_short_advice_once(capsys: pytest.CaptureFixture[str]) -> None:
     def score(*_: Any) -> Evaluation:
         raise MissingKey("no key\x1b[2J", advice="Set OPENAI_API_KEY.\n" + "x" * 1_000)
 
@@ -102,28 +102,28 @@ def test_the_summary_says_what_to_do_once_and_briefly(capsys: pytest.CaptureFixt
     assert len(advice) < 400
 
 
-def test_the_log_names_where_the_suite_stands(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_has_the_suites_origin(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_ROOT", str(Path(__file__).parent.parent))
     run_test_suite("demo", [Case("a")], echo)
-    (origin,) = [event.origin for event in told(events) if isinstance(event, SuiteStarted)]
+    (origin,) = [event.origin for event in read_events(events) if isinstance(event, SuiteStarted)]
     assert origin is not None
     assert origin.file == "testing/test_results.py"
     assert "run_test_suite(" in Path(__file__).read_text(encoding="utf-8").splitlines()[origin.line - 1]
 
 
-def test_people_are_asked_to_review(events: Path) -> None:
+def test_reviews_are_requested(events: Path) -> None:
     result = run(evaluators=[], human_review_job=JOB)
-    (asked,) = [event for event in told(events) if isinstance(event, ReviewRequested)]
+    (asked,) = [event for event in read_events(events) if isinstance(event, ReviewRequested)]
     assert (asked.name, asked.assignees, asked.rubric) == (JOB.name, JOB.assignees, "rubric-1")
     assert result.reviews == ("Look at these",)
     assert result.passed
 
 
-def test_what_is_no_review_job_is_told(events: Path) -> None:
+def test_invalid_jobs_are_reported(events: Path) -> None:
     result = run(evaluators=[Judge(passing)], human_review_job="ann@example.com")
     assert "suite 'demo': human_review_job must be a CreateHumanReviewJob" in result.errors[0].message
     assert len(result.columns) == 3
-    assert isinstance(told(events)[-1], SuiteFinished)
+    assert isinstance(read_events(events)[-1], SuiteFinished)
 
 
 def test_one_reviewer_needs_no_list() -> None:

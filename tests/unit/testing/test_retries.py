@@ -1,4 +1,4 @@
-"""A failure that passes by itself is tried again, any other is not."""
+"""A transient failure is retried, any other is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scoregate.engine import calls
 
 
 class StatusError(Exception):
-    """As the clients of language models raise them."""
+    """Like errors of clients of language models."""
 
     def __init__(self, status_code: Any) -> None:
         super().__init__(f"status {status_code}")
@@ -34,19 +34,19 @@ LASTING = [ValueError("x"), KeyError("x"), StatusError(400), StatusError(404), S
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Nobody waits; the attempts after which somebody would have are kept."""
-    kept: list[int] = []
+    """Skip waiting, and record the attempts that would have waited."""
+    attempts: list[int] = []
 
     def no_time(attempt: int) -> float:
-        kept.append(attempt)
+        attempts.append(attempt)
         return 0
 
     monkeypatch.setattr("scoregate.engine.run.retry_delay_s", no_time)
-    return kept
+    return attempts
 
 
 class Flaky:
-    """Raises as often as it is told, then answers."""
+    """Raises the given number of times, then answers."""
 
     def __init__(self, error: Exception, times: int) -> None:
         self.calls: Counter[str] = Counter()
@@ -64,30 +64,30 @@ class Flaky:
 
 
 @pytest.mark.parametrize("error", TRANSIENT, ids=repr)
-def test_a_transient_failure_is_tried_again(error: Exception) -> None:
+def test_a_transient_failure_is_retried(error: Exception) -> None:
     fn = Flaky(error, 2)
     case = only(run(fn, [Judge(passing)], [Case("a")], retry_count=2))
     assert (fn.calls["a"], case.attempts, case.status, case.errors) == (3, 3, "passed", [])
 
 
-def test_an_async_fn_is_tried_again() -> None:
+def test_an_async_fn_is_retried() -> None:
     assert only(run(Flaky(TimeoutError(), 1).later, [Judge(passing)], [Case("a")], retry_count=1)).attempts == 2
 
 
 @pytest.mark.parametrize("error", LASTING, ids=repr)
-def test_a_lasting_failure_is_not(error: Exception) -> None:
+def test_permanent_errors_are_not(error: Exception) -> None:
     fn = Flaky(error, 1)
     case = only(run(fn, [Judge(passing)], [Case("a")], retry_count=5))
     assert (fn.calls["a"], case.status) == (1, "errored")
 
 
-def test_nothing_is_tried_again_unless_asked() -> None:
+def test_retries_are_off_by_default() -> None:
     fn = Flaky(TimeoutError(), 1)
     assert only(run(fn, [], [Case("a")])).status == "errored"
     assert fn.calls["a"] == 1
 
 
-def test_after_the_last_attempt_the_failure_stands(waits: list[int]) -> None:
+def test_the_last_failure_is_recorded(waits: list[int]) -> None:
     fn = Flaky(ConnectionError("gone"), 9)
     result = run(fn, [Judge(passing)], [Case("a"), Case("b")], retry_count=2)
     assert fn.calls == {"a": 3, "b": 3}
@@ -95,13 +95,13 @@ def test_after_the_last_attempt_the_failure_stands(waits: list[int]) -> None:
     assert [error.error.message for error in by_hash(result)["a"].errors] == ["gone"]
 
 
-def test_the_hook_is_part_of_what_is_tried_again() -> None:
+def test_the_hook_is_retried() -> None:
     hook = Flaky(TimeoutError(), 1)
     case = only(run(lambda c: c.input, [], [Case("a")], before_evaluators_hook=lambda c, _: hook(c), retry_count=1))
     assert (case.attempts, case.errors) == (2, [])
 
 
-def test_evaluators_are_not_tried_again() -> None:
+def test_evaluators_are_not_retried() -> None:
     score = Flaky(TimeoutError(), 1)
     case = only(run(lambda c: c.input, [Judge(lambda c, _: score(c))], [Case("a")], retry_count=3))
     assert (score.calls["a"], case.status) == (1, "errored")

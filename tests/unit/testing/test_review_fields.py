@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, run, told
+from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, read_events, run
 
 from scoregate.ci.archive.cases import dump_case
 from scoregate.ci.run_recorder import without_outputs
@@ -49,7 +49,7 @@ class Answer:
         return [HumanReviewField(name="answer", value=self.text)]
 
 
-def test_the_fields_and_the_item_are_kept(events: Path) -> None:
+def test_fields_and_item_are_recorded(events: Path) -> None:
     case = only(run(lambda _: Answer("so"), [Judge(passing)], [Shown("a")]))
     manager = RunManager("own")
     manager.start()
@@ -57,11 +57,11 @@ def test_the_fields_and_the_item_are_kept(events: Path) -> None:
     for kept in (case, only(manager.end())):
         assert (kept.input, kept.output, kept.dataset_item_id) == ({"input": "a"}, {"text": "so"}, "item-1")
         assert (kept.review_inputs, kept.review_outputs) == ((QUESTION,), (HumanReviewField("answer", "so"),))
-    started = [event for event in told(events) if isinstance(event, CaseStarted)]
+    started = [event for event in read_events(events) if isinstance(event, CaseStarted)]
     assert [event.review_inputs for event in started] == [(QUESTION,)] * 2
 
 
-def test_a_case_without_them_writes_what_it_always_wrote(events: Path) -> None:
+def test_a_case_without_them_is_unchanged(events: Path) -> None:
     run(lambda _: 1, [], [Case("a"), Shown("b", None, None), {"q": "c"}], test_case_hash=str)
     lines = [line for path in events.glob("*.jsonl") for line in path.read_text().splitlines()]
     assert len(lines) > 6
@@ -86,14 +86,14 @@ def test_no_type_of_content_means_text() -> None:
     assert HumanReviewField("n", "v", None).content_type == "text"  # type: ignore[arg-type]
 
 
-def test_fields_that_are_too_large_are_left_out(events: Path) -> None:
+def test_too_large_fields_are_dropped(events: Path) -> None:
     huge = "x" * MAX_EVENT_BYTES
     case = only(run(lambda _: Answer(huge), [Judge(passing)], [Shown("a", [HumanReviewField("q", huge)])]))
     assert (case.review_inputs, case.review_outputs, case.status) == ((), (), "passed")
-    assert [event.truncated for event in told(events) if isinstance(event, CaseOutput)] == [True]
+    assert [event.truncated for event in read_events(events) if isinstance(event, CaseOutput)] == [True]
 
 
-def test_events_and_cases_lose_them_with_what_they_show() -> None:
+def test_events_and_cases_drop_them_with_outputs() -> None:
     started = CaseStarted(suite="s", case="a", input="x", review_inputs=(QUESTION,))
     output = CaseOutput(suite="s", case="a", output="x", review_outputs=(QUESTION,))
     assert truncate_event(started, "too large") == replace(started, input='"x"… left out: too large', review_inputs=())
@@ -102,7 +102,7 @@ def test_events_and_cases_lose_them_with_what_they_show() -> None:
     assert without_outputs(case) == CaseResult(0, "a", review_inputs=(QUESTION,))
 
 
-def test_a_result_of_an_earlier_run_has_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reused_results_have_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = only(run(lambda _: Answer("so"), [], [Shown("a")]))
     head = {"run": "earlier", "suites": [{"id": "demo", "params": None, "evaluators": []}]}
     (tmp_path / "results.jsonl").write_bytes(dump(head) + b"\n" + dump_case(case) + b"\n")

@@ -1,4 +1,4 @@
-"""A run told step by step, in order or with a clear error."""
+"""A run recorded step by step, in order or with a clear error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.testing.builders import Case, by_hash, only, run, told
+from tests.unit.testing.builders import Case, by_hash, only, read_events, run
 
 from scoregate.core.events import CaseStarted, ReviewRequested, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.run import SuiteResult
@@ -24,7 +24,7 @@ def started(message: str | None = None) -> RunManager:
     return manager
 
 
-def test_results_are_kept_as_they_are_added(events: Path) -> None:
+def test_results_are_written_when_added(events: Path) -> None:
     manager = started("nightly")
     manager.add_result(Case("a"), {"answer": 1}, 12.5, [GOOD])
     manager.add_result(Case("b"), "x", evaluations=[GOOD, BAD])
@@ -35,14 +35,14 @@ def test_results_are_kept_as_they_are_added(events: Path) -> None:
     kept = found["a"].evaluations["good"]
     assert (kept.score, kept.metadata, kept.assertions) == (1, {"why": "so"}, (Assertion("polite", True, True),))
     assert result.complete
-    assert [event.message for event in told(events) if isinstance(event, SuiteStarted)] == ["nightly"]
-    assert isinstance(told(events)[-1], SuiteFinished)
+    assert [event.message for event in read_events(events) if isinstance(event, SuiteStarted)] == ["nightly"]
+    assert isinstance(read_events(events)[-1], SuiteFinished)
 
 
 def test_everything_is_in_the_log_before_the_run_ends(events: Path) -> None:
     manager = started()
     manager.add_result(Case("a"), 1, 1, [GOOD])
-    assert [event.evaluator for event in told(events) if isinstance(event, Scored)] == ["good"]
+    assert [event.evaluator for event in read_events(events) if isinstance(event, Scored)] == ["good"]
     manager.end()
 
 
@@ -60,11 +60,11 @@ async def test_every_step_has_an_async_twin(events: Path) -> None:
     result = await in_the_async_way(job=True)
     assert result.passed
     assert result.reviews == ("look",)
-    (asked,) = [event for event in told(events) if isinstance(event, ReviewRequested)]
+    (asked,) = [event for event in read_events(events) if isinstance(event, ReviewRequested)]
     assert asked.assignees == ("ann@example.com",)
 
 
-def test_nothing_goes_before_the_start() -> None:
+def test_nothing_works_before_start() -> None:
     manager = RunManager("demo")
     with pytest.raises(ValueError, match=r"You must start the run with `start\(\)` before adding results\."):
         manager.add_result(Case("a"), 1)
@@ -74,7 +74,7 @@ def test_nothing_goes_before_the_start() -> None:
         manager.create_human_review_job("ann@example.com", "look")
 
 
-def test_nothing_goes_after_the_end() -> None:
+def test_nothing_works_after_end() -> None:
     manager = started()
     manager.end()
     with pytest.raises(ValueError, match="You cannot add results to an ended run"):
@@ -83,16 +83,16 @@ def test_nothing_goes_after_the_end() -> None:
         manager.end()
 
 
-def test_people_may_be_asked_after_the_end(events: Path) -> None:
+def test_reviews_can_follow_the_end(events: Path) -> None:
     manager = started()
     manager.add_result(Case("a"), 1)
     result = manager.end()
     manager.create_human_review_job("ann@example.com", "look")
-    assert isinstance(told(events)[-1], ReviewRequested)
+    assert isinstance(read_events(events)[-1], ReviewRequested)
     assert (result.reviews, result.complete) == (("look",), True)
 
 
-def test_it_takes_types_and_has_an_id_once_it_is_started() -> None:
+def test_it_accepts_types_and_has_an_id_after_start() -> None:
     managers = [RunManager[Case, str]("demo") for _ in range(2)]
     assert [manager.run_id for manager in managers] == [None, None]
     for manager in managers:
@@ -108,7 +108,7 @@ def test_the_same_case_again_is_a_repeat() -> None:
     assert [(case.key, case.output) for case in manager.end().cases] == [(("a", n), n + 1) for n in range(3)]
 
 
-def test_threads_may_add_at_once() -> None:
+def test_threads_can_add() -> None:
     manager = started()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: manager.add_result(Case(str(n % 5)), n, evaluations=[GOOD]), range(200)))
@@ -117,14 +117,14 @@ def test_threads_may_add_at_once() -> None:
     assert result.evaluations == 200
 
 
-def test_a_case_has_the_digest_that_a_suite_gives_it() -> None:
+def test_a_case_has_the_digest_of_a_suite() -> None:
     manager = started()
     manager.add_result(Case("a", "x"), 1)
     assert only(manager.end()).digest == only(run(test_cases=[Case("a", "x")])).digest != ""
 
 
 @pytest.mark.parametrize("score", [True, float("nan"), "0.5", 1.2, -0.1, None])
-def test_a_score_that_is_none_is_an_error_of_its_evaluator(score: Any) -> None:
+def test_an_invalid_score_is_an_error_of_its_evaluator(score: Any) -> None:
     manager = started()
     manager.add_result(Case("a"), 1, evaluations=[EvaluationWithId("odd", score), GOOD])
     case = only(manager.end())
@@ -133,7 +133,7 @@ def test_a_score_that_is_none_is_an_error_of_its_evaluator(score: Any) -> None:
     assert set(case.evaluations) == {"good"}
 
 
-def test_what_has_no_json_form_is_an_error_of_its_case() -> None:
+def test_a_value_without_json_fails_its_case() -> None:
     manager = started()
     manager.add_result(Case("a"), object(), evaluations=[GOOD])
     manager.add_result(Case("b"), 1, evaluations=[EvaluationWithId("odd", 1, metadata={"x": object()}), GOOD])
@@ -143,7 +143,7 @@ def test_what_has_no_json_form_is_an_error_of_its_case() -> None:
     assert all("good" in case.evaluations for case in found.values())
 
 
-def test_a_case_that_cannot_be_described_is_an_error_of_its_own() -> None:
+def test_an_unserializable_case_is_its_own_error() -> None:
     class Broken(Case):
         def serialize(self) -> Any:
             raise OSError("no disk")
@@ -163,7 +163,7 @@ def test_wrong_arguments_add_nothing(arguments: tuple[Any, ...], events: Path) -
     manager = started()
     with pytest.raises(TypeError):
         manager.add_result(*arguments)
-    assert not any(isinstance(event, CaseStarted) for event in told(events))
+    assert not any(isinstance(event, CaseStarted) for event in read_events(events))
 
 
 @pytest.mark.parametrize("arguments", [(5,), ("demo", 5)])

@@ -1,4 +1,4 @@
-"""Cases and outputs as the record keeps them."""
+"""Cases and outputs in the record."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ OUTPUTS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
-def test_an_output_is_kept_as_json(output: Any, expected: Any) -> None:
+def test_an_output_is_json(output: Any, expected: Any) -> None:
     case = only(run(lambda _: output, [Judge(lambda *_: PASS)], [Case("a")]))
     assert (case.output, case.status) == (expected, "passed")
 
@@ -81,7 +81,7 @@ def test_evaluators_get_the_output_itself() -> None:
     assert seen[0] is output
 
 
-def test_an_output_may_say_how_it_is_kept() -> None:
+def test_an_output_can_serialize_itself() -> None:
     class Stream:
         def serialize(self) -> dict[str, str]:
             return {"text": "whole"}
@@ -101,7 +101,7 @@ class Rich(BaseTestCase):
         return self.name
 
 
-def test_a_field_without_a_json_form_is_kept_as_its_type() -> None:
+def test_a_field_without_json_is_recorded_as_its_type() -> None:
     class Client: ...
 
     case = only(run(lambda _: 1, [], [Rich("a", client=Client())]))
@@ -109,13 +109,13 @@ def test_a_field_without_a_json_form_is_kept_as_its_type() -> None:
         "name": "a",
         "when": "2026-01-02T00:00:00Z",
         "tags": ["a", "b", "c"],
-        "client": "<test_a_field_without_a_json_form_is_kept_as_its_type.<locals>.Client>",
+        "client": "<test_a_field_without_json_is_recorded_as_its_type.<locals>.Client>",
         "colour": "red",
     }
     assert case.errors == []
 
 
-def test_a_case_may_say_how_it_is_kept() -> None:
+def test_a_case_can_serialize_itself() -> None:
     class Short(Case):
         def serialize(self) -> Any:
             return {"only": self.input}
@@ -154,7 +154,7 @@ class Plain:
     [{"name": "a"}, Model(name="a"), Slotted("a"), Plain("a"), OrderedDict(name="a")],
     ids=["dict", "pydantic", "slots", "object", "mapping"],
 )
-def test_any_kind_of_case_will_do(value: Any) -> None:
+def test_a_case_can_be_anything(value: Any) -> None:
     def fn(test_case: Any) -> str:
         return test_case["name"] if isinstance(test_case, Mapping) else test_case.name
 
@@ -163,13 +163,13 @@ def test_any_kind_of_case_will_do(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["question", ("question", 1), 5], ids=repr)
-def test_even_what_has_no_fields(value: Any) -> None:
+def test_cases_need_no_fields(value: Any) -> None:
     case = only(run(lambda given: given, [], [value], test_case_hash=lambda given: f"hash of {given}"))
     assert case.input == (list(value) if isinstance(value, tuple) else value)
     assert case.errors == []
 
 
-def test_the_digest_tells_whether_a_definition_changed() -> None:
+def test_the_digest_changes_with_a_definition() -> None:
     def digest(expected: str, tags: set[str]) -> str:
         return only(run(lambda _: 1, [], [Rich("a", client=expected, tags=tags)])).digest
 
@@ -177,7 +177,7 @@ def test_the_digest_tells_whether_a_definition_changed() -> None:
     assert digest("x", {"a"}) != digest("y", {"a"}) != digest("y", {"b"})
 
 
-def test_metadata_is_kept_as_json() -> None:
+def test_metadata_is_json() -> None:
     found = Evaluation(1, metadata={"why": (1, Colour.RED), "at": Path("x")})
     case = only(run(evaluators=[Judge(lambda *_: found)], test_cases=[Case("a")]))
     assert case.evaluations["judge"].metadata == {"why": [1, "red"], "at": "x"}

@@ -1,4 +1,4 @@
-"""A case that takes too long is given up, and only that one."""
+"""A case that takes too long times out, and only that one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def waiting(test_case: Case) -> str:
 
 @pytest.mark.parametrize("concurrency", [1, 10])
 @pytest.mark.parametrize("fn", [blocking, waiting, lambda c: waiting(c)], ids=["sync", "async", "lambda"])  # noqa: PLW0108
-def test_the_rest_goes_on(fn: Callable[[Any], Any], concurrency: int) -> None:
+def test_the_rest_runs(fn: Callable[[Any], Any], concurrency: int) -> None:
     started = time.perf_counter()
     result = run(fn, [Judge(passing)], HALTING, max_test_case_concurrency=concurrency, timeout=LIMIT)
     assert time.perf_counter() - started < 4.5
@@ -38,12 +38,12 @@ def test_the_rest_goes_on(fn: Callable[[Any], Any], concurrency: int) -> None:
     assert (error.error.type, error.error.message) == ("TimeoutError", "took longer than the timeout of 0.4 s")
 
 
-def test_a_hook_is_given_up_too() -> None:
+def test_hooks_time_out_too() -> None:
     result = run(echo, [Judge(passing)], HALTING, before_evaluators_hook=lambda c, _: blocking(c), timeout=LIMIT)
     assert outcomes(result)["slow"] == "errored"
 
 
-def test_a_timeout_of_the_users_own_keeps_its_message() -> None:
+def test_a_users_timeout_keeps_its_message() -> None:
     def fn(_case: Case) -> str:
         raise TimeoutError("the database did not answer")
 
@@ -65,7 +65,7 @@ def test_an_async_fn_is_cancelled() -> None:
     assert cancelled == ["slow"]
 
 
-def test_a_case_that_was_given_up_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timed_out_case_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.engine.run.retry_delay_s", lambda _attempt: 0)
     calls: list[str] = []
 
@@ -79,15 +79,15 @@ def test_a_case_that_was_given_up_is_tried_again(monkeypatch: pytest.MonkeyPatch
     assert calls == ["a", "a"]
 
 
-def test_a_case_within_its_time_is_not_given_up() -> None:
+def test_a_case_in_time_does_not_time_out() -> None:
     assert run(lambda _: time.sleep(LIMIT), [Judge(passing)], HALTING, timeout=5).passed
 
 
-def test_an_evaluation_that_takes_longer_is_not_given_up() -> None:
+def test_a_slow_evaluation_does_not_time_out() -> None:
     assert run(echo, [Judge(lambda *_: time.sleep(2 * LIMIT) or passing())], [Case("a")], timeout=LIMIT).passed
 
 
-def test_what_was_left_behind_does_not_keep_the_process() -> None:
+def test_abandoned_threads_do_not_block_exit() -> None:
     gate, before = threading.Event(), set(threading.enumerate())
     run(lambda _: gate.wait(5), [], [Case("a")], timeout=LIMIT)
     left = set(threading.enumerate()) - before

@@ -19,11 +19,11 @@ print(_make_keys("where is my parcel 12"))
 
 
 def make_texts(count: int) -> list[str]:
-    drawn = random.Random(1)
-    return [f"Please help me with {' and '.join(drawn.choices(WORDS.split(), k=8))}, thank you" for _ in range(count)]
+    rng = random.Random(1)
+    return [f"Please help me with {' and '.join(rng.choices(WORDS.split(), k=8))}, thank you" for _ in range(count)]
 
 
-def test_what_is_a_duplicate() -> None:
+def test_duplicates_match() -> None:
     pytest.importorskip("rapidfuzz", reason="the extra scorers has it")
     finder = DuplicateFinder(0.9)
     assert finder.add("Where is my parcel? It should arrive in 30 days.") == 0
@@ -68,17 +68,17 @@ def test_a_negation_makes_two_cases() -> None:
 
 def test_a_changed_letter_is_found_among_texts_of_one_template() -> None:
     pytest.importorskip("rapidfuzz", reason="the extra scorers has it")
-    texts, finder, drawn = make_texts(1_000), DuplicateFinder(0.95), random.Random(2)
+    texts, finder, rng = make_texts(1_000), DuplicateFinder(0.95), random.Random(2)
     for text in texts:
         finder.add(text)
     missed = []
     for text in texts:
-        place = drawn.randrange(len(text))
+        place = rng.randrange(len(text))
         missed += [text] if finder.find(f"{text[:place]}q{text[place + 1 :]}") is None else []
     assert len(missed) <= 5
 
 
-def test_ten_thousand_texts_of_one_template_take_seconds() -> None:
+def test_ten_thousand_texts_of_one_template_are_fast() -> None:
     pytest.importorskip("rapidfuzz", reason="the extra scorers has it")
     finder, started = DuplicateFinder(0.99), time.process_time()
     for text in make_texts(10_000):

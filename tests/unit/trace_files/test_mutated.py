@@ -1,4 +1,4 @@
-"""Records with fields of wrong types: each is a row, in a count, or a problem with its line; nothing is raised."""
+"""Records with fields of wrong types: each is a row, counted, or a problem with its line; nothing raises."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WRONG = (
 )  # fmt: skip
 
 
-def mutate(value: Any, drawn: random.Random, rate: float) -> Any:
-    if drawn.random() < rate:
-        return drawn.choice(WRONG)
+def mutate(value: Any, rng: random.Random, rate: float) -> Any:
+    if rng.random() < rate:
+        return rng.choice(WRONG)
     if isinstance(value, dict):
-        return {key: mutate(each, drawn, rate) for key, each in value.items() if drawn.random() > rate / 4}
-    return [mutate(each, drawn, rate) for each in value] if isinstance(value, list) else value
+        return {key: mutate(each, rng, rate) for key, each in value.items() if rng.random() > rate / 4}
+    return [mutate(each, rng, rate) for each in value] if isinstance(value, list) else value
 
 
 def test_wrong_types_never_raise_and_every_trace_is_counted(tmp_path: Path) -> None:
@@ -36,12 +36,12 @@ def test_wrong_types_never_raise_and_every_trace_is_counted(tmp_path: Path) -> N
     exports["langfuse.jsonl"] = json.loads((DATA / "langfuse-api.json").read_text())["data"]
     trace = {"id": "t", "timestamp": "2026-11-02", "input": {"a": 1}, "scores": [{"name": "x", "value": 1}]}
     exports["page.jsonl"] = [{"trace": trace, "observations": exports["langfuse.jsonl"][:4]}]
-    drawn = random.Random(7)
+    rng = random.Random(7)
     for name, rows in exports.items():
         kept = wrong = 0
         for number in range(30):
             # Little damage leaves the first parts of some traces, without which there is no row.
-            mutated = [mutate(row, drawn, 0.12 if number % 2 else 0.01) for row in rows]
+            mutated = [mutate(row, rng, 0.12 if number % 2 else 0.01) for row in rows]
             (path := tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in mutated))
             found = collect_rows([path], KnownRows(), RowOptions())
             assert found.traces == found.without_input + found.merged + len(found.candidates), name

@@ -1,4 +1,4 @@
-"""Pages that are made when they are asked for: once, for who still waits, and anew when something has changed."""
+"""Pages are rendered on request: once, for connected clients, and again after changes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scoregate.web.view_app import build_view_app
 from scoregate.web.view_runs import ReportRenderer, RunList, find_runs
 
 
-class Desk:
-    """A shelf whose pages are counted, and somebody who asks for them."""
+class CountedRunList:
+    """A list of runs with counted page renders, and a client."""
 
     def __init__(self, root: Path) -> None:
         self.made: list[str] = []
@@ -34,7 +34,7 @@ class Desk:
         cookie = f"{self.keys.name}={self.keys.cookie}"
         headers = [(b"host", b"127.0.0.1:80"), (b"cookie", cookie.encode())]
         scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
-        told: list[Message] = []
+        sent: list[Message] = []
 
         async def receive() -> Message:
             if not gone:
@@ -42,10 +42,10 @@ class Desk:
             return {"type": "http.disconnect"}
 
         async def send(message: Message) -> None:
-            told.append(message)
+            sent.append(message)
 
         await self._app(scope, receive, send)
-        return told[0]["status"], b"".join(message.get("body", b"") for message in told[1:])
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
 def write(folder: Path, number: int) -> None:
@@ -54,43 +54,43 @@ def write(folder: Path, number: int) -> None:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def run_list(tmp_path: Path) -> Iterator[CountedRunList]:
     for number, name in enumerate(("old", "new")):
         write(tmp_path / name, number)
-    found = Desk(tmp_path)
+    found = CountedRunList(tmp_path)
     yield found
     found.shelf.renderer.close()
 
 
 @pytest.mark.anyio
-async def test_a_page_is_made_once_until_something_changes(desk: Desk, tmp_path: Path) -> None:
+async def test_a_page_is_rendered_once_per_change(run_list: CountedRunList, tmp_path: Path) -> None:
     new, old = (run.key for run in find_runs([tmp_path]))
     for _ in range(2):
-        assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 1")
-    assert await desk.ask(f"/report/{new}/nothing") == (200, b"page 2")
-    desk.now += 1
-    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 3")
+        assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 1")
+    assert await run_list.ask(f"/report/{new}/nothing") == (200, b"page 2")
+    run_list.now += 1
+    assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 3")
     write(tmp_path / "old", 0)
-    assert await desk.ask(f"/report/{new}/{old}") == (200, b"page 4")
-    assert desk.made == ["new old", "new None", "new old", "new old"]
+    assert await run_list.ask(f"/report/{new}/{old}") == (200, b"page 4")
+    assert run_list.made == ["new old", "new None", "new old", "new old"]
 
 
 @pytest.mark.anyio
-async def test_only_so_many_pages_are_kept(desk: Desk, tmp_path: Path) -> None:
+async def test_the_cache_is_limited(run_list: CountedRunList, tmp_path: Path) -> None:
     new = find_runs([tmp_path])[0].key
-    for desk.now in [*range(25), 24, 0]:
-        assert (await desk.ask(f"/report/{new}/nothing"))[0] == 200
-    assert len(desk.made) == 26
+    for run_list.now in [*range(25), 24, 0]:
+        assert (await run_list.ask(f"/report/{new}/nothing"))[0] == 200
+    assert len(run_list.made) == 26
 
 
 @pytest.mark.anyio
-async def test_nothing_is_made_for_who_has_walked_on(desk: Desk, tmp_path: Path) -> None:
+async def test_a_disconnect_skips_rendering(run_list: CountedRunList, tmp_path: Path) -> None:
     key = find_runs([tmp_path])[0].key
-    assert await desk.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
-    assert desk.made == []
+    assert await run_list.ask(f"/report/{key}/nothing", gone=True) == (204, b"")
+    assert run_list.made == []
 
 
-def test_runs_are_found_near_and_not_over_links_or_in_parts_of_runs(tmp_path: Path) -> None:
+def test_runs_are_found_without_links_or_parts_of_runs(tmp_path: Path) -> None:
     places = ("a", "b/c/run", "b/c/d/run", "b/confirm-1", "a/extra-1", ".hidden/run")
     for number, place in enumerate(places):
         write(tmp_path / "top" / place, number)

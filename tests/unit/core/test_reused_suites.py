@@ -1,0 +1,86 @@
+"""Suites whose results a run carries over from its base: gates count them, comparisons don't."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.unit.core.builders import ExampleSuite, run_of, scored
+
+from scoregate.ci.kept_cases import describe_source
+from scoregate.core.comparison import compare
+from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.gate import Conclusion, evaluate_gates
+from scoregate.core.history import history_after
+from scoregate.core.policy import Limits, Policy
+from scoregate.core.run import Run
+
+GOOD, BAD = [1.0] * 30, [0.0] * 30
+
+
+def reuse_suites(run: Run, *suites: str) -> Run:
+    source = CarriedFrom("base", "main@1234567")
+    marked = (replace(each, carried=source) if each.id in suites else each for each in run.suites)
+    return replace(run, suites=tuple(marked))
+
+
+def test_a_reused_suite_is_no_evidence() -> None:
+    run = reuse_suites(run_of(ExampleSuite(scored(*BAD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
+    base = run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b"))
+    comparison = compare(run, base)
+    a, b = comparison.rows
+    assert (a.label, b.label) == (RowLabel.WORSE, RowLabel.UNAFFECTED)
+    assert (b.mean, b.base, b.delta, b.p, b.q, b.n) == (0.0, 1.0, None, None, None, 0)
+    assert b.reason == "results of main@1234567"
+    assert {each.suite for each in (*comparison.newly_failing, *comparison.newly_passing)} <= {0}
+    alone = compare(run_of(ExampleSuite(scored(*BAD), id="a")), run_of(ExampleSuite(scored(*GOOD), id="a")))
+    assert a.q == alone.rows[0].q
+    assert comparison.gone == ()
+    assert [comparison.run.suites[at].id for at, _ in comparison.measured_pairs] == ["a"]
+
+
+def test_gates_count_it() -> None:
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*BAD), id="b")), "b")
+    policy = Policy(default=Limits(min_score={"*": 0.5}, fail_on_regression=True))
+    verdict = evaluate_gates(
+        compare(run, run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*BAD), id="b"))), policy
+    )
+    failed = [(each.rule, each.suite) for each in verdict.findings if each.conclusion is Conclusion.FAILED]
+    assert failed == [("mean score", "b")]
+
+
+def test_without_a_base_it_is_new() -> None:
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
+    assert [row.label for row in compare(run, run_of(ExampleSuite(scored(*GOOD), id="a"))).rows][1] is RowLabel.NEW
+    assert {row.label for row in compare(run, None).rows} == {RowLabel.NEW}
+
+
+def test_histories_have_no_point_for_it() -> None:
+    run = reuse_suites(run_of(ExampleSuite(scored(*GOOD), id="a"), ExampleSuite(scored(*GOOD), id="b")), "b")
+    assert history_after(run).suites.keys() == {"a"}
+
+
+def reuse_rows(run: Run, *rows: int) -> Run:
+    """The run with some rows reused from the base."""
+    (suite,) = run.suites
+    columns = replace(suite.columns, reused=set(rows))
+    return replace(run, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main@1234567")),))
+
+
+def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
+    base, run = (
+        run_of(ExampleSuite(scored(1.0, 1.0, 1.0, 1.0))),
+        reuse_rows(run_of(ExampleSuite(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3),
+    )
+    (row,) = compare(run, base).rows
+    assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
+    # A later run that carries this suite over has the mean of all cases, too.
+    (row,) = compare(reuse_suites(run, "demo"), run).rows
+    assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
+
+
+def test_sources_of_results_are_named_with_their_changes() -> None:
+    run = replace(run_of(), id="fb2f0fe9" * 4, commit="1234567890", branch="main")
+    assert describe_source(run).name == "main@1234567"
+    assert describe_source(replace(run, dirty=True)).name == "main@1234567 with uncommitted changes"
+    assert describe_source(replace(run, commit=None)).name == "run fb2f0fe9"

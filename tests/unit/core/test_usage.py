@@ -1,0 +1,88 @@
+"""What model calls used, and how long they waited."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from scoregate.core.evaluation import Usage
+from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
+
+
+def test_an_unused_meter_has_no_usage() -> None:
+    meter = UsageMeter()
+    assert (meter.usage, meter.usages, meter.waited_s, meter.stopped, meter.count_question("q")) == (
+        None,
+        (),
+        0.0,
+        False,
+        0,
+    )
+
+
+def test_usages_are_summed() -> None:
+    assert sum_usage([]) is None
+    first, second = Usage(1, 2, 3, 0.5, "a", answer="x"), Usage(10, 20, 30, None, "b", answer="y", cached=True)
+    added = sum_usage([first, second])
+    assert added is not None
+    assert (added.input_tokens, added.output_tokens, added.cached_tokens) == (11, 22, 33)
+    assert (added.cost, added.model, added.cached) == (0.5, "a, b", False)
+    assert sum_usage([second, first]) == added
+
+
+def test_a_sum_is_cached_if_every_part_is() -> None:
+    stored, fresh = Usage(answer="x", cached=True), Usage(1)
+    both = sum_usage([stored, Usage(answer="y", cached=True)]) or fresh
+    mixed = sum_usage([stored, fresh]) or stored
+    assert (both.cached, mixed.cached) == (True, False)
+    assert (both.answer is None, mixed.answer is None) == (False, True)
+
+
+def test_a_sum_counts_calls_and_cached_ones() -> None:
+    mark = Usage(answer="x", cached=True, calls=0)
+    first = sum_usage([Usage(1), Usage(cached=True), mark]) or mark
+    assert (first.calls, first.stored, first.cached) == (2, 1, False)
+    again = sum_usage([first, Usage(cached=True), Usage(1, calls=5)]) or mark
+    assert (again.calls, again.stored) == (8, 2)
+    every = sum_usage([Usage(cached=True), Usage(cached=True)]) or mark
+    assert (every.calls, every.stored, every.cached) == (2, 2, True)
+
+
+def test_sums_name_each_model_once() -> None:
+    total = Usage(1, model="a")
+    for _ in range(3):
+        total = sum_usage([total, Usage(1, model="b"), Usage(1, model="a")]) or total
+    assert total.model == "a, b"
+
+
+def test_usage_of_an_evaluation_counts_once() -> None:
+    meter, other = UsageMeter(), Usage(100, cost=1.0)
+    assert charged_usage(other, meter) == other
+    for usage in (Usage(1, 1, cost=0.1), Usage(2, 2, cost=0.2)):
+        meter.add(usage)
+    assert (
+        charged_usage(None, meter)
+        == meter.usage
+        == charged_usage(meter.usage, meter)
+        == charged_usage(meter.usages[0], meter)
+    )
+    assert (charged_usage(other, meter) or other).input_tokens == 103
+
+
+def test_threads_lose_nothing() -> None:
+    meter = UsageMeter()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: meter.add(Usage(1)), range(500)))
+    assert (meter.usage or Usage()).input_tokens == 500
+
+
+def test_only_time_when_every_call_waits_counts() -> None:
+    meter = UsageMeter()
+    with meter.measure_call():
+        with meter.measure_wait():
+            time.sleep(0.05)
+        with meter.measure_call(), meter.measure_wait():
+            time.sleep(0.05)
+    assert meter.waited_s == pytest.approx(0.05, abs=0.03)
