@@ -44,7 +44,7 @@ def test_an_entry_is_written_and_the_gate_passes(worse: Project) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_what_can_not_be_accepted_is_refused(worse: Project) -> None:
+def test_invalid_entries_are_refused(worse: Project) -> None:
     for arguments, message in (
         (("other", *REASON), "no score that is worse matches"),
         (("demo", "tone", *REASON), "Worse are: demo · is-equals."),

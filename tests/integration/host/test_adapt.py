@@ -24,7 +24,7 @@ def both(project: Project, *flags: str) -> Ran:
     return project.scoregate("run", "--repeats", "auto", *flags)
 
 
-def test_only_the_cases_that_differ_are_repeated_and_the_saving_is_told(project: Project) -> None:
+def test_only_cases_that_differ_are_repeated_and_savings_shown(project: Project) -> None:
     ran = both(project, "--baseline", "rerun")
     assert ran.exit_code == 0, ran.output
     told = " ".join(ran.run["notices"])
@@ -35,14 +35,14 @@ def test_only_the_cases_that_differ_are_repeated_and_the_saving_is_told(project:
     assert ran.result["rows"][0]["worse"] == 2
 
 
-def test_a_stored_run_is_judged_with_its_extra_trials(project: Project) -> None:
+def test_a_stored_run_includes_its_extra_trials(project: Project) -> None:
     ran = both(project, "--baseline", "rerun")
     again = project.scoregate("report", str(ran.out), "--baseline", str(ran.out / "base"), "--format", "json")
     assert again.exit_code == 0
     assert '"worse": 2' in again.output
 
 
-def test_the_budget_bounds_the_extra_trials(project: Project) -> None:
+def test_a_budget_limits_the_extra_trials(project: Project) -> None:
     project.write("pyproject.toml", "")
     ran = both(project, "--baseline", "rerun")
     assert ran.exit_code == 0
@@ -50,6 +50,6 @@ def test_the_budget_bounds_the_extra_trials(project: Project) -> None:
     assert "4 extra trials" in " ".join(tight.run["notices"])
 
 
-def test_without_a_base_that_can_be_run_it_says_so(project: Project) -> None:
+def test_a_base_that_cannot_run_is_reported(project: Project) -> None:
     ran = both(project)
     assert "needs `--baseline rerun`" in " ".join(ran.run["notices"])

@@ -64,7 +64,7 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     assert sorted(carried(project.scoregate("run"))) == ["one", "two"]
 
 
-def test_the_change_of_the_pass_rate_is_of_the_cases_that_ran(project: Project) -> None:
+def test_the_pass_rate_change_counts_cases_that_ran(project: Project) -> None:
     prepare(project, cases=40)
     project.write("app/two.py", "def answer(input): return input if int(input) > 9 else 'no'\n")
     changed = project.scoregate("run")
@@ -74,7 +74,7 @@ def test_the_change_of_the_pass_rate_is_of_the_cases_that_ran(project: Project) 
     assert "in the 40 cases that ran" in (project.root / "scoregate-out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_list_says_why_each_suite_runs(project: Project) -> None:
+def test_list_shows_why_suites_run(project: Project) -> None:
     prepare(project)
     project.write("app/two.py", "def answer(input): return input + ''\n")
     listed = project.scoregate("list", "--affected")
@@ -96,7 +96,7 @@ def test_gates_count_carried_suites(project: Project) -> None:
     assert "one" in [finding["suite"] for finding in again.result["findings"] if finding["conclusion"] == "failed"]
 
 
-def test_in_doubt_everything_runs(project: Project) -> None:
+def test_unclear_changes_run_all(project: Project) -> None:
     prepare(project)
     for options in (("-k", "one"), ("--suite", "one"), ("evals/one.py",), ("--model", "gpt-5")):
         assert carried(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == [], (
@@ -124,7 +124,7 @@ def test_in_doubt_everything_runs(project: Project) -> None:
         assert "not affected" not in project.scoregate("list", "--affected").output, change
 
 
-def test_results_that_are_not_whole_are_not_kept(project: Project) -> None:
+def test_incomplete_results_are_not_carried(project: Project) -> None:
     prepare(project, "affected = true\nmax_error_rate = 1\nmin_pass_rate = 0\n")
     project.write("app/one.py", "def answer(input): raise ValueError('no network')\n")
     project.scoregate("run")
@@ -133,7 +133,7 @@ def test_results_that_are_not_whole_are_not_kept(project: Project) -> None:
     assert "cases of one have errors in the base's run" in " ".join(listed.split())
 
 
-def test_a_new_suite_with_the_id_of_a_carried_one_is_told_apart(project: Project) -> None:
+def test_a_new_suite_does_not_replace_a_carried_one(project: Project) -> None:
     prepare(project)
     project.write("evals/three.py", SUITE.format(name="one", cases=6))
     ran = project.scoregate("run")
@@ -171,7 +171,7 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     assert "must be a glob of files in the project" in project.scoregate("run").output
 
 
-def test_other_columns_of_results_are_other_scores(project: Project) -> None:
+def test_changed_result_columns_change_the_scores(project: Project) -> None:
     command = (
         'affected = true\nmin_pass_rate = 0\n[[commands]]\nname = "rows"\nrun = "cp rows.jsonl out.jsonl"\n'
         'inputs = ["rows.jsonl"]\n'

@@ -30,7 +30,7 @@ def test_a_stored_run_is_a_base(project: Project) -> None:
     assert len(ran.result["newly_failing"]) == 12
 
 
-def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Project) -> None:
+def test_the_base_runs_at_its_commit_and_leaves_no_files(project: Project) -> None:
     project.write(".gitignore", "__pycache__/\n")
     project.write("app.py", "def answer(case):\n    return case.input\n")
     project.write("evals/demo.py", suite("from app import answer", fn="answer", good=20))
@@ -48,7 +48,7 @@ def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Projec
     assert len(project.git("worktree", "list").splitlines()) == 1
 
 
-def test_a_base_that_cannot_be_run_is_told_before_anything_runs(project: Project) -> None:
+def test_a_base_that_cannot_run_is_reported_first(project: Project) -> None:
     project.write("evals/demo.py", suite(good=1))
     project.commit("first")
     ran = project.scoregate("run", "--baseline", "rerun:nowhere")
@@ -67,7 +67,7 @@ def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
     assert ran.exit_code == 0
 
 
-def test_power_is_told_of_a_finished_run(project: Project) -> None:
+def test_power_of_a_finished_run_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite(good=30, bad=10))
     project.scoregate("run")
     done = project.scoregate("power", str(project.root / "scoregate-out"), "--drop", "0.1")
@@ -78,7 +78,7 @@ def test_power_is_told_of_a_finished_run(project: Project) -> None:
     assert row.index("40") + len("40") == heading.index("cases") + len("cases"), "numbers stand on the right"
 
 
-def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) -> None:
+def test_a_finished_run_is_gated_compared_and_reported(project: Project) -> None:
     project.write("evals/demo.py", suite(good=9, bad=1))
     project.scoregate("run")
     run = str(project.root / "scoregate-out")
@@ -89,7 +89,7 @@ def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) 
     assert "scoregate" in project.scoregate("report", run, "--format", "markdown").output
 
 
-def test_a_base_that_is_not_there_is_refused(project: Project) -> None:
+def test_a_missing_base_is_refused(project: Project) -> None:
     project.write("evals/demo.py", suite())
     ran = project.scoregate("run", "--baseline", "nowhere")
     assert ran.exit_code == 2
@@ -110,7 +110,7 @@ def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
     cases.write_bytes(packed.get(name, cases.read_bytes()))
 
 
-def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Project) -> None:
+def test_an_unreadable_base_is_refused_before_the_run(project: Project) -> None:
     project.write("evals/demo.py", suite(good=30))
     project.scoregate("run")
     base, run = keep_run(project, "base"), keep_run(project, "run")
@@ -132,9 +132,7 @@ def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Pro
         ("garbage", "3 lines are not valid cases", "unchanged"),
     ],
 )
-def test_a_base_that_is_not_as_it_should_be_is_told_and_used_as_far_as_it_goes(
-    project: Project, name: str, told: str, label: str
-) -> None:
+def test_a_damaged_base_is_reported_and_used_in_part(project: Project, name: str, told: str, label: str) -> None:
     project.write("evals/demo.py", suite(good=30))
     ran = project.scoregate("run")
     base = keep_run(project, "base")

@@ -133,7 +133,7 @@ def test_rows_that_are_only_moved_or_removed_run_nothing(project: Project, tmp_p
         "import lxml.etree",  # native code that may read it unseen
     ],
 )
-def test_if_something_else_may_read_the_rows_all_cases_run(project: Project, tmp_path: Path, more: str) -> None:
+def test_other_readers_of_the_rows_run_all_cases(project: Project, tmp_path: Path, more: str) -> None:
     rows = Rows(project, tmp_path, more=more)
     rows.write(CHANGED)
     assert len(rows.run()[0]) == len(CHANGED)

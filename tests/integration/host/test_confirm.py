@@ -56,46 +56,46 @@ def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> 
     assert "confirmed" in ran.output
 
 
-def test_a_case_that_failed_by_chance_is_cleared(project: Project) -> None:
+def test_a_chance_failure_is_cleared(project: Project) -> None:
     ran = confirmed(project, "n > 0", "--confirm")
     assert ran.exit_code == 0, ran.output
     assert ran.run["confirmations"][0]["tries"] == [True, True, True]
     assert (ran.out / "confirm-1" / "run.json").is_file()
 
 
-def test_a_fourth_try_decides_what_three_left_open(project: Project) -> None:
+def test_a_fourth_try_decides_a_tie(project: Project) -> None:
     ran = confirmed(project, "n in (2, 4)", "--confirm", "all")
     assert ran.run["confirmations"][0]["tries"] == [False, True, False, True]
     assert ran.exit_code == 0
 
 
-def test_a_case_that_says_how_often_it_runs_is_tried_until_it_is_decided(project: Project) -> None:
+def test_a_case_with_repeats_is_tried_until_it_is_decided(project: Project) -> None:
     ran = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
     assert ran.run["confirmations"][0]["tries"] == [False, True, False, False]
     assert ran.exit_code == 1
     assert "confirmed: failed 3 of 4 further tries" in " ".join(ran.output.split())
 
 
-def test_a_critical_case_is_confirmed_without_being_asked_to(project: Project) -> None:
+def test_a_critical_case_is_confirmed_by_default(project: Project) -> None:
     ran = confirmed(project, "n > 0")
     assert ran.run["confirmations"][0]["tries"] == [True, True, True]
     assert ran.exit_code == 0
 
 
-def test_a_case_that_meets_nothing_but_errors_is_not_decided(project: Project) -> None:
+def test_a_case_with_only_errors_is_not_decided(project: Project) -> None:
     ran = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
     assert ran.run["confirmations"][0]["tries"] == []
     assert ran.exit_code == 3, ran.output
 
 
-def test_without_confirmation_the_gate_goes_by_the_first_failure(project: Project) -> None:
+def test_without_confirmation_the_first_failure_counts(project: Project) -> None:
     ran = confirmed(project, "n > 0", "--confirm", "off")
     assert ran.exit_code == 1
     assert "not run again" in ran.output
 
 
 @pytest.mark.parametrize(("broken_base", "exit_code"), [(False, 1), (True, 0)])
-def test_the_base_is_tried_too_where_it_can_be_run(project: Project, broken_base: bool, exit_code: int) -> None:
+def test_the_base_is_retried_if_it_can_run(project: Project, broken_base: bool, exit_code: int) -> None:
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_critical = true\n")
     # Each tree counts its own calls: the base's first call passes, its later ones do not where it is broken.
     project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", f"{not broken_base} or first_in_tree()"))

@@ -100,7 +100,7 @@ def test_plan_explains_affected_only_if_it_is_set(priced: Project) -> None:
     assert "All suites will run: the base's run did not record what its suites depend on" in planned
 
 
-def test_a_budget_that_cannot_suffice_refuses_before_the_run(priced: Project, openai_server: OpenAIServer) -> None:
+def test_an_exceeded_budget_refuses_the_run(priced: Project, openai_server: OpenAIServer) -> None:
     before, number = spent(priced), len(openai_server.requests)
     for _ in range(2):  # a refusal must not hide the base, else the second run would start
         refused = priced.scoregate("run", "--max-cost", str(before / 2))
@@ -143,7 +143,7 @@ evaluate("a", data="rows.jsonl", task=task, scorers=[lambda output: True])
 """
 
 
-def test_a_limit_counts_kept_cases_and_does_not_refuse_to_run_the_others(priced: Project, tmp_path: Path) -> None:
+def test_a_limit_counts_reused_cases_and_runs_the_others(priced: Project, tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     rows = [f'{{"input": "question {number}"}}\n' for number in range(8)]
     priced.write("rows.jsonl", "".join(rows))
@@ -219,7 +219,7 @@ def test_a_suite_without_a_base_is_probed(priced: Project, openai_server: OpenAI
     assert priced.scoregate("plan", "--probe", "--shards", "2").exit_code == 2
 
 
-def test_a_probe_that_fails_says_why(priced: Project) -> None:
+def test_a_failed_probe_is_explained(priced: Project) -> None:
     priced.write("evals/two.py", f"raise SystemExit('no data here')\n{SUITE.format(name='two', cases=3)}")
     (_, broken) = plan(priced, "--probe")["suites"]
     assert broken["state"] == "no estimate"
@@ -235,7 +235,7 @@ def test_programs_that_cannot_be_sampled_do_not_run(priced: Project) -> None:
     assert not (priced.root / "ran").exists()
 
 
-def test_what_a_change_cannot_affect_costs_nothing(priced: Project) -> None:
+def test_unaffected_suites_cost_nothing(priced: Project) -> None:
     priced.write("scoregate.toml", f"affected = true\n{PRICED}")
     # A suite that connects to this machine may use any file, so the fake would make it affected by each change.
     priced.write("evals/one.py", SUITE.format(name="one", cases=6).replace("await get_model().a_generate", "str"))
@@ -267,7 +267,7 @@ def test_a_base_without_calls_has_no_estimate(priced: Project) -> None:
     assert "estimate $" not in ran.output
 
 
-def test_a_damaged_base_is_no_reason_to_refuse(priced: Project) -> None:
+def test_a_damaged_base_refuses_nothing(priced: Project) -> None:
     cases = next((priced.root / "scoregate-out" / "run").glob("cases*"))
     cases.write_bytes(cases.read_bytes()[:-40] + b'{"broken')
     planned = priced.scoregate("plan")
@@ -275,7 +275,7 @@ def test_a_damaged_base_is_no_reason_to_refuse(priced: Project) -> None:
     assert "nothing was run" not in priced.scoregate("run", "--max-cost", "0.001").output
 
 
-def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> None:
+def test_retired_models_in_use_are_warned_about(priced: Project) -> None:
     priced.write("scoregate.toml", 'model = "gpt-4"\ncache = "off"\n')
     priced.write(".scoregate/judges/tone/judge.toml", 'model = "claude-2.1"\n')
     priced.write(

@@ -55,7 +55,7 @@ def desk(project: Project, chat_service: ChatService) -> Iterator[Project]:
     return project
 
 
-def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
+def test_it_is_found_and_its_cases_have_lines(desk: Project) -> None:
     listed = desk.scoregate("list")
     assert "evals/desk.toml:2 [testset] desk (in evals/, has a table [testset])" in " ".join(listed.output.split())
     ran = desk.scoregate("run")
@@ -71,7 +71,7 @@ def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
     }
 
 
-def test_its_own_gates_judge_it_wherever_it_is_judged(desk: Project, chat_service: ChatService) -> None:
+def test_its_own_gates_apply_in_every_command(desk: Project, chat_service: ChatService) -> None:
     chat_service.answers("open|far", "No idea.")
     ran = desk.scoregate("run")
     assert ran.exit_code == 1, ran.output
@@ -83,7 +83,7 @@ def test_its_own_gates_judge_it_wherever_it_is_judged(desk: Project, chat_servic
     assert "required: ≥ 90.0% (set in scoregate.toml [suites.desk])" in " ".join(again.output.split())
 
 
-def test_limits_that_a_change_lowers_are_told(desk: Project, chat_service: ChatService) -> None:
+def test_lowered_limits_are_reported(desk: Project, chat_service: ChatService) -> None:
     desk.write("evals/desk.toml", SUITE.format(url=chat_service.url).replace("0.5", "0.3"))
     desk.commit()
     ran = desk.scoregate("run", "--baseline", "rerun:HEAD~1")
@@ -92,7 +92,7 @@ def test_limits_that_a_change_lowers_are_told(desk: Project, chat_service: ChatS
     assert ran.result["base"] is not None
 
 
-def test_all_that_is_wrong_is_told_at_once_with_its_line(project: Project) -> None:
+def test_all_mistakes_are_listed_with_lines(project: Project) -> None:
     project.write("evals/desk.toml", '[testset]\nnam = "x"\nretries = 99\n\n[gates]\nmin_pass_rat = 1\n')
     ran = project.scoregate("run")
     assert ran.exit_code == 3
@@ -102,21 +102,21 @@ def test_all_that_is_wrong_is_told_at_once_with_its_line(project: Project) -> No
     assert "evals/desk.toml:6: gates.min_pass_rat: there is no setting 'min_pass_rat'; did you mean" in told
 
 
-def test_what_it_names_and_what_is_not_there_is_told(project: Project) -> None:
+def test_missing_references_are_reported(project: Project) -> None:
     project.write("nothing.testset.toml", '[testset]\nendpoint = "shop"\n')
     told = " ".join(project.scoregate("run").output.split())
     assert "nothing.testset.toml:1: there is no file of tests nothing{.csv" in told
     assert "nothing.testset.toml:2: there is no endpoint 'shop'" in told
 
 
-def test_a_row_that_cannot_be_a_test_is_told_with_its_line(desk: Project) -> None:
+def test_an_invalid_row_is_reported_with_its_line(desk: Project) -> None:
     desk.write("evals/desk.csv", TABLE + ",Support,Hours,Answers,\n")
     ran = desk.scoregate("run")
     assert ran.exit_code == 3
     assert "evals/desk.csv:6: column prompt_content: is empty" in " ".join(ran.output.split())
 
 
-def test_a_variable_that_its_endpoint_needs(desk: Project, chat_service: ChatService) -> None:
+def test_a_missing_endpoint_variable(desk: Project, chat_service: ChatService) -> None:
     text = SUITE.format(url=chat_service.url).replace("retries = 0", 'retries = 0\nauth_token = "${DESK_TOKEN}"')
     desk.write("evals/desk.toml", text)
     ran = desk.scoregate("run")
@@ -126,7 +126,7 @@ def test_a_variable_that_its_endpoint_needs(desk: Project, chat_service: ChatSer
     assert chat_service.requests[-1].headers["authorization"] == "Bearer t"
 
 
-def test_what_its_own_table_says_of_how_it_runs(desk: Project, chat_service: ChatService) -> None:
+def test_its_table_sets_execution_options(desk: Project, chat_service: ChatService) -> None:
     text = SUITE.format(url=chat_service.url) + 'repeats = 2\nneeds = ["A_KEY"]\n'
     desk.write("evals/desk.toml", text)
     ran = desk.scoregate("run")
@@ -134,7 +134,7 @@ def test_what_its_own_table_says_of_how_it_runs(desk: Project, chat_service: Cha
     assert desk.scoregate("run", A_KEY="k").statuses == {"passed": 6}
 
 
-def test_files_of_toml_that_are_no_suites_are_left_alone(desk: Project) -> None:
+def test_other_toml_files_are_ignored(desk: Project) -> None:
     desk.write("evals/shop.toml", 'url = "http://localhost"\n')
     desk.write("evals/broken.toml", "[")
     assert desk.scoregate("run").exit_code == 0
@@ -175,7 +175,7 @@ def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, cha
         (("evals/desk.toml", "--endpoint", "http://h/?token=sesame-open"), "is a secret in clear"),
     ],
 )
-def test_what_cannot_be_run_by_hand_is_told(desk: Project, words: tuple[str, ...], told: str) -> None:
+def test_invalid_manual_runs_are_refused(desk: Project, words: tuple[str, ...], told: str) -> None:
     ran = desk.scoregate("testset", "run", *words)
     assert ran.exit_code == 2, ran.output
     assert told in " ".join(ran.output.split())

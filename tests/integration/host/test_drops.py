@@ -69,7 +69,7 @@ def test_the_largest_drops_come_with_input_and_output(project: Project) -> None:
     assert "0.9 → 0.5 |" in ran.comment, "the mean of its trials"
 
 
-def test_scores_with_a_threshold_outputs_that_are_hidden_and_new_suites_are_not_listed(project: Project) -> None:
+def test_scores_with_thresholds_hidden_outputs_and_new_suites_are_not_listed(project: Project) -> None:
     ran = compared(project, {"a": [0.6]}, threshold=THRESHOLD)
     assert "largest drop" not in ran.comment
     ran = compared(project, {"a": [0.6]}, "--show-outputs", "none")
@@ -79,7 +79,7 @@ def test_scores_with_a_threshold_outputs_that_are_hidden_and_new_suites_are_not_
     assert "largest drop" not in run(project, {"a": [0.1]}, "--baseline", "none", answer="no").comment
 
 
-def test_a_scale_of_its_own_is_shown(project: Project, tmp_path: Path) -> None:
+def test_a_custom_scale_is_shown(project: Project, tmp_path: Path) -> None:
     words = {"type": "scored", "suite": "s", "case": "a", "evaluator": "words"}
     for value, baseline in ((100, "none"), (40, str(tmp_path / "base"))):
         events = [

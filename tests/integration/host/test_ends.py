@@ -29,7 +29,7 @@ def test_a_suite_killed_while_it_runs_keeps_its_finished_cases(project: Project)
 
 
 @pytest.mark.parametrize("leave", ["os._exit(0)", "os._exit(7)", "os.abort()"])
-def test_a_suite_that_leaves_early_is_unmeasurable(project: Project, leave: str) -> None:
+def test_a_suite_that_exits_early_is_unmeasurable(project: Project, leave: str) -> None:
     body = f"import os\ndef fn(case):\n    if case.input == 'good 2':\n        {leave}\n    return case.input"
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
     ran = project.scoregate("run")
@@ -37,14 +37,14 @@ def test_a_suite_that_leaves_early_is_unmeasurable(project: Project, leave: str)
     assert ran.run["suites"][0]["complete"] is False
 
 
-def test_a_crash_is_not_excused_by_an_assertion_before_it(project: Project) -> None:
+def test_a_crash_after_an_assertion_is_reported(project: Project) -> None:
     body = suite(bad=1, assert_test="True").replace("run_test_suite(id=", "try:\n    run_test_suite(id=")
     project.write("evals/demo.py", f"{body}except AssertionError:\n    raise SystemExit(5)\n")
     ran = project.scoregate("run", "--min-pass-rate", "0")
     assert "exit code 5" in ran.output
 
 
-def test_an_assert_test_that_raises_is_a_failed_gate(project: Project) -> None:
+def test_a_failed_assert_test_fails_the_gate(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1, assert_test="True"))
     ran = project.scoregate("run", "--min-pass-rate", "0")
     assert ran.exit_code == 1
@@ -86,7 +86,7 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: Project, number: int) -> None:
+def test_an_interrupted_run_keeps_its_record_and_ends_children(project: Project, number: int) -> None:
     if signal.getsignal(number) is signal.SIG_IGN:
         pytest.skip(f"{signal.Signals(number).name} is ignored here, as under nohup")
     body = (
@@ -125,7 +125,7 @@ def test_a_half_written_last_line_is_unmeasurable(project: Project) -> None:
     assert "1 line of its event logs can't be read" in ran.output
 
 
-def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> None:
+def test_a_child_with_an_open_pipe_does_not_block(project: Project) -> None:
     body = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
     project.write("evals/demo.py", suite(body))
     started = time.monotonic()
@@ -133,7 +133,7 @@ def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> 
     assert time.monotonic() - started < 30
 
 
-def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Project) -> None:
+def test_a_suite_gets_no_token_and_its_secrets_are_redacted(project: Project) -> None:
     project.write("evals/demo.py", suite("import os", fn="lambda case: repr(sorted(os.environ.items()))"))
     secrets = {
         "GITHUB_TOKEN": "ghs_abcdefghijklmnop",
@@ -155,7 +155,7 @@ def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Pro
         assert value not in written + ran.output
 
 
-def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> None:
+def test_a_token_of_the_checkout_is_reported(project: Project) -> None:
     project.write("evals/demo.py", suite())
     (alone,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
     assert alone.startswith("outside of scoregate's container, suites run as one user")
@@ -165,7 +165,7 @@ def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> N
     assert project.scoregate("run").run["notices"] == []
 
 
-def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
+def test_suite_output_contains_no_ci_commands(project: Project) -> None:
     noise = 'print("::error::boo\\n  ::set-output name=a::b\\nx ##[group]y\\x1b[31m")'
     project.write("evals/demo.py", suite(noise))
     ran = project.scoregate("run")

@@ -33,7 +33,7 @@ def test_suites_get_the_variables_of_the_file(project: Project) -> None:
         assert b"very-secret-value-1" not in record
 
 
-def test_needed_variables_may_come_from_the_file(project: Project) -> None:
+def test_the_file_may_set_required_variables(project: Project) -> None:
     write(project)
     project.write("scoregate.toml", '[suites."*"]\nneeds = ["BOT_API_KEY"]\n')
     assert "BOT_API_KEY is not set" in project.scoregate("run").output
@@ -42,7 +42,7 @@ def test_needed_variables_may_come_from_the_file(project: Project) -> None:
     assert project.scoregate("list").exit_code == 0
 
 
-def test_a_file_that_is_not_valid_is_an_error_with_its_line(project: Project) -> None:
+def test_an_invalid_file_is_an_error_with_its_line(project: Project) -> None:
     problems = {
         "A=1\n\n\nB 'x\n": ".env:4: this line can't be read",
         "A=1\n1B=2\n": ".env:2: this line can't be read",

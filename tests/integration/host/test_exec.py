@@ -20,7 +20,7 @@ def run(project: Project, *arguments: str, **environment: str) -> Ran:
     return project.scoregate("exec", *arguments, *PYTHON, **environment)
 
 
-def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> None:
+def test_a_suite_of_another_sdk_has_the_same_pipeline(project: Project) -> None:
     foreign(project, "suite(good=3)")
     ran = run(project, "-m", "my first run")
     assert ran.exit_code == 0, ran.output
@@ -77,7 +77,7 @@ def test_runs_are_compared(project: Project) -> None:
     ids=["silent", "unfinished", "no cases", "no evaluations", "invalid", "no json", "refused", "suite error",
          "case error", "evaluator error", "exit code", "raises", "killed", "leaves"],
 )  # fmt: skip
-def test_nothing_that_was_not_measured_is_green(project: Project, body: str, told: str) -> None:
+def test_no_unmeasured_suite_is_green(project: Project, body: str, told: str) -> None:
     foreign(project, body)
     ran = run(project)
     assert ran.exit_code == 3, ran.output
@@ -86,7 +86,7 @@ def test_nothing_that_was_not_measured_is_green(project: Project, body: str, tol
         assert ran.run["scripts"][0]["exit_code"] == 7
 
 
-def test_what_is_no_suites_own_does_not_spoil_the_base(project: Project) -> None:
+def test_errors_outside_suites_keep_the_base_usable(project: Project) -> None:
     foreign(project, "suite()\nassert post('/nope', {})[0] == 404\nassert post('/nothing', {})[0] == 404")
     before = run(project, "--out", "before")
     assert before.exit_code == 3, before.output
@@ -113,7 +113,7 @@ def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     assert "the filter other* matched none of theirs" in ran.output
 
 
-def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Project) -> None:
+def test_one_filter_without_matches_is_never_green(project: Project) -> None:
     foreign(project, "suite('ours')\nsuite('theirs')")
     ran = run(project, "--suite", "our*", "--suite", "typo*")
     assert ran.exit_code == 3, ran.output
@@ -121,7 +121,7 @@ def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Proj
     assert found == ["the filter typo* matched none of ours, theirs"]
 
 
-def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) -> None:
+def test_a_filter_drops_suites_that_the_sdk_runs(project: Project) -> None:
     foreign(project, "suite('ours', good=1)\nsuite('theirs', bad=1)")
     ran = run(project, "--suite", "our*")
     assert ran.exit_code == 0, ran.output
@@ -138,20 +138,20 @@ def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) ->
         (["--repeat", "3", "--", "true"], "--repeats"),
     ],
 )
-def test_wrong_usage_is_told_with_what_to_do(project: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_is_explained(project: Project, words: list[str], told: str) -> None:
     ran = project.scoregate("exec", *words)
     assert ran.exit_code == 2
     assert told in ran.output
     assert not ran.out.exists()
 
 
-def test_a_program_that_is_not_there_is_an_error_of_its_script(project: Project) -> None:
+def test_a_missing_program_is_an_error(project: Project) -> None:
     ran = project.scoregate("exec", "--", "no-such-program", "x")
     assert ran.exit_code == 3
     assert "can't start 'no-such-program'" in ran.output
 
 
-def test_the_command_runs_where_the_user_stands(project: Project) -> None:
+def test_the_command_runs_in_the_users_folder(project: Project) -> None:
     foreign(project, "suite()")
     project.write("deep/here.txt", "")
     project.write("deep/run.sh", f"test -f here.txt && PYTHONPATH=.. {sys.executable} ../run.py\n")
@@ -169,14 +169,14 @@ def test_options_of_the_command_are_its_own(project: Project) -> None:
     assert ran.run["message"] == "ours"
 
 
-def test_both_sdks_are_heard_in_one_process(project: Project) -> None:
+def test_one_process_can_use_both_sdks(project: Project) -> None:
     foreign(project, f"suite('theirs')\n{suite()}")
     ran = run(project)
     assert ran.exit_code == 0, ran.output
     assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "theirs"]
 
 
-def test_combinations_of_a_grid_are_runs_of_their_own(project: Project) -> None:
+def test_grid_combinations_are_separate_runs(project: Project) -> None:
     body = (
         "grid = post('/grids', {'gridSearchParams': {'model': ['a', 'b']}})['id']\n"
         "for model in 'ab':\n"
@@ -190,7 +190,7 @@ def test_combinations_of_a_grid_are_runs_of_their_own(project: Project) -> None:
     assert [each["label"] for each in ran.run["suites"]] == ["theirs [model=a]", "theirs [model=b]"]
 
 
-def test_what_the_command_prints_cannot_give_commands_to_ci(project: Project) -> None:
+def test_command_output_contains_no_ci_commands(project: Project) -> None:
     hostile = "::error::boo\\r::set-output name=a::b\\nx ##[group]y\\x1b[31m"
     foreign(project, f"print('{hostile}')\nsuite('::warning::boo\\r\\n::error::x')")
     ran = run(project, "-m", "::notice::z", GITHUB_ACTIONS="true")
@@ -199,13 +199,13 @@ def test_what_the_command_prints_cannot_give_commands_to_ci(project: Project) ->
     assert "boo" in ran.output
 
 
-def test_what_the_command_prints_is_shown_as_it_stands(project: Project) -> None:
+def test_command_output_is_shown_unchanged(project: Project) -> None:
     foreign(project, f"print('  indented')\nprint({'x ' * 100!r})\nsuite()")
     ran = run(project)
     assert f"  |   indented\n  | {'x ' * 100}\n" in ran.output
 
 
-def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
+def test_an_interrupted_command_keeps_its_events(project: Project) -> None:
     body = "one = Suite('theirs')\none.case('a')\nopen('ready', 'w').write('x')\nimport time\ntime.sleep(300)"
     foreign(project, body)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -222,14 +222,14 @@ def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
         assert "did not start" not in ran.output
 
 
-def test_a_setting_that_another_sdk_cannot_be_told_of_is_noticed(project: Project) -> None:
+def test_a_setting_that_another_sdk_ignores_is_noticed(project: Project) -> None:
     foreign(project, "suite()")
     ran = run(project, "--repeats", "3")
     assert ran.exit_code == 0, ran.output
     assert [notice for notice in ran.run["notices"] if "`repeats`" in notice]
 
 
-def test_commands_of_the_settings_are_heard_as_well(project: Project) -> None:
+def test_commands_in_the_settings_run_too(project: Project) -> None:
     foreign(project, "suite()")
     project.write("scoregate.toml", f'[[commands]]\nname = "theirs"\nrun = ["{sys.executable}", "run.py"]\n')
     ran = project.scoregate("run")
@@ -273,14 +273,14 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
 
 
-def test_a_command_that_lacks_pytest_says_what_to_install(project: Project) -> None:
+def test_a_missing_pytest_is_named(project: Project) -> None:
     code = "import sys; sys.exit(sys.executable + ': No module named pytest')"
     ran = project.scoregate("exec", "--", sys.executable, "-c", code)
     assert ran.exit_code == 3
     assert "Install pytest" in ran.output
 
 
-def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:
+def test_a_missing_sdk_is_named_with_its_file(project: Project) -> None:
     project.write("evals/theirs.py", "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='theirs')\n")
     ran = project.scoregate("run")
     assert ran.exit_code == 3

@@ -19,7 +19,7 @@ def run(project: Project, *arguments: str) -> Ran:
     return project.scoregate("exec", *arguments, "--", sys.executable, "run.py")
 
 
-def test_the_command_is_run_in_the_bases_tree(project: Project) -> None:
+def test_the_command_runs_in_the_base_tree(project: Project) -> None:
     foreign(project, "suite(good=12)")
     project.commit()
     project.git("checkout", "-qb", "feature")
@@ -33,7 +33,7 @@ def test_the_command_is_run_in_the_bases_tree(project: Project) -> None:
     assert ran.result["totals"]["newly_failing"] == 0  # `bad 0` is new, `good 11` is gone
 
 
-def test_a_program_that_git_does_not_follow_is_that_of_here(project: Project) -> None:
+def test_an_untracked_program_is_taken_from_the_head(project: Project) -> None:
     foreign(project, "suite(good=12)")
     project.write(".gitignore", "bin/\nscoregate-out/\n")
     project.commit()
@@ -44,7 +44,7 @@ def test_a_program_that_git_does_not_follow_is_that_of_here(project: Project) ->
     assert ran.result["rows"][0]["base"] == 1
 
 
-def test_packages_of_here_are_lent_to_the_base(project: Project) -> None:
+def test_the_base_uses_installed_packages(project: Project) -> None:
     """Node finds packages beside the files that import them, and git does not follow those."""
     foreign(project, "assert open('web/node_modules/x/index.js').read() == 'here'\nsuite(good=12)")
     project.write(".gitignore", "node_modules\nscoregate-out/\n")
@@ -60,7 +60,7 @@ def test_packages_of_here_are_lent_to_the_base(project: Project) -> None:
     assert (web.root / "node_modules/x/index.js").read_text() == "here"
 
 
-def test_newly_failing_cases_are_confirmed_one_launch_a_try(project: Project) -> None:
+def test_each_confirmation_is_one_launch(project: Project) -> None:
     foreign(project, FLAKY.format(folder=project.root, score=1))
     assert run(project, "--out", "before").exit_code == 0
     foreign(project, FLAKY.format(folder=project.root, score=0))

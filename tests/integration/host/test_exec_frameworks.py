@@ -15,7 +15,7 @@ def holding(**options: str) -> str:
     return f"{body}\n\ndef test_demo():\n    run_test_suite(id={call}"
 
 
-def test_suites_inside_tests_are_heard(project: Project) -> None:
+def test_suites_in_tests_are_recorded(project: Project) -> None:
     project.write("evals/test_demo.py", holding())
     ran = project.scoregate(*PYTEST)
     assert ran.exit_code == 0, ran.output
@@ -30,7 +30,7 @@ def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
     assert ran.statuses == {"passed": 3}
 
 
-def test_a_suite_that_asserts_is_a_failed_gate(project: Project) -> None:
+def test_a_failed_assertion_fails_the_gate(project: Project) -> None:
     project.write("evals/test_demo.py", holding(bad="1", assert_test="True"))
     assert project.scoregate(*PYTEST).exit_code == 1
 

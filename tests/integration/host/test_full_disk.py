@@ -66,7 +66,7 @@ def check_reports(out: Path, output: str, title: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kilobytes", [500, 900, 1_400, 2_700])
-def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
+def test_a_full_disk_leaves_no_partial_or_old_report(
     project: Project, small_disk: Callable[[int], Path], kilobytes: int
 ) -> None:
     out = small_disk(kilobytes)
@@ -83,7 +83,7 @@ def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
     assert kilobytes > 1_000 or there != FILES
 
 
-def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> None:
+def test_a_failed_report_keeps_the_others(project: Project) -> None:
     """Here files may have 120 kB, and the page has more."""
     project.write("evals/demo.py", suite(LONG.format(size=1_000), fn="says", good=20))
     done = subprocess.run(
@@ -103,7 +103,7 @@ def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> No
 
 
 @pytest.mark.parametrize("ci", ["", "true"])
-def test_reports_of_an_earlier_run_are_gone_when_a_run_cannot_be_recorded(
+def test_earlier_reports_are_removed_if_a_run_cannot_be_recorded(
     project: Project, small_disk: Callable[[int], Path], ci: str
 ) -> None:
     out = small_disk(600)

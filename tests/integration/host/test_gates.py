@@ -21,7 +21,7 @@ def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str =
     return project.scoregate("run", "--baseline", str(base), *flags)
 
 
-def test_a_drop_beyond_its_limit_and_beyond_noise_fails(project: Project) -> None:
+def test_a_significant_drop_beyond_its_limit_fails(project: Project) -> None:
     ran = against_base(project, "--max-drop", "0.2")
     assert ran.exit_code == 1
     assert "−0.400" in ran.output
@@ -45,7 +45,7 @@ def test_noise_is_no_regression(project: Project) -> None:
     assert ran.result["rows"][0]["label"] == "within noise"
 
 
-def test_a_limit_on_an_evaluator_that_nobody_has_is_never_green(project: Project) -> None:
+def test_a_limit_on_an_unknown_evaluator_is_never_green(project: Project) -> None:
     ran = against_base(project, "--max-drop", "is-equal=0.5")
     assert ran.exit_code == 3
     assert "is-equal" in ran.output
@@ -64,7 +64,7 @@ def test_a_watched_evaluator_that_changed_is_a_warning_or_a_failure(project: Pro
     assert project.scoregate("run", "--baseline", base).exit_code == 1
 
 
-def test_a_loosened_policy_is_told_and_can_be_refused(project: Project) -> None:
+def test_a_loosened_policy_is_shown_and_can_fail(project: Project) -> None:
     strict, loose = "max_drop = 0.1\n", "max_drop = 0.9\n"
     ran = against_base(project, base_settings=strict, settings=loose)
     assert ran.exit_code == 0
@@ -85,7 +85,7 @@ def test_a_change_cannot_loosen_what_counts_as_a_difference(project: Project, lo
     assert "policy_from: base → head (not applied: policy_from = base)" in told
 
 
-def test_a_base_that_is_run_has_the_policy_of_its_own_tree(project: Project) -> None:
+def test_a_rerun_base_uses_its_own_policy(project: Project) -> None:
     project.write("scoregate.toml", "min_pass_rate = 0.9\npolicy_from = 'base'\n")
     project.write("evals/demo.py", suite(good=30))
     project.commit("base")
@@ -111,7 +111,7 @@ def test_a_required_base_that_is_missing_is_unmeasurable(project: Project) -> No
     assert project.scoregate("run").exit_code == 3
 
 
-def test_latency_has_limits_of_its_own(project: Project) -> None:
+def test_latency_has_its_own_limits(project: Project) -> None:
     project.write("evals/demo.py", suite("import time", fn="lambda case: time.sleep(0.05) or case.input"))
     project.write("scoregate.toml", "max_p95_ms = 10\n")
     ran = project.scoregate("run")

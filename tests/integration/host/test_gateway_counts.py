@@ -117,7 +117,7 @@ def cases_of(ran: Ran) -> list[dict[str, Any]]:
         return list(map(json.loads, lines))
 
 
-def test_plain_clients_in_a_task_name_their_case(project: Project, provider: Provider) -> None:
+def test_plain_clients_name_their_case(project: Project, provider: Provider) -> None:
     project.write("scoregate.toml", SETTINGS)
     write_python(project)
     base = run(project, provider, "--baseline", "none", "--out", "base")
@@ -138,7 +138,7 @@ def test_plain_clients_in_a_task_name_their_case(project: Project, provider: Pro
     assert run(project, provider, "--baseline", "base", "--out", "again").exit_code == 0
 
 
-def test_calls_without_a_case_are_compared_by_the_totals_of_the_suite(project: Project, provider: Provider) -> None:
+def test_calls_without_a_case_are_compared_by_suite_totals(project: Project, provider: Provider) -> None:
     project.write("scoregate.toml", SETTINGS + '[[commands]]\nname = "sh"\nrun = ["sh", "evals/one.sh"]\n')
     project.write("evals/one.sh", f"{SHELL}suite one {'q' * 100}\n")
     assert run(project, provider, "--baseline", "none", "--out", "base").exit_code == 0
@@ -171,7 +171,7 @@ evaluate("third", data=data, task=short_task, scorers=[graded])
     assert {case["usage"]["input_tokens"] for case in cases_of(ran) if case["suite"] == suite} == {100}
 
 
-def test_calls_that_may_be_of_any_suite_make_their_limits_unmeasurable(project: Project, provider: Provider) -> None:
+def test_calls_of_an_unknown_suite_make_limits_unmeasurable(project: Project, provider: Provider) -> None:
     limits = '[[commands]]\nname = "sh"\nrun = ["sh", "evals/two.sh"]\n[suites."first"]\nmax_tokens = {}\n'
     project.write("scoregate.toml", SETTINGS + limits.format(100))
     project.write("evals/two.sh", f"{SHELL}suite first {'q' * 10}\nsuite second {'q' * 300}\n")

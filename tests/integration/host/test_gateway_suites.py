@@ -154,7 +154,7 @@ def test_calls_are_reported_like_those_of_python_suites(project: Project, provid
     assert KEY not in ran.output + page
 
 
-def test_exec_counts_calls_too(project: Project, provider: Provider) -> None:
+def test_exec_counts_calls(project: Project, provider: Provider) -> None:
     write_suites(project, "off")
     project.write("scoregate.toml", "")
     ran = run(project, provider, "--gateway", "on", "--baseline", "none", "--", "sh", "evals/smoke.sh", command="exec")
@@ -163,7 +163,7 @@ def test_exec_counts_calls_too(project: Project, provider: Provider) -> None:
     assert sum(row["calls"] for row in ran.result["model_calls"]) == 7
 
 
-def test_names_of_models_are_redacted(project: Project, provider: Provider) -> None:
+def test_model_names_are_redacted(project: Project, provider: Provider) -> None:
     project.write("evals/smoke.sh", SHELL.replace("gpt-4o", "model-$MY_TOKEN"))
     project.write("scoregate.toml", 'gateway = "on"\n')
     environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1", "MY_TOKEN": "s3cr3t-0123456789"}
@@ -222,7 +222,7 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     assert "(−$" not in ran.comment.partition("Calls of models")[2]
 
 
-def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provider: Provider) -> None:
+def test_a_rerun_base_has_its_own_cassettes(project: Project, provider: Provider) -> None:
     write_suites(project, "record")
     project.commit()
     first = run(project, provider, "--baseline", "none")
@@ -297,7 +297,7 @@ evaluate("wrapped", data=[{"input": "one"}, {"input": "two"}], task=ask, scorers
 """
 
 
-def test_answers_of_a_suites_own_cache_are_recorded(project: Project, provider: Provider) -> None:
+def test_answers_of_a_suite_cache_are_recorded(project: Project, provider: Provider) -> None:
     """While calls are recorded, the gateway reads the cache, so that it sees every call."""
     project.write("evals/wrapped.py", WRAPPED)
     words = ("evals/wrapped.py", "--baseline", "none")

@@ -25,7 +25,7 @@ def run_with(project: Project, *arguments: str, good: int, bad: int = 0, **envir
     return ran
 
 
-def test_runs_into_one_folder_remember_each_other_and_the_report_shows_it(project: Project) -> None:
+def test_the_report_shows_earlier_runs_in_the_folder(project: Project) -> None:
     assert "history" not in run_with(project, good=1, bad=1).run
     assert means(run_with(project, good=3, bad=1)) == [0.5]
     last = run_with(project, good=4)
@@ -36,14 +36,14 @@ def test_runs_into_one_folder_remember_each_other_and_the_report_shows_it(projec
     assert [past["took"]["pass_rate"] for past in last.result["history"]] == [0.5, 0.75]
 
 
-def test_a_base_brings_its_own_past(project: Project) -> None:
+def test_a_base_has_its_own_history(project: Project) -> None:
     run_with(project, good=1, bad=1)
     base = run_with(project, good=4)
     shutil.move(base.out, project.root / "base")
     assert means(run_with(project, "--baseline", "base", good=4)) == [0.5, 1.0]
 
 
-def test_against_a_base_in_a_folder_the_runs_since_it_are_not_forgotten(project: Project) -> None:
+def test_the_history_includes_runs_after_a_stored_base(project: Project) -> None:
     first = run_with(project, "--baseline", "none", good=1, bad=1)
     shutil.copytree(first.out, project.root / "base0")
     for bad in (3, 1):
@@ -52,7 +52,7 @@ def test_against_a_base_in_a_folder_the_runs_since_it_are_not_forgotten(project:
     assert means(run_with(project, good=1)) == [0.5, 0.25, 0.5, 1.0]
 
 
-def test_what_another_project_left_in_the_folder_does_not_join_the_past_of_a_base(project: Project) -> None:
+def test_runs_of_another_project_are_not_in_the_history_of_a_base(project: Project) -> None:
     base = run_with(project, good=1, bad=1)
     shutil.move(base.out, project.root / "base")
     project.write("evals/demo.py", OTHER)
@@ -60,13 +60,13 @@ def test_what_another_project_left_in_the_folder_does_not_join_the_past_of_a_bas
     assert means(run_with(project, "--baseline", "base", good=1)) == [0.5]
 
 
-def test_a_base_that_is_run_again_has_none_so_that_the_folder_is_asked(project: Project) -> None:
+def test_a_rerun_base_uses_the_history_of_the_folder(project: Project) -> None:
     run_with(project, good=1, bad=1)
     project.commit()
     assert means(run_with(project, "--baseline", "rerun", good=4)) == [0.5]
 
 
-def test_what_another_project_left_in_the_folder_is_no_past(project: Project) -> None:
+def test_runs_of_another_project_are_no_history(project: Project) -> None:
     project.write("evals/demo.py", OTHER)
     project.scoregate("run")
     assert "history" not in run_with(project, "--baseline", "none", good=1).run

@@ -62,26 +62,26 @@ def passed_outside(ran: Ran, project: Project) -> None:
 
 
 @pytest.mark.parametrize(("prepare", "install"), [(locked, "uv-sync"), (required, "requirements")])
-def test_it_is_made_outside_the_project_where_it_is_asked_for(project: Project, prepare: object, install: str) -> None:
+def test_the_environment_is_created_outside_the_project(project: Project, prepare: object, install: str) -> None:
     assert callable(prepare)
     prepare(project)
     passed_outside(project.scoregate("run", "--install", install), project)
 
 
 @pytest.mark.parametrize("prepare", [locked, required, pyproject])
-def test_in_the_action_it_is_made_from_what_is_found(project: Project, prepare: object) -> None:
+def test_the_action_installs_the_project_files(project: Project, prepare: object) -> None:
     assert callable(prepare)
     prepare(project)
     passed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
 
 
-def test_on_a_laptop_nothing_is_installed_unasked(project: Project) -> None:
+def test_locally_nothing_is_installed(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     assert project.scoregate("run").exit_code == 0
 
 
-def test_an_interpreter_that_is_named_or_there_needs_no_installation(project: Project) -> None:
+def test_a_configured_or_existing_interpreter_is_used(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     assert project.scoregate("run", "--python", sys.executable, SCOREGATE_ACTION="1").exit_code == 0
@@ -95,14 +95,14 @@ def test_nothing_to_install_is_no_error(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("install", "sought"), [("uv-sync", "uv.lock"), ("requirements", "requirements.txt")])
-def test_a_way_that_the_project_has_nothing_for_is_told(project: Project, install: str, sought: str) -> None:
+def test_an_install_plan_without_files_is_refused(project: Project, install: str, sought: str) -> None:
     ran = project.scoregate("run", SCOREGATE_INSTALL=install)
     assert ran.exit_code == 3
     assert f"install = '{install}' (SCOREGATE_INSTALL)" in ran.output
     assert sought in ran.output
 
 
-def test_what_cannot_be_resolved_is_told_with_its_origin(project: Project) -> None:
+def test_unresolved_packages_are_reported_with_origin(project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("scoregate.toml", 'install = "requirements"\n')
     ran = project.scoregate("run", UV_OFFLINE="1")
@@ -112,7 +112,7 @@ def test_what_cannot_be_resolved_is_told_with_its_origin(project: Project) -> No
     assert not ran.out.exists()
 
 
-def test_a_command_fills_the_environment_and_sees_no_token(project: Project) -> None:
+def test_an_install_command_sees_no_token(project: Project) -> None:
     command = f"uv pip install ./{WHEEL}\npython -m pip --version\nenv > seen.txt\nwhich python > which.txt"
     path = os.pathsep.join((str(Path(UV).parent), os.environ["PATH"]))
     environment = {"GITHUB_TOKEN": TOKEN, "COPY": TOKEN, "INPUT_GITHUB-TOKEN": TOKEN, "UV_INDEX_A_PASSWORD": "theirs"}
@@ -125,7 +125,7 @@ def test_a_command_fills_the_environment_and_sees_no_token(project: Project) -> 
     assert (project.root / "which.txt").read_text().endswith("/venv/bin/python\n")
 
 
-def test_a_command_that_fails_is_told_and_cannot_speak_to_ci(project: Project) -> None:
+def test_a_failed_command_is_reported_without_ci_commands(project: Project) -> None:
     ran = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
     assert ran.exit_code == 3
     assert "exit code 7" in ran.output
@@ -134,13 +134,13 @@ def test_a_command_that_fails_is_told_and_cannot_speak_to_ci(project: Project) -
     assert "##[" not in ran.output
 
 
-def test_a_command_that_never_ends_is_ended(project: Project) -> None:
+def test_a_command_that_hangs_is_ended(project: Project) -> None:
     ran = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
     assert ran.exit_code == 3
     assert "more than 1 s" in ran.output
 
 
-def test_a_cache_of_the_users_own_is_kept(project: Project, tmp_path: Path) -> None:
+def test_a_configured_cache_is_used(project: Project, tmp_path: Path) -> None:
     required(project)
     cache = tmp_path / "cache"
     passed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
@@ -149,7 +149,7 @@ def test_a_cache_of_the_users_own_is_kept(project: Project, tmp_path: Path) -> N
     assert kept.exit_code == 0, kept.output
 
 
-def test_a_python_version_is_the_environments(project: Project) -> None:
+def test_a_python_version_can_be_set(project: Project) -> None:
     project.write("evals/demo.py", suite("import sys\nprint('version', sys.version_info[:2])"))
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     ran = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
@@ -160,14 +160,14 @@ def test_a_python_version_is_the_environments(project: Project) -> None:
     assert "--python 2.0" in ran.output
 
 
-def test_what_would_be_made_is_listed_and_not_made(project: Project) -> None:
+def test_list_shows_the_plan_and_creates_nothing(project: Project) -> None:
     locked(project)
     ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
     assert ran.exit_code == 0, ran.output
     assert "an environment made from uv.lock" in ran.output
 
 
-def test_commands_in_other_languages_find_that_python_too(project: Project) -> None:
+def test_exec_commands_find_that_python(project: Project) -> None:
     required(project)
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'python evals/other.py' }]\n")
     project.write("evals/other.py", suite("import demo_dep").replace("'demo'", "'other'"))

@@ -105,7 +105,7 @@ async def check_layout(layout: Layout, folder: Path) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.usefixtures("installed_from_wheel")
-async def test_each_layout_gets_what_its_files_pin(tmp_path: Path) -> None:
+async def test_each_layout_gets_its_pinned_versions(tmp_path: Path) -> None:
     limit = anyio.CapacityLimiter(3)
 
     async def check(layout: Layout) -> None:
@@ -139,7 +139,7 @@ def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
         assert part in ran.output
 
 
-def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
+def test_ignored_files_are_printed_and_listed(tmp_path: Path) -> None:
     """Here scoregate is installed from where it was installed from itself."""
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
@@ -155,7 +155,7 @@ def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
     assert f"an environment made from uv.lock; {line}" in " ".join(ran.output.split())
 
 
-def test_a_project_of_conda_alone_is_an_error(tmp_path: Path) -> None:
+def test_a_conda_project_is_an_error(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
     project.write("environment.yml", "")

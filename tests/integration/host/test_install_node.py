@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Project:
     return Project(root)
 
 
-def test_the_action_brings_node_and_packages(project: Project, tmp_path: Path) -> None:
+def test_the_action_installs_node_packages(project: Project, tmp_path: Path) -> None:
     write_suite(project, command=COMMAND.replace('["node", "evals/titles.mjs"]', '["sh", "run.sh"]'))
     project.write("run.sh", "set -e\ndemo-dep\nnpx demo-dep\nnode evals/titles.mjs\n")
     write_package(project, engines={"node": ">=18"})
@@ -68,7 +68,7 @@ def test_a_version_that_does_not_exist_is_an_error(project: Project, tmp_path: P
     assert "can't start 'node'" in ran.output
 
 
-def test_a_limit_for_the_projects_packages_is_not_one_for_node(project: Project, tmp_path: Path) -> None:
+def test_a_limit_on_packages_does_not_apply_to_node(project: Project, tmp_path: Path) -> None:
     write_suite(project)
     write_package(project)
     project.write("pyproject.toml", '[tool.uv]\nexclude-newer = "2020-01-01T00:00:00Z"\n')
@@ -99,7 +99,7 @@ def test_the_runners_node_is_used(project: Project) -> None:
 
 
 @needs_node
-def test_packages_that_do_not_fit_their_lock_are_an_error(project: Project) -> None:
+def test_packages_unlike_their_lock_are_an_error(project: Project) -> None:
     write_suite(project)
     write_package(project)
     package = json.loads((project.root / "package.json").read_text())
@@ -133,7 +133,7 @@ VERSIONS = {"pnpm": "10.", "yarn": "1.", "yarn berry": "4.13."}
 
 
 @needs_node
-def test_pnpm_and_yarn_come_in_the_version_of_their_lock_file(tmp_path: Path) -> None:
+def test_pnpm_and_yarn_match_the_lock_file_version(tmp_path: Path) -> None:
     for name, files in LOCKS.items():
         root = tmp_path / name
         root.mkdir()

@@ -39,7 +39,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("usage", WRONG)
-def test_a_usage_that_can_not_be_is_left_out_with_a_notice(project: Project, usage: str) -> None:
+def test_an_impossible_usage_is_dropped_with_a_notice(project: Project, usage: str) -> None:
     project.write("evals/demo.py", SUITE_WITH_USAGE.replace("USAGE", usage))
     ran = project.scoregate("run", "--max-cost", "0.1")
     assert ran.exit_code == 1, ran.output
@@ -67,7 +67,7 @@ log.close()
 
 
 @pytest.mark.parametrize("duration", ["-5.0", "-1e308"])
-def test_a_negative_duration_is_left_out_with_a_notice(project: Project, duration: str) -> None:
+def test_a_negative_duration_is_dropped_with_a_notice(project: Project, duration: str) -> None:
     project.write("events.py", EVENTS.replace("DURATION", duration))
     ran = project.scoregate("exec", "--", "python", "events.py")
     assert ran.exit_code == 0, ran.output
@@ -76,7 +76,7 @@ def test_a_negative_duration_is_left_out_with_a_notice(project: Project, duratio
     assert "'c3'" in told[0]
 
 
-def test_many_of_them_are_counted(project: Project) -> None:
+def test_many_notices_are_counted(project: Project) -> None:
     project.write(
         "events.py", EVENTS.replace("DURATION if number == 3 else 10.0", "-1").replace("range(5)", "range(50)")
     )

@@ -72,7 +72,7 @@ def scores(ran: Ran, evaluator: str) -> float | None:
     return ran.run["suites"][0]["means"].get(evaluator)
 
 
-def test_the_champion_is_the_output_of_the_base_run(project: Project, server: OpenAIServer) -> None:
+def test_the_baseline_output_is_of_the_base_run(project: Project, server: OpenAIServer) -> None:
     server.answer_with(longest)
     project.write("eval_demo.py", suite("Auto()", output="old"))
     first = project.scoregate("run", "--baseline", "none", "--out", "before", **server.environment)
@@ -95,7 +95,7 @@ def test_the_champion_is_the_output_of_the_base_run(project: Project, server: Op
     assert "auto" in worse.comment
 
 
-def test_an_output_that_was_not_kept_is_no_champion(project: Project, server: OpenAIServer) -> None:
+def test_hidden_outputs_are_no_baseline(project: Project, server: OpenAIServer) -> None:
     project.write("eval_demo.py", suite("Auto()", output="old"))
     project.scoregate("run", "--baseline", "none", "--out", "before", SCOREGATE_SHOW_OUTPUTS="none")
     for path in (project.root / ".scoregate" / "champions").rglob("*.jsonl"):
@@ -105,7 +105,7 @@ def test_an_output_that_was_not_kept_is_no_champion(project: Project, server: Op
     assert (ran.exit_code, scores(ran, "auto"), server.requests) == (3, None, [])
 
 
-def test_a_battle_that_waits_for_people_is_neither_passed_nor_failed(project: Project) -> None:
+def test_a_pending_battle_is_neither_passed_nor_failed(project: Project) -> None:
     project.write("eval_demo.py", suite("Manual()", output="old"))
     project.scoregate("run", "--baseline", "none", "--out", "before")
     project.write("eval_demo.py", suite("Manual()", output="new"))
@@ -134,7 +134,7 @@ def junit_case(ran: Ran) -> ET.Element:
     return next(case for case in tree.iter("testcase") if "case 0" in str(case.get("name")))
 
 
-def test_the_comment_says_who_judged_and_what_it_cost(project: Project, server: OpenAIServer) -> None:
+def test_the_comment_shows_the_judge_and_its_cost(project: Project, server: OpenAIServer) -> None:
     """31 cents: 10 cases of 21,000 and 10,000 tokens, at 1 and 1 dollars a million."""
     told = '{"reason": "fine", "answer": "Safe for work"}'
     server.answers("", Reply(told, input_tokens=21_000, output_tokens=10_000))
@@ -158,7 +158,7 @@ def test_a_judge_that_changed_is_not_compared(project: Project, server: OpenAISe
     assert "its model changed: gpt-4o → gpt-6-luna" in ran.comment
 
 
-def test_a_base_that_is_run_anew_comes_first_and_is_the_champion(project: Project, server: OpenAIServer) -> None:
+def test_a_rerun_base_runs_first_and_is_the_baseline(project: Project, server: OpenAIServer) -> None:
     server.answer_with(longest)
     project.write("eval_demo.py", suite("Auto()", output="old"))
     project.commit()
@@ -168,7 +168,7 @@ def test_a_base_that_is_run_anew_comes_first_and_is_the_champion(project: Projec
     assert list(project.root.glob(".scoregate/champions/**/*.jsonl")) == []
 
 
-def test_what_it_cost_to_run_cases_again_is_told(project: Project, server: OpenAIServer) -> None:
+def test_the_cost_of_retries_is_shown(project: Project, server: OpenAIServer) -> None:
     server.answers("good", {"answer": "Safe for work"})
     server.answers("bad", {"answer": "Not safe for work"})
     environ = {**server.environment, "SCOREGATE_MODEL": "gpt-4o"}
@@ -181,7 +181,7 @@ def test_what_it_cost_to_run_cases_again_is_told(project: Project, server: OpenA
     assert notice in " ".join(ran.output.split())
 
 
-def test_a_part_of_the_cost_is_not_taken_for_all_of_it(project: Project, server: OpenAIServer) -> None:
+def test_a_partly_known_cost_is_unknown(project: Project, server: OpenAIServer) -> None:
     odd = "type('Odd', (NSFW,), {'id': 'odd', 'model': 'mystery-9'})()"
     project.write("evals/demo.py", suite(f"NSFW(), {odd}", output="good"))
     ran = project.scoregate("run", "--baseline", "none", "--max-cost", "5", **server.environment)

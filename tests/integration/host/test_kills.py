@@ -67,14 +67,14 @@ def flushed(project: Project) -> list[str]:
     return [json.loads(line)["hash"] for text in texts for line in text.split(b"\n")[:-1]]
 
 
-def test_no_process_goes_on(killed: Project) -> None:
+def test_no_process_survives(killed: Project) -> None:
     pids = [int(pid) for pid in (killed.root / "pids").read_text().split()]
     assert [pid for pid in pids if not gone(pid)] == []
 
 
 @pytest.mark.parametrize("named", ["scoregate-out", "scoregate-out/run"])
 @pytest.mark.parametrize("command", ["gate", "report", "compare"])
-def test_no_older_run_is_shown(killed: Project, command: str, named: str) -> None:
+def test_no_earlier_run_is_shown(killed: Project, command: str, named: str) -> None:
     base = ["--baseline", "scoregate-out/run"] if command == "compare" else []
     ran = killed.scoregate(command, named, *base)
     assert ran.exit_code == (3 if command == "gate" else 0), ran.output
@@ -83,7 +83,7 @@ def test_no_older_run_is_shown(killed: Project, command: str, named: str) -> Non
     assert "its process was killed" in ran.output
 
 
-def test_report_recovers_what_had_finished(killed: Project) -> None:
+def test_report_recovers_finished_cases(killed: Project) -> None:
     ran = killed.scoregate("report", "--recover", "--format", "json")
     document = json.loads(ran.output[ran.output.index("{") :])
     assert document["conclusion"] == "unmeasurable"
@@ -108,7 +108,7 @@ def test_the_next_run_recovers_it_first(killed: Project) -> None:
     assert killed.scoregate("gate", "scoregate-out").exit_code == 0
 
 
-def test_a_run_in_progress_is_not_judged(project: Project) -> None:
+def test_a_run_in_progress_is_refused(project: Project) -> None:
     project.write("evals/demo.py", suite(BODY, fn="fn", good=9, max_test_case_concurrency="1"))
     process = project.start("run")
     try:
@@ -124,7 +124,7 @@ def test_a_run_in_progress_is_not_judged(project: Project) -> None:
         process.communicate(timeout=30)
 
 
-def test_a_host_killed_while_the_base_runs_hides_the_older_run(project: Project) -> None:
+def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> None:
     body = (
         "import os, time\n"
         "if 'scoregate-base-' in os.getcwd():\n"
@@ -144,7 +144,7 @@ def test_a_host_killed_while_the_base_runs_hides_the_older_run(project: Project)
 
 
 @pytest.mark.parametrize("least", [0, 500, 5_000])
-def test_no_flushed_case_is_lost_whenever_the_kill_comes(project: Project, least: int) -> None:
+def test_a_kill_at_any_time_loses_no_flushed_case(project: Project, least: int) -> None:
     quick = "import time\ndef fn(case):\n    time.sleep(0.002)\n    return case.input"
     project.write("evals/demo.py", suite(quick, fn="fn", good=20_000))
     process = project.start("run")
@@ -160,7 +160,7 @@ def test_no_flushed_case_is_lost_whenever_the_kill_comes(project: Project, least
     assert [case.hash for run in found for case in run.cases] == there
 
 
-def test_a_killed_command_ends_what_it_ran(project: Project) -> None:
+def test_a_killed_command_ends_children(project: Project) -> None:
     project.write("sleep.sh", "sleep 300 & echo $$ $! > pids.partial; mv pids.partial pids; wait")
     process = project.start("exec", "--", "sh", "sleep.sh")
     wait_for(project.root / "pids")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.integration.host.conftest import Project, suite
 
 
-def test_it_tells_what_would_run_and_why_without_running_it(project: Project) -> None:
+def test_it_lists_suites_and_reasons_without_a_run(project: Project) -> None:
     project.write("evals/demo.py", "open('ran', 'w')\n" + suite())
     project.write("evals/notes.py", "print('nothing')\n")
     ran = project.scoregate("list")
@@ -18,7 +18,7 @@ def test_it_tells_what_would_run_and_why_without_running_it(project: Project) ->
     assert not (project.root / "ran").exists()
 
 
-def test_without_suites_it_says_how_to_begin(project: Project) -> None:
+def test_without_suites_it_suggests_init(project: Project) -> None:
     ran = project.scoregate("list")
     assert ran.exit_code == 3
     assert "scoregate init" in ran.output

@@ -39,7 +39,7 @@ def read_cases(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.open(out / "run" / "cases.jsonl.gz")]
 
 
-def test_a_run_keeps_media_by_digest_and_reports_show_them_as_text(pictures: Project) -> None:
+def test_media_are_stored_by_digest_and_shown_as_text(pictures: Project) -> None:
     done = pictures.scoregate("run")
     assert sorted(path.read_bytes() for path in (done.out / "run" / "media").iterdir()) == sorted(MEDIA.values())
     cases = {case["hash"]: case for case in read_cases(done.out)}
@@ -53,13 +53,13 @@ def test_a_run_keeps_media_by_digest_and_reports_show_them_as_text(pictures: Pro
     assert len(list((done.out / "run" / "media").iterdir())) == 3
 
 
-def test_outputs_that_are_not_recorded_leave_no_media(pictures: Project) -> None:
+def test_hidden_outputs_leave_no_media(pictures: Project) -> None:
     done = pictures.scoregate("run", SCOREGATE_SHOW_OUTPUTS="none")
     assert not (done.out / "run" / "media").exists()
     assert "images and recordings are not kept, because show_outputs is not full" in done.output
 
 
-def test_a_file_of_another_type_is_a_problem_of_its_case_only(pictures: Project) -> None:
+def test_a_wrong_media_type_fails_its_case_only(pictures: Project) -> None:
     (pictures.root / "page.png").write_text("<script>alert(1)</script>")
     pictures.write(
         "eval_pictures.py",
@@ -87,7 +87,7 @@ def list_media(out: Path) -> list[bytes]:
     return sorted(path.read_bytes() for path in (out / "run" / "media").iterdir())
 
 
-def test_merged_shards_bring_their_media(pictures: Project) -> None:
+def test_merged_shards_keep_media(pictures: Project) -> None:
     pictures.write(".gitignore", "shards/\n")
     pictures.commit()
     for number in (1, 2):
@@ -99,7 +99,7 @@ def test_merged_shards_bring_their_media(pictures: Project) -> None:
     assert "not kept" not in merged.output
 
 
-def test_the_media_of_pytest_are_kept_also_by_its_workers(project: Project) -> None:
+def test_pytest_workers_record_media(project: Project) -> None:
     project.write(
         "evals/test_pictures.py",
         f"from scoregate import Media\n\n"

@@ -22,7 +22,7 @@ PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 WORKFLOW = ".github/workflows/evals.yml"
 
 
-def test_what_init_writes_runs_the_evals_that_list_showed(project: Project) -> None:
+def test_init_runs_the_evals_that_list_shows(project: Project) -> None:
     project.write("evals/test_answers.py", TEST)
     listed = project.scoregate("list")
     assert listed.exit_code == 3
@@ -57,9 +57,7 @@ def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> 
     assert not (project.root / "evals" / "eval_hours.py").exists()
 
 
-def test_init_writes_through_no_link_that_leaves_the_project(
-    project: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_init_follows_no_link_out_of_the_project(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     home = tmp_path_factory.mktemp("home")
     (project.root / "scoregate.toml").symlink_to(home / ".zshenv")
     init = project.scoregate("init")

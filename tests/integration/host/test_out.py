@@ -13,7 +13,7 @@ RUN = ("run", "--baseline", "none")
 
 @pytest.mark.parametrize("out", [".", ".."])
 @pytest.mark.parametrize("command", ["run", "exec", "merge", "testset run"])
-def test_reports_never_go_over_the_project(project: Project, command: str, out: str) -> None:
+def test_reports_never_replace_the_project(project: Project, command: str, out: str) -> None:
     project.write("evals/demo.py", suite())
     project.write("tests.csv", "prompt_content\nHow?\n")
     assert project.scoregate(*RUN).exit_code == 0
@@ -28,7 +28,7 @@ def test_reports_never_go_over_the_project(project: Project, command: str, out: 
 
 
 @pytest.mark.parametrize("name", ["report.html", "comment.md", "junit.xml", "result.json", "run/run.json"])
-def test_a_file_that_somebody_else_wrote_is_not_lost(project: Project, name: str) -> None:
+def test_a_file_of_another_program_is_kept(project: Project, name: str) -> None:
     project.write("evals/demo.py", suite())
     theirs = project.write(f"site/{name}", "{}")
     ran = project.scoregate(*RUN, "--out", "site")
@@ -39,7 +39,7 @@ def test_a_file_that_somebody_else_wrote_is_not_lost(project: Project, name: str
     assert theirs.read_text() == "{}"
 
 
-def test_a_folder_that_holds_something_else_takes_reports_beside_it(project: Project) -> None:
+def test_a_folder_with_other_files_keeps_them(project: Project) -> None:
     project.write("evals/demo.py", suite())
     other = project.write("site/index.html", "theirs")
     assert project.scoregate(*RUN, "--out", "site").exit_code == 0
@@ -48,7 +48,7 @@ def test_a_folder_that_holds_something_else_takes_reports_beside_it(project: Pro
 
 
 @pytest.mark.parametrize("lost", ["run", "result.json", "damaged"])
-def test_reports_of_an_earlier_run_give_way(project: Project, lost: str) -> None:
+def test_earlier_reports_are_replaced(project: Project, lost: str) -> None:
     project.write("evals/demo.py", suite())
     ran = project.scoregate(*RUN)
     if lost == "damaged":

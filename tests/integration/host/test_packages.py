@@ -85,7 +85,7 @@ def test_the_base_imports_the_modules_that_the_run_imports(project: Project) -> 
         assert scores == {"x": [1.0, 1.0], "plain": [plain, plain]}, ran.output
 
 
-def test_a_safe_import_path_keeps_the_folders_of_the_user(project: Project) -> None:
+def test_a_safe_import_path_keeps_user_folders(project: Project) -> None:
     for name, text in service("x").items():
         project.write(name, text)
     project.write("named/own.py", "ANSWER = 'right'\n")

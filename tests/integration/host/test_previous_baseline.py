@@ -82,7 +82,7 @@ def test_ci_compares_with_no_previous_run(project: Project) -> None:
     assert "there is no previous run" in " ".join(project.scoregate("run").output.split())
 
 
-def test_a_suite_that_only_the_previous_run_has_is_listed_and_no_failure(project: Project) -> None:
+def test_a_suite_only_in_the_previous_run_is_listed(project: Project) -> None:
     project.write("scoregate.toml", "fail_on_regression = true\nmax_drop = 0.1\n")
     project.write("evals/demo.py", suite(good=2))
     more = project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
@@ -139,7 +139,7 @@ def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
     assert first.exit_code == again.exit_code, again.output
 
 
-def test_two_runs_at_once_leave_a_folder_that_can_be_used(project: Project) -> None:
+def test_concurrent_runs_leave_a_usable_folder(project: Project) -> None:
     slow = "import time\ndef fn(case):\n    time.sleep(0.3)\n    return case.input\n"
     project.write("evals/demo.py", suite(slow, fn="fn", good=2))
     whole = project.scoregate("run").run["id"]
@@ -154,7 +154,7 @@ def test_two_runs_at_once_leave_a_folder_that_can_be_used(project: Project) -> N
     assert base_of(project) == newest
 
 
-def test_the_output_folder_stays_out_of_git(project: Project) -> None:
+def test_git_ignores_the_output_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
     project.commit()
     for _ in range(2):

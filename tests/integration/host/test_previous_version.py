@@ -65,7 +65,7 @@ def test_every_row_is_compared_and_no_score_differs(result: dict[str, Any]) -> N
     assert differing == ["manual-battle"]
 
 
-def test_stored_runs_are_judged_again(project: Path) -> None:
+def test_stored_runs_are_gated_again(project: Path) -> None:
     done = scoregate(project, "gate", "run", "--baseline", "base", "--max-drop", "0.1")
     assert "Drop of sdk · is-equals" in done.stdout + done.stderr
     for form in ("junit", "markdown", "json", "html", "console"):

@@ -67,7 +67,7 @@ def bench(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(project, tmp_path_factory.mktemp("counts"))
 
 
-def test_only_what_is_missing_is_measured(bench: Bench) -> None:
+def test_only_missing_results_are_measured(bench: Bench) -> None:
     bench.interrupt()
     ran = bench.resume()
     assert ran.exit_code == 0, ran.output
@@ -87,7 +87,7 @@ def test_only_what_is_missing_is_measured(bench: Bench) -> None:
     assert run.complete is True
 
 
-def test_every_report_shows_what_is_reused(bench: Bench) -> None:
+def test_every_report_shows_reuse(bench: Bench) -> None:
     bench.interrupt()
     ran = bench.resume()
     assert ran.result["run"]["reused_from"]["id"] == ran.run["reused_from"]["id"]
@@ -108,7 +108,7 @@ def test_a_finished_run_is_measured_again(bench: Bench) -> None:
     assert ran.run["reused_from"] is None
 
 
-def test_cases_that_met_an_error_are_measured_again(bench: Bench) -> None:
+def test_cases_with_errors_are_measured_again(bench: Bench) -> None:
     (bench.counts / "raise").write_text("x")
     assert bench.resume().exit_code == 3
     (bench.counts / "free").write_text("x")
@@ -120,7 +120,7 @@ def test_cases_that_met_an_error_are_measured_again(bench: Bench) -> None:
     assert "1 met an error" in " ".join(ran.output.split())
 
 
-def test_a_result_of_a_result_keeps_its_origin(bench: Bench) -> None:
+def test_a_result_reused_twice_keeps_its_origin(bench: Bench) -> None:
     bench.interrupt()
     (bench.counts / "free").unlink()
     (bench.counts / "raise").write_text("x")
@@ -162,7 +162,7 @@ def test_nothing_is_reused_with_another_model(bench: Bench) -> None:
     assert "its model, interpreter or environment was another one" in " ".join(ran.output.split())
 
 
-def test_what_a_run_leaves_in_its_folder_changes_no_code(bench: Bench) -> None:
+def test_output_files_change_no_code(bench: Bench) -> None:
     bench.project.write(".gitignore", "")
     bench.project.commit()
     bench.interrupt()
@@ -224,7 +224,7 @@ def test_a_changed_definition_is_measured_again(outside: Bench) -> None:
     assert "1 changed in definition" in " ".join(ran.output.split())
 
 
-def test_a_changed_evaluator_leaves_nothing_to_reuse(outside: Bench) -> None:
+def test_a_changed_evaluator_prevents_reuse(outside: Bench) -> None:
     outside.interrupt()
     define(outside, strictness=2)
     ran = outside.resume()
@@ -233,7 +233,7 @@ def test_a_changed_evaluator_leaves_nothing_to_reuse(outside: Bench) -> None:
     assert "named: its parameters changed" in " ".join(ran.output.split())
 
 
-def test_assert_test_judges_reused_results_too(bench: Bench) -> None:
+def test_assert_test_checks_reused_results(bench: Bench) -> None:
     source = suite(BODY, fn="fn", good=8, max_test_case_concurrency="1", assert_test="True")
     bench.project.write("evals/demo.py", source.replace("f'good {i}') for", "f'good {i or 9}') for", 1))
     bench.project.commit()
@@ -245,7 +245,7 @@ def test_assert_test_judges_reused_results_too(bench: Bench) -> None:
     assert ran.statuses == {"passed": 7, "failed": 1}
 
 
-def test_variants_of_a_grid_search_are_told_apart(bench: Bench) -> None:
+def test_variants_of_a_grid_are_separate(bench: Bench) -> None:
     body = BODY + "\nfrom scoregate.testing.run import grid_search_ctx\nplain = fn\n"
     body += "def fn(case):\n    return plain(case) + '' * grid_search_ctx()['x']\n"
     bench.write(body, grid_search_params="{'x': [1, 2]}")
@@ -290,7 +290,7 @@ def test_results_of_scorers_that_return_dicts_are_reused(bench: Bench) -> None:
     assert ran.run["suites"][0]["means"]["checks.polite"] == 1
 
 
-def test_a_case_is_tried_again_and_never_taken_from_before(bench: Bench) -> None:
+def test_a_retried_case_is_measured_again(bench: Bench) -> None:
     """Confirmations are new evidence: what is reused is not offered to them."""
     body = BODY.replace(
         "    return case.input", "    return 'wrong' if case.input == 'good 1' and flag() else case.input"

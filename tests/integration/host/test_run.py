@@ -10,7 +10,7 @@ from junitparser import JUnitXml
 from tests.integration.host.conftest import Project, suite
 
 
-def test_a_green_run_leaves_every_report_and_exits_0(project: Project) -> None:
+def test_a_green_run_writes_every_report_and_exits_0(project: Project) -> None:
     project.write("evals/demo.py", suite())
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
@@ -32,7 +32,7 @@ def test_a_missed_threshold_fails_the_gate_and_names_the_case(project: Project) 
     assert "bad 0" in ran.output
 
 
-def test_a_limit_in_the_settings_is_kept_and_told(project: Project) -> None:
+def test_a_limit_in_the_settings_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite(good=9, bad=1))
     project.write("pyproject.toml", "[tool.scoregate]\nmin_pass_rate = 0.9\n")
     assert project.scoregate("run").exit_code == 0
@@ -52,7 +52,7 @@ def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     assert project.scoregate("run", "--suite", "other*").exit_code == 3
 
 
-def test_a_file_that_does_not_parse_is_told_and_the_others_run(project: Project) -> None:
+def test_a_syntax_error_is_reported_and_others_run(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("evals/eval_broken.py", "from scoregate.testing.run import run_test_suite\nrun_test_suite(\n")
     ran = project.scoregate("run")
@@ -61,7 +61,7 @@ def test_a_file_that_does_not_parse_is_told_and_the_others_run(project: Project)
     assert ran.statuses == {"passed": 3}
 
 
-def test_one_id_in_two_files_runs_both_under_names_of_their_own(project: Project) -> None:
+def test_one_id_in_two_files_runs_both_with_unique_names(project: Project) -> None:
     project.write("evals/one.py", suite())
     project.write("evals/two.py", suite(bad=1))
     ran = project.scoregate("run")
@@ -69,7 +69,7 @@ def test_one_id_in_two_files_runs_both_under_names_of_their_own(project: Project
     assert ran.exit_code == 1
 
 
-def test_a_suite_within_a_test_function_is_run_by_pytest(project: Project) -> None:
+def test_pytest_runs_a_suite_in_a_test_function(project: Project) -> None:
     body = (
         suite().replace("run_test_suite(id=", "def test_demo():\n    assert run_test_suite(id=").rstrip() + ".passed\n"
     )
@@ -79,7 +79,7 @@ def test_a_suite_within_a_test_function_is_run_by_pytest(project: Project) -> No
     assert "pytest" in " ".join(ran.run["scripts"][0]["command"])
 
 
-def test_a_suite_can_import_the_project_around_it(project: Project) -> None:
+def test_a_suite_can_import_its_project(project: Project) -> None:
     project.write("shop.py", "def answer(case):\n    return case.input\n")
     project.write("evals/demo.py", suite("from shop import answer", fn="answer"))
     assert project.scoregate("run").exit_code == 0
@@ -102,7 +102,7 @@ def test_commands_in_any_language_write_events(project: Project) -> None:
     assert ran.run["suites"][0]["id"] == "shell"
 
 
-def test_the_record_holds_every_case_with_its_output(project: Project) -> None:
+def test_the_record_has_every_case_and_output(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1))
     ran = project.scoregate("run", "--message", "first run")
     lines = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
@@ -118,7 +118,7 @@ def test_repeats_and_max_cases_reach_the_suites(project: Project) -> None:
     assert ran.statuses == {"passed": 6}
 
 
-def test_an_unknown_setting_is_refused_with_the_nearest_name(project: Project) -> None:
+def test_an_unknown_setting_is_refused_with_a_suggestion(project: Project) -> None:
     project.write("pyproject.toml", "[tool.scoregate]\nmin_pas_rate = 0.9\n")
     ran = project.scoregate("run")
     assert ran.exit_code == 2
@@ -126,7 +126,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name(project: Project) -
     assert "pyproject.toml" in ran.output
 
 
-def test_what_init_writes_runs_green(project: Project) -> None:
+def test_the_example_of_init_is_green(project: Project) -> None:
     assert project.scoregate("init").exit_code == 0
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
@@ -142,7 +142,7 @@ def test_init_names_the_branch_and_writes_no_example_next_to_a_suite(project: Pr
 
 
 @pytest.mark.parametrize("out", [".", "..", "/"])
-def test_reports_do_not_go_over_the_project(project: Project, out: str) -> None:
+def test_reports_replace_no_project_file(project: Project, out: str) -> None:
     project.write("evals/demo.py", suite(good=1))
     page = project.write("report.html", "mine")
     ran = project.scoregate("run", "--out", out)
@@ -152,7 +152,7 @@ def test_reports_do_not_go_over_the_project(project: Project, out: str) -> None:
     assert not (project.root / "run").exists()
 
 
-def test_a_folder_that_a_run_makes_is_hidden_from_git_and_one_that_was_there_is_not(project: Project) -> None:
+def test_git_ignores_a_created_folder_but_no_existing_one(project: Project) -> None:
     project.write("evals/demo.py", suite(good=1))
     project.write("theirs/notes.md", "mine")
     project.commit()
@@ -165,7 +165,7 @@ def test_a_folder_that_a_run_makes_is_hidden_from_git_and_one_that_was_there_is_
     assert not (project.root / "job" / ".gitignore").exists()
 
 
-def test_where_there_is_nothing_to_run_it_says_how_to_begin(project: Project) -> None:
+def test_without_suites_a_run_suggests_init(project: Project) -> None:
     ran = project.scoregate("run")
     assert ran.exit_code == 3
     assert "`scoregate init`" in ran.output

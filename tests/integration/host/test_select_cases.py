@@ -86,7 +86,7 @@ def test_names_and_expressions_select_cases(project: Project) -> None:
         assert "Only a part of the project ran" in ran.output
 
 
-def test_cases_that_a_selection_leaves_out_are_not_lost_scores(project: Project) -> None:
+def test_unselected_cases_are_no_lost_scores(project: Project) -> None:
     write_suites(project)
     project.scoregate("run", "--out", "before")
     ran = project.scoregate("run", "-k", "mon", "--baseline", "before")
@@ -111,7 +111,7 @@ def test_a_selection_that_matches_nothing_is_unmeasurable(project: Project) -> N
     assert project.scoregate("run", "evals/demo.py::").exit_code == 2
 
 
-def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None:
+def test_failed_cases_run_alone_or_first(project: Project) -> None:
     write_suites(project)
     failing = [("days", "bad-sun"), ("days", "bad-wed"), ("hours", "bad-sun"), ("hours", "bad-wed")]
     first = project.scoregate("run", "--last-failed")
@@ -142,7 +142,7 @@ def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
     assert "1 case failed, and the others did not run" in ran.output
 
 
-def test_a_sample_takes_its_share_of_every_tag(project: Project) -> None:
+def test_a_sample_has_its_share_of_tags(project: Project) -> None:
     write_suites(project, fix="good")
     samples = []
     for seed in ("1", "1", "2", "3", "4"):
@@ -155,7 +155,7 @@ def test_a_sample_takes_its_share_of_every_tag(project: Project) -> None:
     assert {sum(case in ("sat", "bad-sun") for _, case in sample) for sample in samples} == {2}
 
 
-def test_events_of_other_programs_are_selected_on_the_host(project: Project) -> None:
+def test_the_host_selects_events_of_other_programs(project: Project) -> None:
     project.write("log.py", FOREIGN)
     command = f'[[commands]]\nname = "log"\nrun = ["{sys.executable}", "log.py"]\n'
     project.write("scoregate.toml", command)

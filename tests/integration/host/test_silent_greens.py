@@ -51,25 +51,25 @@ def command(project: Project, log: bytes, *arguments: str) -> Ran:
     return project.scoregate("run", *arguments)
 
 
-def test_the_writer_is_green_as_long_as_all_is_valid(project: Project) -> None:
+def test_valid_events_are_green(project: Project) -> None:
     assert command(project, twenty(b"1.0")).exit_code == 0
 
 
-def test_a_score_that_is_no_number_is_an_error_of_its_case(project: Project) -> None:
+def test_a_score_without_a_number_is_a_case_error(project: Project) -> None:
     ran = command(project, twenty(b"null"))
     assert ran.exit_code == 3
     assert ran.statuses == {"passed": 1, "errored": 19}
     assert "19 of 20 cases (95.0%)" in ran.output
 
 
-def test_each_kind_of_invalid_score_is_an_error_of_its_case(project: Project) -> None:
+def test_each_invalid_score_is_a_case_error(project: Project) -> None:
     scores = (b"null", b"NaN", b'"1.0"', b"true", b"[1]", b"2", b"1" * 400)
     cases = b"".join(case(f"bad {number}", score) for number, score in enumerate(scores))
     ran = command(project, started(cases=8) + case("good") + cases + line("suite_finished"))
     assert (ran.exit_code, ran.statuses) == (3, {"passed": 1, "errored": 7})
 
 
-def test_an_unknown_key_of_a_threshold_is_an_error_of_its_case(project: Project) -> None:
+def test_an_unknown_threshold_key_is_a_case_error(project: Project) -> None:
     log = twenty(b"0").replace(
         b'"c7","evaluator":"exact","threshold":{"gte":1}', b'"c7","evaluator":"exact","threshold":{"ge":1}'
     )
@@ -78,7 +78,7 @@ def test_an_unknown_key_of_a_threshold_is_an_error_of_its_case(project: Project)
     assert "threshold.ge" in (ran.out / "comment.md").read_text("utf-8") + ran.output
 
 
-def test_true_is_a_score_where_the_evaluator_is_declared_boolean(project: Project) -> None:
+def test_true_is_a_score_of_a_boolean_evaluator(project: Project) -> None:
     log = (
         twenty(b"true")
         .replace(b'{"id": "exact"}', b'{"id": "exact", "boolean": true}')
@@ -100,7 +100,7 @@ DROPPED = {
 
 
 @pytest.mark.parametrize(("score", "more"), DROPPED.values(), ids=DROPPED)
-def test_a_line_that_cannot_be_read_leaves_the_script_unmeasurable(project: Project, score: bytes, more: bytes) -> None:
+def test_an_unreadable_line_makes_the_script_unmeasurable(project: Project, score: bytes, more: bytes) -> None:
     log = started(cases=2) + case("c0") + case("c1", score, more=more) + line("suite_finished")
     ran = command(project, log)
     assert ran.exit_code == 3
@@ -108,7 +108,7 @@ def test_a_line_that_cannot_be_read_leaves_the_script_unmeasurable(project: Proj
 
 
 @pytest.mark.parametrize("end", [b'{"type":"scored","suite":"bot","case":"c9","evalu', b"\xff"])
-def test_half_a_line_at_the_end_leaves_the_script_unmeasurable(project: Project, end: bytes) -> None:
+def test_a_partial_last_line_is_unmeasurable(project: Project, end: bytes) -> None:
     assert command(project, twenty(b"1") + end).exit_code == 3
 
 
@@ -116,7 +116,7 @@ def test_a_last_line_that_is_complete_needs_no_line_feed(project: Project) -> No
     assert command(project, twenty(b"1").removesuffix(b"\n")).exit_code == 0
 
 
-def test_a_mistyped_event_leaves_the_script_unmeasurable(project: Project) -> None:
+def test_a_mistyped_event_makes_it_unmeasurable(project: Project) -> None:
     ran = command(
         project,
         twenty(b"0").replace(b'"type":"scored","suite":"bot","case":"c4"', b'"type":"score","suite":"bot","case":"c4"'),
@@ -148,7 +148,7 @@ def test_fewer_cases_than_planned_are_incomplete(project: Project) -> None:
     assert "1 of 1,000 planned cases finished" in ran.output
 
 
-def test_a_case_that_never_finished_leaves_its_suite_incomplete(project: Project) -> None:
+def test_an_unfinished_case_makes_its_suite_incomplete(project: Project) -> None:
     cases = b"".join(case(f"c{number}") for number in range(99))
     ran = command(project, started(cases=100) + cases + line("case_started", case="last") + line("suite_finished"))
     assert ran.exit_code == 3
@@ -170,7 +170,7 @@ def test_a_case_that_is_reported_again_makes_its_suite_unmeasurable(project: Pro
 
 
 @pytest.mark.parametrize("damage", ["", "(folder / 'log.jsonl').unlink()", "(folder / 'log.jsonl').write_bytes(b'')"])
-def test_a_log_that_is_deleted_or_cut_off_is_unmeasurable(project: Project, damage: str) -> None:
+def test_a_deleted_or_truncated_log_is_unmeasurable(project: Project, damage: str) -> None:
     """The suite waits until the host has read the log, which its live file shows."""
     wait = (
         "import time\n"
@@ -226,7 +226,7 @@ LEAVE = {
 
 
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
-def test_a_suite_that_the_source_starts_and_that_never_reports_is_unmeasurable(project: Project, leave: str) -> None:
+def test_a_suite_in_the_source_without_results_is_unmeasurable(project: Project, leave: str) -> None:
     source = suite(bad=3)
     project.write(
         "evals/demo.py",
@@ -243,7 +243,7 @@ def test_a_suite_under_a_condition_need_not_report(project: Project) -> None:
     assert project.scoregate("run").exit_code == 0
 
 
-def test_a_filter_excuses_the_suites_that_it_leaves_out(project: Project) -> None:
+def test_filtered_suites_need_not_report(project: Project) -> None:
     project.write("evals/demo.py", suite() + TWO)
     assert project.scoregate("run", "--suite", "demo").exit_code == 0
 
@@ -266,9 +266,7 @@ def junit(project: Project, xml: str) -> Ran:
         ('tests="1" errors="2"', 3, "counts 2 failures and errors and holds 0"),
     ],
 )
-def test_a_junit_file_that_counts_more_than_it_holds_is_unmeasurable(
-    project: Project, counts: str, code: int, words: str
-) -> None:
+def test_a_junit_file_with_too_few_cases_is_unmeasurable(project: Project, counts: str, code: int, words: str) -> None:
     ran = junit(project, f'<testsuites><testsuite name="s" {counts}><testcase name="a"/></testsuite></testsuites>')
     assert ran.exit_code == code, ran.output
     assert words in ran.output
@@ -297,7 +295,7 @@ def changed(folder: Path, old: bytes, new: bytes) -> None:
     ],
     ids=["scores flipped", "thresholds stripped", "a case repeated"],
 )
-def test_a_record_that_was_changed_is_unmeasurable(project: Project, old: bytes, new: bytes) -> None:
+def test_a_changed_record_is_unmeasurable(project: Project, old: bytes, new: bytes) -> None:
     project.write("evals/demo.py", suite(bad=3))
     ran = project.scoregate("run")
     assert ran.exit_code == 1
@@ -308,7 +306,7 @@ def test_a_record_that_was_changed_is_unmeasurable(project: Project, old: bytes,
 @pytest.mark.parametrize(
     ("field", "value"), [("cases", 0), ("cases", 3), ("statuses", {"passed": 6})], ids=["none", "fewer", "statuses"]
 )
-def test_a_record_whose_head_counts_differently_is_unmeasurable(project: Project, field: str, value: Any) -> None:
+def test_a_record_with_wrong_counts_is_unmeasurable(project: Project, field: str, value: Any) -> None:
     project.write("evals/demo.py", suite(bad=3))
     ran = project.scoregate("run")
     head = ran.run

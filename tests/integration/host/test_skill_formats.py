@@ -86,7 +86,7 @@ def test_scenarios_run_with_and_without_the_skill(project: Project) -> None:
     assert "did not run" not in run(project).output
 
 
-def test_what_cannot_be_measured_is_no_success(project: Project) -> None:
+def test_unmeasured_cases_are_no_success(project: Project) -> None:
     strange = {"name": "strange", "prompt": "paint fact0", "max_turns": 3, "assertions": [{"type": "build_passes"}]}
     prepare(project, scenarios(strange))
     ran = run(project)
@@ -177,7 +177,7 @@ def test_a_limit_of_the_duration_is_measured(project: Project) -> None:
     assert "max_duration_ms 1: it took" in " ".join(ran.output.split())
 
 
-def test_a_wrong_file_stops_the_suite(project: Project) -> None:
+def test_an_invalid_file_stops_it(project: Project) -> None:
     for text, message, agent in (
         ("scenarios: [&a {name: b, prompt: c}, *a]", ":1: *a is an alias; write out what it means", "claude"),
         (

@@ -65,7 +65,7 @@ def test_a_folder_with_a_skill_and_cases_is_a_suite(project: Project) -> None:
     assert "(results of the base's run)" in arm["sentence"]
 
 
-def test_a_hostile_name_is_escaped_and_cannot_lead_out_of_the_workspace(project: Project) -> None:
+def test_a_hostile_name_is_escaped_and_stays_in_the_workspace(project: Project) -> None:
     for name in ("<img src=x onerror=alert(1)>|`**", "..", "../../x", "a" * 5_000, "'  '"):
         text = skill(facts=1).replace("name: paint", f"name: {name}")
         prepare(project, skill=text, cases=cases(1, 0))
@@ -101,7 +101,7 @@ def test_without_an_agent_the_skills_are_listed(project: Project) -> None:
     assert "evals/agnets.json: there is no such file (cases in scoregate.toml [arms])" in " ".join(ran.output.split())
 
 
-def test_wrong_cases_are_errors_with_their_lines(project: Project, tmp_path: Path) -> None:
+def test_invalid_cases_are_errors_with_lines(project: Project, tmp_path: Path) -> None:
     (tmp_path / "outside.txt").write_text("secret")
     lines = [{"id": name, "prompt": name, "files": [name]} for name in ("none.csv", "out.txt")]
     bad = '{"evals": [\n' + ",\n".join(map(json.dumps, lines)) + "]}"
@@ -182,7 +182,7 @@ def test_an_agent_that_changes_the_skill_measures_nothing(project: Project) -> N
     assert f"files of the project changed during the run: {FOLDER}/SKILL.md" in " ".join(ran.output.split())
 
 
-def test_other_files_for_agents_are_measured_with_and_without(project: Project) -> None:
+def test_other_agent_files_are_measured_with_and_without(project: Project) -> None:
     (project.root / "evals" / "demo.py").unlink(missing_ok=True)
     arms = '[arms]\nwith = "AGENTS.md"\ncases = "evals/agents.json"\n'
     project.write("scoregate.toml", settings(agent='workspace = "worktree"') + arms)
@@ -224,7 +224,7 @@ def test_a_rerun_of_the_base_uses_its_own_agent(project: Project) -> None:
     assert "paint is gone" in ran.output
 
 
-def test_cases_that_only_say_should_trigger_are_a_suite(project: Project) -> None:
+def test_cases_with_only_should_trigger_are_a_suite(project: Project) -> None:
     found: list[dict[str, Any]] = [{"id": at, "prompt": f"paint fact{at}"} for at in range(4)]
     for each in found:
         each["should_trigger"] = True
@@ -239,7 +239,7 @@ def test_cases_that_only_say_should_trigger_are_a_suite(project: Project) -> Non
     assert project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
-def test_what_no_score_can_show_is_an_error(project: Project) -> None:
+def test_unmeasurable_cases_are_errors(project: Project) -> None:
     text_format = settings().replace('"claude"', '"text"')
     arms = settings(agent='[arms]\nwith = "AGENTS.md"')
     project.write("AGENTS.md", "")
@@ -268,7 +268,7 @@ def test_what_no_score_can_show_is_an_error(project: Project) -> None:
     assert "(named in scoregate.toml [arms])" in " ".join(project.scoregate("run").output.split())
 
 
-def test_a_workspace_that_git_ignores_is_never_taken_for_unchanged(project: Project) -> None:
+def test_an_ignored_workspace_is_never_unchanged(project: Project) -> None:
     prepare(project, agent='workspace = "built"', cases=cases(1, 0))
     project.write(".gitignore", "scoregate-out/\n.scoregate-cache/\nbuilt/\n")
     project.write("built/a.txt", "1")
@@ -276,7 +276,7 @@ def test_a_workspace_that_git_ignores_is_never_taken_for_unchanged(project: Proj
         assert "did not run" not in project.scoregate("run").output
 
 
-def test_another_program_of_the_agent_and_all_run_every_arm(project: Project) -> None:
+def test_an_agent_option_or_all_runs_every_arm(project: Project) -> None:
     program = project.root.parent / "bin" / "my-agent"
     program.parent.mkdir(exist_ok=True)
 

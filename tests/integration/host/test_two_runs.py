@@ -46,7 +46,7 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 
 
 @pytest.mark.parametrize("command", ["run", "exec", "merge"])
-def test_the_second_run_in_a_folder_is_refused_and_the_first_is_not_disturbed(project: Project, command: str) -> None:
+def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     words = {"exec": ["--", sys.executable, "-c", "1"], "merge": ["leg"]}.get(command, [])
     with running(project) as first:
@@ -64,7 +64,7 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_is_not_disturbed(pr
     assert not (out / ".lock").exists()
 
 
-def test_a_killed_run_holds_no_folder(project: Project) -> None:
+def test_a_killed_run_locks_no_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     with running(project) as first:
         first.send_signal(signal.SIGKILL)
@@ -76,7 +76,7 @@ def test_a_killed_run_holds_no_folder(project: Project) -> None:
         assert not (project.root / "scoregate-out" / ".lock").exists()
 
 
-def test_runs_that_begin_together_are_one_run_or_are_refused(project: Project) -> None:
+def test_runs_that_start_together_run_once(project: Project) -> None:
     project.write("evals/demo.py", suite(good=20))
     started = [
         subprocess.Popen(

@@ -118,7 +118,7 @@ def labels(ran: Ran) -> Mapping[str, str]:
 WORSE = {"accurate": half(2, 16, 102), "complete": half(1, 14, 105), "polite": half(5, 4, 111)}
 
 
-def test_what_is_labelled_worse_fails_the_gate(project: Project) -> None:
+def test_worse_rows_fail_the_gate(project: Project) -> None:
     """The first-time user's case: two rows are worse, and with `fail_on_regression` the run fails."""
     ran = against(project, *two(**WORSE), "--fail-on-regression")
     assert labels(ran) == {"accurate": "worse", "complete": "worse", "polite": "within noise"}
@@ -134,7 +134,7 @@ def test_worse_without_a_gate_is_shown_and_passes(project: Project) -> None:
     assert "(significant)" not in ran.comment
 
 
-def test_rows_that_improve_do_not_turn_another_red(project: Project) -> None:
+def test_improved_rows_fail_no_other_row(project: Project) -> None:
     better = {f"better_{at}": half(40, 0, 80) for at in range(6)}
     ran = against(project, *two(null=half(4, 13, 103), **better), "--fail-on-regression")
     assert labels(ran)["null"] == "within noise"
@@ -160,7 +160,7 @@ def test_a_few_scores_lost_are_shown(project: Project) -> None:
     assert "lost scores: 3 None" in ran.comment
 
 
-def test_an_evaluator_that_scores_nothing_is_never_green_without_a_base_either(project: Project) -> None:
+def test_an_evaluator_without_scores_is_never_green_without_a_base(project: Project) -> None:
     project.write("evals/demo.py", SUITE)
     project.write("scores.json", told(accurate=[1.0] * 20, silent=[None] * 20))
     ran = project.scoregate("run")
@@ -168,7 +168,7 @@ def test_an_evaluator_that_scores_nothing_is_never_green_without_a_base_either(p
     assert "Scores are missing in support-bot · silent: no score of any case" in " ".join(ran.output.split())
 
 
-def test_a_limit_missed_within_noise_is_no_plain_check_mark(project: Project) -> None:
+def test_a_limit_missed_within_noise_is_marked(project: Project) -> None:
     base, run = two(accurate=half(3, 8, 49))
     ran = against(project, base, run, "--max-drop", "0.03")
     (row,) = ran.result["rows"]
@@ -178,7 +178,7 @@ def test_a_limit_missed_within_noise_is_no_plain_check_mark(project: Project) ->
 
 
 @pytest.mark.parametrize(("confidence", "code"), [("", 1), ("pass_rate_confidence = 0.95\n", 0)])
-def test_a_pass_rate_missed_within_its_own_noise_says_so(project: Project, confidence: str, code: int) -> None:
+def test_a_pass_rate_missed_within_noise_is_noted(project: Project, confidence: str, code: int) -> None:
     project.write("scoregate.toml", f"min_pass_rate = 0.9\n{confidence}")
     project.write("evals/demo.py", SUITE)
     project.write("scores.json", told(threshold=True, accurate=[1.0] * 44 + [0.0] * 6))
@@ -187,7 +187,7 @@ def test_a_pass_rate_missed_within_its_own_noise_says_so(project: Project, confi
     assert "44 of 50 cases (88.0%), ±9.1% at 50 cases" in " ".join(ran.output.split())
 
 
-def test_a_base_of_several_runs_of_one_commit_is_pooled_and_raises_no_alarm(project: Project) -> None:
+def test_pooled_runs_of_one_base_commit_raise_no_alarm(project: Project) -> None:
     """Five runs of the base against one of the change, at a pass rate of 98 %: nothing changed."""
     project.write(".gitignore", "scoregate-out\nbases\nscores.json\n")
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
@@ -224,7 +224,7 @@ def test_without_a_base_the_verdict_names_the_gates_that_were_not_applied(projec
     assert ran.result["not_applied"] == ["max_drop", "fail_on_regression"]
 
 
-def test_a_finished_run_is_judged_against_the_base_that_it_was_compared_with(project: Project) -> None:
+def test_a_finished_run_is_gated_with_its_own_base(project: Project) -> None:
     ran = against(project, *two(**WORSE))
     assert ran.run["compared_with"]["folder"] == "base"
     again = project.scoregate("gate", str(ran.out), "--fail-on-regression")

@@ -93,14 +93,14 @@ def test_a_shallow_clone_is_enough(world: World) -> None:
     assert carried(job) == ["one"], job.output
 
 
-def test_without_a_record_of_the_base_everything_runs(world: World) -> None:
+def test_without_a_base_record_everything_runs(world: World) -> None:
     prepare(world, "")
     job = judge(world, scoregate_toml="affected = true\n")
     assert carried(job) == [], job.output
     assert "the base's run did not record what its suites depend on" in job.output
 
 
-def test_a_fork_cannot_bring_its_own_record(world: World) -> None:
+def test_a_fork_cannot_supply_its_record(world: World) -> None:
     """A run that the pull request commits is not its base, whatever its settings say."""
     prepare(world)
     run = json.loads((world.push().out / "run" / "run.json").read_text(encoding="utf-8"))
@@ -148,7 +148,7 @@ def test_notes_are_few(world: World) -> None:
     assert unread(job)[-1] == ("", "5 more changed files that no eval reads")
 
 
-def test_in_doubt_there_is_no_note_at_files(world: World) -> None:
+def test_unclear_changes_have_no_notes(world: World) -> None:
     prepare(world, UNREAD)
     starts = "import subprocess\nsubprocess.run(['true'])\n"
     job = judge(world, prompts__new_md="new", app__one_py=f"{starts}def answer(input): return input\n")
@@ -157,13 +157,13 @@ def test_in_doubt_there_is_no_note_at_files(world: World) -> None:
     assert "annotate_unread: it is unknown whether an eval reads the changed files: evals/one.py: " in message
 
 
-def test_without_a_record_there_is_no_note_at_files(world: World) -> None:
+def test_without_a_record_files_have_no_note(world: World) -> None:
     prepare(world, UNREAD.replace("true", "false"))
     ((file, message),) = unread(judge(world, prompts__new_md="new"))
     assert (file, "it needs `affected`" in message) == ("", True)
 
 
-def test_without_an_answer_of_github_there_is_a_warning(world: World) -> None:
+def test_a_github_failure_is_a_warning(world: World) -> None:
     prepare(world, UNREAD)
     world.github.fail("GET", "*/compare/*", status=403, body={"message": "Resource not accessible"}, times=9)
     job = judge(world, prompts__new_md="new")

@@ -74,7 +74,7 @@ def test_a_change_cannot_loosen_its_own_gate(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["no file", "key", "suite", "max_cases"])
-def test_a_shallow_clone_has_the_policy_of_the_base_too(world: World, name: str) -> None:
+def test_a_shallow_clone_has_the_base_policy(world: World, name: str) -> None:
     prepared(world)
     world.push()
     job = changed(world, EVASIONS[name] or None, shallow=True)
@@ -91,7 +91,7 @@ def test_the_workflow_can_ask_for_it(world: World, name: str) -> None:
     assert "set in scoregate.toml of the base" in job.output
 
 
-def test_without_a_file_in_the_base_the_defaults_hold(world: World) -> None:
+def test_without_a_base_file_the_defaults_apply(world: World) -> None:
     world.commit_suite(good=20)
     world.push()
     job = changed(world, 'key = "zzz"\nmin_pass_rate = 0\n', **{"INPUT_POLICY-FROM": "base"})
@@ -99,14 +99,14 @@ def test_without_a_file_in_the_base_the_defaults_hold(world: World) -> None:
     assert "required: ≥ 100.0%" in job.output
 
 
-def test_the_change_that_introduces_it_is_judged_by_it(world: World) -> None:
+def test_a_change_that_introduces_it_uses_it(world: World) -> None:
     prepared(world, base="min_pass_rate = 0.9\n")
     world.push()
     job = changed(world, 'policy_from = "base"\nmin_pass_rate = 0\n')
     assert job.exit_code == 1, job.output
 
 
-def test_a_base_without_any_run_judges_all_the_same(world: World) -> None:
+def test_a_base_without_runs_has_a_policy(world: World) -> None:
     prepared(world)
     job = changed(world, EVASIONS["key"])
     assert job.exit_code == 1, job.output
@@ -115,7 +115,7 @@ def test_a_base_without_any_run_judges_all_the_same(world: World) -> None:
 
 @pytest.mark.parametrize("requested", ["by the workflow", "by the head"])
 @pytest.mark.parametrize("fault", [503, 403, "odd", "no token"])
-def test_without_the_policy_of_the_base_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
+def test_without_the_base_policy_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
     prepared(world)
     world.push()
     given = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
@@ -133,7 +133,7 @@ def test_without_the_policy_of_the_base_nothing_is_measured(world: World, reques
     assert "policy" in job.summary
 
 
-def test_where_only_the_base_could_ask_for_it_a_notice_tells_that_nobody_knows(world: World) -> None:
+def test_an_unknown_base_policy_is_a_notice(world: World) -> None:
     prepared(world, base="min_pass_rate = 0\n")
     world.push()
     world.github.fail("GET", "*/git/trees/*", status=403, times=math.inf)
@@ -142,7 +142,7 @@ def test_where_only_the_base_could_ask_for_it_a_notice_tells_that_nobody_knows(w
     assert "judge this change (policy_from)" in " ".join(job.output.split())
 
 
-def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:
+def test_suites_of_the_head_use_its_installation(world: World) -> None:
     prepared(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
     world.push()
     world.branch()
@@ -158,7 +158,7 @@ def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:
     assert job.run["message"] == "by the head"
 
 
-def test_a_path_of_the_base_that_is_gone_is_unmeasurable(world: World) -> None:
+def test_a_missing_base_path_is_unmeasurable(world: World) -> None:
     prepared(world, base=f'{BASE}paths = ["evals"]\n')
     world.branch()
     world.project.git("mv", "evals", "hidden")
@@ -186,7 +186,7 @@ def test_a_filter_in_a_file_excuses_no_missing_suite(world: World, of_base: bool
     assert chosen.exit_code == 0, chosen.output
 
 
-def test_the_file_of_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
+def test_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
     world.project.write("scoregate.toml", 'policy_from = "base"\nmin_pass_rate = 0\n')
     world.project.write("evals/desk.toml", '[testset]\nname = "demo"\nendpoint = "a:b"\n[gates]\nmin_pass_rate = 0.9\n')
     world.project.write("evals/desk.csv", "prompt_content,category,topic,behavior\nWhen?,Support,Hours,Answers\n")
@@ -201,7 +201,7 @@ def test_the_file_of_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
     assert "evals/desk.toml of the base" in " ".join(job.output.split())
 
 
-def test_a_merge_is_judged_by_the_base_too(world: World) -> None:
+def test_a_merge_uses_the_base_policy(world: World) -> None:
     prepared(world)
     world.push()
     job = changed(world, EVASIONS["min_pass_rate"])
@@ -214,7 +214,7 @@ def test_a_merge_is_judged_by_the_base_too(world: World) -> None:
     assert "set in scoregate.toml of the base" in merged.output
 
 
-def test_the_publishing_stage_keeps_to_the_settings_that_are_checked_out(world: World) -> None:
+def test_the_publishing_stage_uses_the_settings_of_its_checkout(world: World) -> None:
     prepared(world)
     world.push()
     world.branch()

@@ -58,7 +58,7 @@ def judged(world: World, base: str, change: dict[str, str]) -> Job:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_verdict_line_tells_of_it(world: World, name: str) -> None:
+def test_the_verdict_shows_it(world: World, name: str) -> None:
     change, told = CHANGES[name]
     job = judged(world, "", change)
     assert job.exit_code == 0, job.output
@@ -68,7 +68,7 @@ def test_the_verdict_line_tells_of_it(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_policy_of_the_base_fails_it(world: World, name: str) -> None:
+def test_the_base_policy_fails_it(world: World, name: str) -> None:
     change, _ = CHANGES[name]
     job = judged(world, 'policy_from = "base"\n', change)
     assert job.exit_code == 1, job.output
@@ -78,7 +78,7 @@ def test_the_policy_of_the_base_fails_it(world: World, name: str) -> None:
 @pytest.mark.parametrize(
     "threshold", [BASE_THRESHOLD, "Threshold(gt=0.5)", "Threshold(gte=0.55)", "Threshold(gte=0.5, lt=0.9)"]
 )
-def test_a_threshold_that_is_kept_or_raised_is_no_change(world: World, threshold: str) -> None:
+def test_an_equal_or_higher_threshold_is_no_change(world: World, threshold: str) -> None:
     job = judged(world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"threshold": threshold})
     assert job.exit_code == 0, job.output
     assert "with a lower threshold" not in job.output

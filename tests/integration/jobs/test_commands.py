@@ -93,7 +93,7 @@ def test_a_status_is_no_success_unless_the_job_and_its_results_agree(commands: C
     assert (statuses[-1].state, "is a run of" in statuses[-1].description) == ("error", True)
 
 
-def test_the_run_of_some_suites_has_a_status_of_its_own(commands: Commands) -> None:
+def test_a_run_of_some_suites_has_its_own_status(commands: Commands) -> None:
     pull = open_change(commands)
     answered, ran, published = commands.carry_out(pull, "/scoregate run de*")
     assert (answered.outputs["suite"], ran.exit_code, published.exit_code) == ("de*", 0, 0)
@@ -150,7 +150,7 @@ REFUSED = {
 }
 
 
-def test_a_command_that_is_not_valid_gets_an_answer_and_runs_nothing(commands: Commands) -> None:
+def test_an_invalid_command_gets_an_answer_and_runs_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     for text, why in REFUSED.items():
         comment = pull.comment(text, "ana")
@@ -209,7 +209,7 @@ def test_only_an_unchanged_comment_of_a_user_counts(commands: Commands) -> None:
     assert not any(each.reactions for each in pull.comments)
 
 
-def test_what_is_no_command_changes_nothing(commands: Commands) -> None:
+def test_other_comments_change_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     for text in ("Thanks", "/scoregates run", "Write /scoregate run", ""):
         answered = commands.say(pull, text)
@@ -269,7 +269,7 @@ def accept(commands: Commands, pull: Pull, text: str = "", **environment: str) -
     return last_comment(pull)
 
 
-def test_accept_prints_the_entry_of_what_is_worse(commands: Commands) -> None:
+def test_accept_prints_the_regression_entry(commands: Commands) -> None:
     pull = open_change(commands, fn=BROKEN)
     early = commands.say(pull, "/scoregate accept demo is-* until 2999-12-31 because of it")
     assert (early.exit_code, "has no finished run" in last_comment(pull)) == (2, True)
@@ -364,7 +364,7 @@ def test_an_entry_that_the_pull_request_adds_counts_in_both_jobs_with_its_label(
         assert commands.world.repo.statuses[-1].state == state, published.output
 
 
-def test_nothing_is_approved_if_github_does_not_answer(commands: Commands) -> None:
+def test_a_github_failure_approves_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     github = commands.world.github
     odd = {"permission": ["admin"]}
@@ -381,7 +381,7 @@ def test_nothing_is_approved_if_github_does_not_answer(commands: Commands) -> No
     assert commands.world.repo.statuses == []
 
 
-def test_answers_that_can_not_be_written_are_warnings(commands: Commands) -> None:
+def test_failed_answers_are_warnings(commands: Commands) -> None:
     pull = open_change(commands)
     pull.locked = True
     github = commands.world.github

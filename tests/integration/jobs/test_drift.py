@@ -136,7 +136,7 @@ def test_a_control_that_fails_corrects_nothing(world: World, provider: Provider)
     assert "the drift is not measured: 60 of 60 control cases have an error. Nothing is corrected" in job.comment
 
 
-def test_what_a_control_can_not_separate_from_the_change_is_not_corrected(world: World, provider: Provider) -> None:
+def test_drift_that_overlaps_with_the_change_is_not_corrected(world: World, provider: Provider) -> None:
     start(world, provider)
     provider.drifted = 1
     world.branch("packages")

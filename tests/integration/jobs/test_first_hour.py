@@ -12,7 +12,7 @@ from tests.integration.jobs.world import World
 ROOT = Path(__file__).parents[3]
 
 
-def test_ten_lines_in_an_empty_folder_lead_to_a_red_comment(github: GitHub, tmp_path: Path) -> None:
+def test_a_new_project_gets_a_red_comment(github: GitHub, tmp_path: Path) -> None:
     root = tmp_path / "workspace"
     root.mkdir()
     world = World(github, Project(root), github.repository("acme/bot"), tmp_path)

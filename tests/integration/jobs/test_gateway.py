@@ -100,9 +100,7 @@ def test_a_pull_request_cannot_choose_where_keys_are_sent(world: World, openai_s
     assert "model_base_url (scoregate.toml" in refused.output
 
 
-def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
-    world: World, openai_server: OpenAIServer
-) -> None:
+def test_a_pull_request_does_not_change_gateway_settings_of_its_base(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server, "on")
     base_settings = 'policy_from = "base"\npaths = ["evals/ask.py"]\ncache = "off"\n[gateway]\nmode = "on"\n'
     world.project.write("scoregate.toml", base_settings)
@@ -123,7 +121,7 @@ def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
     assert len(openai_server.asked()) == asked + 12
 
 
-def test_cassettes_are_not_kept_where_outputs_are_hidden(world: World, openai_server: OpenAIServer) -> None:
+def test_hidden_outputs_keep_no_cassettes(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server)
     job = world.job(events.push(world.repo), "run", "--show-outputs", "none", OPENAI_API_KEY=KEY)
     assert job.exit_code == 2

@@ -19,7 +19,7 @@ def commits(job: Job) -> list[str]:
     return [each["commit"] for each in past(job)]
 
 
-def test_runs_of_main_chain_and_a_pull_request_shows_their_line(world: World) -> None:
+def test_a_pull_request_shows_the_history_of_main(world: World) -> None:
     first = world.push().run["commit"]
     world.commit_suite(good=20)
     second = world.push()
@@ -48,7 +48,7 @@ def test_a_job_that_is_run_again_replaces_its_run(world: World) -> None:
     assert len(commits(third)) == len(set(commits(third))) == 2
 
 
-def test_the_data_branch_carries_it_too(world: World) -> None:
+def test_the_data_branch_has_it(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
     first = world.job(events.push(world.repo), "run", "--baseline", "branch")
     world.commit_suite(good=20)
@@ -59,12 +59,12 @@ def test_the_data_branch_carries_it_too(world: World) -> None:
     assert commits(job) == [first.run["commit"], second.run["commit"]]
 
 
-def test_what_lies_in_a_jobs_folder_is_no_past(world: World) -> None:
+def test_files_in_a_job_folder_are_no_history(world: World) -> None:
     world.job(events.push(world.repo))
     assert past(world.job(events.push(world.repo))) == []
 
 
-def test_a_merged_run_has_the_line_of_its_base(world: World) -> None:
+def test_a_merged_run_has_the_base_history(world: World) -> None:
     base_of_legs(world)
     world.branch()
     world.commit_suite(good=20)
@@ -75,7 +75,7 @@ def test_a_merged_run_has_the_line_of_its_base(world: World) -> None:
     assert set(job.run["history"]["suites"]) == {"demo (py311)", "demo (py312)"}
 
 
-def test_what_a_fork_says_of_the_past_is_not_believed(world: World) -> None:
+def test_history_of_a_fork_is_not_trusted(world: World) -> None:
     base = world.push()
     fork = world.fork()
     world.branch()

@@ -47,7 +47,7 @@ def pull_request(world: World, body: str = SLOW) -> None:
 
 @pytest.mark.parametrize("body", [SLOW, STUBBORN], ids=["obedient", "stubborn"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_while_a_suite_runs(world: World, number: signal.Signals, body: str) -> None:
+def test_a_running_suite(world: World, number: signal.Signals, body: str) -> None:
     pull_request(world, body)
     job = cancelled(world, (world.project.root / "began").exists, number)
     assert job.exit_code == 130, job.output
@@ -61,7 +61,7 @@ def test_while_a_suite_runs(world: World, number: signal.Signals, body: str) -> 
     assert job.outputs["conclusion"] == "unmeasurable"
 
 
-def test_while_the_base_is_looked_for(world: World) -> None:
+def test_the_search_for_the_base(world: World) -> None:
     pull_request(world)
     world.github.rate_limit("GET", "*/actions/artifacts", retry_after=50, times=math.inf)
     job = cancelled(world, lambda: world.github.asked("GET", "*/actions/artifacts"), signal.SIGINT)
@@ -72,7 +72,7 @@ def test_while_the_base_is_looked_for(world: World) -> None:
     assert check.conclusion == "cancelled"
 
 
-def test_while_github_has_faults_the_record_and_the_summary_are_there(world: World) -> None:
+def test_github_faults_keep_the_record_and_summary(world: World) -> None:
     pull_request(world)
     for method in ("POST", "PATCH", "GET"):
         world.github.fail(method, "*/issues/*", status=503, times=math.inf)
@@ -100,7 +100,7 @@ def test_an_exception_between_start_and_end_completes_the_check(world: World) ->
     assert (check.status, check.conclusion) == ("completed", "cancelled")
 
 
-def test_while_the_base_is_run(world: World) -> None:
+def test_a_run_of_the_base(world: World) -> None:
     """What the base has not told yet would be new, and nothing worse: that must not pass."""
     flag = world.folder / "in-base"
     world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(60)\n", good=3)

@@ -37,7 +37,7 @@ def reported(job: Job) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_github_that_answers_anything_everywhere(world: World, name: str) -> None:
+def test_random_answers_of_github(world: World, name: str) -> None:
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
@@ -48,7 +48,7 @@ def test_a_github_that_answers_anything_everywhere(world: World, name: str) -> N
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_comment_that_is_answered_oddly_is_a_warning(world: World, name: str) -> None:
+def test_an_odd_answer_to_a_comment_is_a_warning(world: World, name: str) -> None:
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
@@ -89,7 +89,7 @@ def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
     server.server_close()
 
 
-def test_the_token_goes_to_no_other_port(world: World, eavesdropper: tuple[str, list[dict[str, str]]]) -> None:
+def test_no_other_port_gets_the_token(world: World, eavesdropper: tuple[str, list[dict[str, str]]]) -> None:
     url, heard = eavesdropper
     world.branch()
     world.commit_suite(good=3)
@@ -130,7 +130,7 @@ POISON = {
 
 
 @pytest.mark.parametrize("name", POISON)
-def test_one_poisoned_artifact_stops_no_other(world: World, name: str) -> None:
+def test_a_bad_artifact_stops_no_other(world: World, name: str) -> None:
     first = first_stage(world, POISON[name], record())
     second = world.second_stage(first)
     reported(second)
@@ -185,6 +185,6 @@ def test_an_error_before_any_report_still_sets_the_outputs(world: World) -> None
     assert "min_pass_rate" in job.summary
 
 
-def test_the_record_of_these_tests_is_a_valid_one() -> None:
+def test_the_unchanged_record_is_valid() -> None:
     assert json.loads(record()["run.json"])["id"] == HEAD["id"]
     assert gzip.decompress(record()["cases.jsonl.gz"])

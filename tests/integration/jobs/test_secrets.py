@@ -49,7 +49,7 @@ def everything(job: Job, world: World) -> dict[str, str]:
             "comments": "".join(comments), "checks": "".join(checks)}  # fmt: skip
 
 
-def test_what_a_suite_leaks_is_in_no_file_no_report_and_no_log(world: World) -> None:
+def test_leaked_secrets_are_in_no_file_report_or_log(world: World) -> None:
     body = LEAKS + "\nfor number, leak in enumerate(LEAKED):\n    IsEquals.id = 'is-equals'\n"
     source = suite(body, fn="fails", good=2, bad=1).replace("id='demo'", "id='demo ' + LEAKED[0]")
     world.branch()
@@ -94,7 +94,7 @@ def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -
     assert job.outputs["artifact-name"] == "scoregate-some-key"
 
 
-def test_outputs_that_may_not_be_shown_are_nowhere(world: World) -> None:
+def test_hidden_outputs_are_in_no_report(world: World) -> None:
     body = """
 from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
 

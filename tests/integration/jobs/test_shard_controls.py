@@ -133,7 +133,7 @@ def test_without_the_control_of_every_shard_nothing_is_corrected(planted: Projec
     assert "other settings: drift_control" in other.output
 
 
-def test_a_control_that_can_not_run_is_reported_once(planted: Project) -> None:
+def test_a_failed_control_is_reported_once(planted: Project) -> None:
     planted.write("requirements.txt", "openai==9\n")
     planted.commit()
     run_shards(planted, of=2)

@@ -227,7 +227,7 @@ def sharded(project: Project) -> tuple[Project, int]:
     return project, of
 
 
-def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -> None:
+def test_missing_shards_or_cases_are_never_green(sharded: tuple[Project, int]) -> None:
     project, of = sharded
     complete = merge(project)
     trials = sum(suite["cases"] for suite in complete.run["suites"])

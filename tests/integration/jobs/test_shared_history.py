@@ -36,7 +36,7 @@ def address_of(store: PostgresHistory) -> str:
     return store.location.replace("postgresql://", f"postgresql://writer:{ENCODED}@")
 
 
-def test_a_push_to_main_is_written_and_is_the_base_of_pull_requests(world: World, history: PostgresHistory) -> None:
+def test_a_push_to_main_is_the_base_of_pull_requests(world: World, history: PostgresHistory) -> None:
     environ = {"SCOREGATE_HISTORY": address_of(history)}
     base = world.job(events.push(world.repo), "run", "--baseline", "history", **environ)
     assert (base.exit_code, base.warnings) == (0, []), base.output
@@ -82,7 +82,7 @@ def test_only_pushes_to_the_base_branch_are_bases(world: World, history: Postgre
     assert "the history has no base of acme/bot on main" in job.comment
 
 
-def test_a_history_that_is_down_is_a_warning_and_is_caught_up(world: World, history: PostgresHistory) -> None:
+def test_a_history_outage_is_a_warning_and_recovers(world: World, history: PostgresHistory) -> None:
     environ = {"SCOREGATE_HISTORY": address_of(history)}
     down = {"SCOREGATE_HISTORY": f"postgresql://writer:{ENCODED}@127.0.0.1:1/history"}
     missed = world.job(events.push(world.repo), "run", "--baseline", "none", **down)
@@ -125,7 +125,7 @@ def test_without_an_address_the_base_is_unreadable(world: World) -> None:
     assert "SCOREGATE_HISTORY is not set" in job.comment
 
 
-def test_suites_never_see_the_address(world: World, history: PostgresHistory) -> None:
+def test_suites_get_no_address(world: World, history: PostgresHistory) -> None:
     body = "import os\nassert 'SCOREGATE_HISTORY' not in os.environ\n"
     world.commit_suite(body, good=20)
     environ = {"SCOREGATE_HISTORY": address_of(history)}

@@ -8,7 +8,7 @@ from tests.integration.jobs.world import World
 WORSE = {"fn": "lambda case: case.input if '1' not in case.input else 'no'", "good": 20}
 
 
-def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
+def test_a_first_run_shows_that_no_base_exists(world: World) -> None:
     job = world.job(events.push(world.repo))
     assert job.exit_code == 0, job.output
     assert job.outputs["conclusion"] == "passed"
@@ -25,7 +25,7 @@ def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
     assert job.warnings == []
 
 
-def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
+def test_a_worse_pull_request_is_fixed_and_merged(world: World) -> None:
     base = world.push()
     world.branch()
     world.commit_suite(**WORSE)
@@ -73,7 +73,7 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert "| Baseline | Now |" in queued.summary
 
 
-def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:
+def test_a_merge_queue_blocks_worse_runs(world: World) -> None:
     world.push()
     world.branch()
     world.commit_suite(**WORSE)
@@ -84,7 +84,7 @@ def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:
     assert "11 newly failing" in job.summary
 
 
-def test_two_uses_in_one_repository_have_a_base_and_a_comment_each(world: World) -> None:
+def test_two_keys_in_a_repository_have_a_base_and_comment_each(world: World) -> None:
     for key in ("agents-eval", "search-eval"):
         world.push(INPUT_KEY=key)
     world.branch()

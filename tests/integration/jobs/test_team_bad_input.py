@@ -23,7 +23,7 @@ def write_files(world: World, folder: str) -> None:
         (world.project.root / folder / f"{number}.md").write_text(str(number))
 
 
-def test_a_diff_of_5000_files_is_read_whole(world: World) -> None:
+def test_a_diff_of_5000_files_is_complete(world: World) -> None:
     prepare_affected(world, 'affected = true\nannotate_unread = ["docs/**"]\nfail_on_regression = true\n')
     world.branch()
     write_files(world, "docs")

@@ -77,7 +77,7 @@ def judged(world: World, fault: Callable[[World, Artifact], object], settings: s
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_relative_gates_without_a_base_that_can_be_read_are_unmeasurable(world: World, name: str) -> None:
+def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, name: str) -> None:
     job = judged(world, FAULTS[name], RELATIVE)
     assert job.exit_code == 3, job.output
     assert job.outputs["conclusion"] == "unmeasurable"
@@ -88,7 +88,7 @@ def test_relative_gates_without_a_base_that_can_be_read_are_unmeasurable(world: 
 
 
 @pytest.mark.parametrize("name", ["403", "truncated", "object"])
-def test_absolute_limits_hold_all_the_same(world: World, name: str) -> None:
+def test_absolute_limits_still_apply(world: World, name: str) -> None:
     job = judged(world, FAULTS[name], ABSOLUTE)
     assert job.exit_code == 0, job.output
     assert "The baseline could not be read" in job.output
@@ -123,7 +123,7 @@ def interrupted(content: bytes) -> bytes:
     return zipped({**files, name: json.dumps(json.loads(files[name]) | {"complete": False})})
 
 
-def test_without_a_token_nobody_knows_whether_there_is_a_base(world: World) -> None:
+def test_without_a_token_the_base_is_unreadable(world: World) -> None:
     world.project.write("scoregate.toml", RELATIVE)
     world.commit()
     world.branch()
@@ -134,7 +134,7 @@ def test_without_a_token_nobody_knows_whether_there_is_a_base(world: World) -> N
 
 
 @pytest.mark.parametrize("fault", ["403", "404", "odd tree", "damaged blob"])
-def test_a_data_branch_that_can_not_be_read(world: World, fault: str) -> None:
+def test_an_unreadable_data_branch(world: World, fault: str) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
     world.project.write("scoregate.toml", RELATIVE)
     world.commit()
@@ -155,7 +155,7 @@ def test_a_data_branch_that_can_not_be_read(world: World, fault: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["not fetched", "a script of it fails"])
-def test_a_base_that_can_not_be_run(world: World, what: str) -> None:
+def test_a_base_that_fails_to_run(world: World, what: str) -> None:
     world.project.write("scoregate.toml", RELATIVE)
     if what != "not fetched":
         world.project.write("evals/demo.py", suite("raise SystemExit(7)"))

@@ -48,7 +48,7 @@ async def bare(talk: Talk) -> None:
     ],
     ids=range(13),
 )
-async def test_a_call_that_cannot_be_understood_is_refused_and_reddens_the_run(tmp_path: Path, body: bytes) -> None:
+async def test_an_invalid_call_is_refused_and_fails_the_run(tmp_path: Path, body: bytes) -> None:
     async with talking(tmp_path) as talk:
         await bare(talk)
         for _ in range(3):  # as Python's SDK does
@@ -57,7 +57,7 @@ async def test_a_call_that_cannot_be_understood_is_refused_and_reddens_the_run(t
     assert [message.startswith("POST /results: ") for message in errors] == [True]
 
 
-async def test_an_unknown_call_is_not_found_and_reddens_the_run(tmp_path: Path) -> None:
+async def test_an_unknown_call_is_not_found_and_fails_the_run(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         assert "error" in await talk.post("/scores", {"testExternalId": "bot"}, status=404)
         assert (await talk.client.get("/results")).status_code == 404
@@ -65,7 +65,7 @@ async def test_an_unknown_call_is_not_found_and_reddens_the_run(tmp_path: Path) 
     assert talk.suites == ()
 
 
-async def test_without_the_token_nobody_is_heard(tmp_path: Path) -> None:
+async def test_calls_without_token_fail(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         root = httpx.URL(str(talk.client.base_url)).join("/")
         for path in ("start", "x/start", f"{'a' * 22}/start"):
@@ -87,7 +87,7 @@ async def test_bodies_over_the_limit_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("running", "blamed"), [(1, 1), (2, 0)])
-async def test_what_nobody_can_read_is_of_the_only_suite_that_runs(tmp_path: Path, running: int, blamed: int) -> None:
+async def test_an_unreadable_body_counts_for_the_only_suite(tmp_path: Path, running: int, blamed: int) -> None:
     async with talking(tmp_path) as talk:
         runs = [(f"bot-{number}", await talk.start(f"bot-{number}")) for number in range(running)]
         await talk.post("/results", b"x" * (65 * MEGABYTE), status=413)
@@ -96,7 +96,7 @@ async def test_what_nobody_can_read_is_of_the_only_suite_that_runs(tmp_path: Pat
     assert (sum(len(suite.errors) for suite in talk.suites), len(talk.failures)) == (blamed, 1 - blamed)
 
 
-async def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path) -> None:
+async def test_a_disconnect_during_a_body_is_ignored(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         url = httpx.URL(str(talk.client.base_url))
         for length in (100, 20 * MEGABYTE):
@@ -109,7 +109,7 @@ async def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path) -
     assert talk.suite.passed
 
 
-async def test_our_own_failure_is_answered_and_reddens_the_run(tmp_path: Path) -> None:
+async def test_an_internal_error_fails_the_run(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         with mock.patch.object(Spool, "add", side_effect=OSError("no space")):
@@ -121,7 +121,7 @@ async def test_our_own_failure_is_answered_and_reddens_the_run(tmp_path: Path) -
     assert not talk.suite.passed
 
 
-async def test_errors_and_notices_do_not_grow_without_end(tmp_path: Path) -> None:
+async def test_errors_and_notices_have_a_limit(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         for number in range(150):

@@ -61,7 +61,7 @@ async def whole(talk: Talk, suite: str = "a/b") -> str:
     return run
 
 
-async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path) -> None:
+async def test_a_baseline_output_is_stored_with_decoded_names(tmp_path: Path) -> None:
     book = OneChampion()
     async with talking(tmp_path, book=book, redact=lambda body: body.replace(b"secret", b"***")) as talk:
         assert await get(talk, BASELINE) == {}
@@ -100,7 +100,7 @@ async def test_a_first_battle_of_repeats_counts_for_each(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("error", [StoreError("the file is damaged"), RuntimeError("the file is damaged")])
-async def test_a_book_that_cannot_be_read_is_no_green_run(tmp_path: Path, error: Exception) -> None:
+async def test_a_damaged_baseline_is_not_green(tmp_path: Path, error: Exception) -> None:
     async with talking(tmp_path, book=Damaged(error)) as talk:
         await whole(talk)
         for _ in range(3):
@@ -123,7 +123,7 @@ class Late(EmptyBook):
         raise RuntimeError("too late")
 
 
-async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> None:
+async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
     book = Late()
 
     async def ask(address: str) -> None:
@@ -142,7 +142,7 @@ async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> Non
         ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
-async def test_a_review_is_told_once_whoever_is_asked(tmp_path: Path) -> None:
+async def test_a_review_is_reported_only_once(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await whole(talk)
         for person in ("ann@example.com", "bob@example.com"):
@@ -155,7 +155,7 @@ async def test_a_review_is_told_once_whoever_is_asked(tmp_path: Path) -> None:
     assert [notice for notice in talk.notices if "other" in notice]
 
 
-async def test_what_nobody_knows_stays_here_and_is_noticed_once(tmp_path: Path) -> None:
+async def test_unknown_paths_stay_local_and_are_noticed(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         for method in ("GET", "GET", "POST", "DELETE"):
             await get(talk, "/cloud/prompts/one", status=404, method=method)
@@ -169,14 +169,14 @@ async def test_what_nobody_knows_stays_here_and_is_noticed_once(tmp_path: Path) 
     assert talk.suite.errors == ()
 
 
-async def test_notices_do_not_pile_up(tmp_path: Path) -> None:
+async def test_notices_are_limited(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk, anyio.create_task_group() as calls:
         for number in range(200):
             calls.start_soon(lambda number=number: get(talk, f"/cloud/prompts/{number}", status=404))
     assert len(talk.notices) < 50
 
 
-async def test_only_the_platforms_paths_are_its_own(tmp_path: Path) -> None:
+async def test_other_paths_are_not_found(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         await get(talk, "/cloudy", status=404)
         await get(talk, "/start", status=404)

@@ -16,7 +16,7 @@ from scoregate.core.event_values import HumanReviewField, HumanReviewFieldConten
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_suite_is_recorded_as_it_was_told(tmp_path: Path) -> None:
+async def test_a_suite_is_recorded_as_sent(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a", {"text": "A"}, testCaseBody={"input": "x", "n": [1, None]})
@@ -41,7 +41,7 @@ async def test_a_suite_is_recorded_as_it_was_told(tmp_path: Path) -> None:
     assert talk.notices == ()
 
 
-async def test_fields_for_reviewers_and_items_of_datasets_are_kept(tmp_path: Path) -> None:
+async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
     shown = [
         {"name": "question", "value": "**why?**", "contentType": "markdown"},
         {"name": "odd", "value": "kind", "contentType": ["pdf"]},
@@ -61,7 +61,7 @@ async def test_fields_for_reviewers_and_items_of_datasets_are_kept(tmp_path: Pat
     assert (b.review_inputs, b.review_outputs) == ((), (question,))
 
 
-async def test_nulls_and_missing_keys_are_alike(tmp_path: Path) -> None:
+async def test_nulls_equal_missing_keys(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = (await talk.post("/start", {"testExternalId": "bot"}))["id"]
         least = {"testExternalId": "bot", "runId": run, "testCaseHash": "a"}
@@ -73,7 +73,7 @@ async def test_nulls_and_missing_keys_are_alike(tmp_path: Path) -> None:
     assert (talk.case.duration_ms, talk.notices) == (None, ())
 
 
-async def test_the_last_word_counts(tmp_path: Path) -> None:
+async def test_the_last_call_wins(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         ids = [await talk.result(run, "a", output) for output in ("first", "second")]
@@ -86,7 +86,7 @@ async def test_the_last_word_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error_first", [True, False])
-async def test_an_error_of_an_evaluator_and_its_score_both_stay(tmp_path: Path, error_first: bool) -> None:
+async def test_an_evaluator_error_and_score_are_both_kept(tmp_path: Path, error_first: bool) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run)
@@ -145,7 +145,7 @@ async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> N
     assert {case.key for case in talk.cases} == {CaseKey(case) for case in ("q-0", "q-1", "raised-q-0", "raised-q-1")}
 
 
-async def test_the_runs_of_a_grid_stay_apart_by_their_parameters(tmp_path: Path) -> None:
+async def test_runs_of_a_grid_are_separated_by_parameters(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         grid = (await talk.post("/grids", {"gridSearchParams": {"model": ["a", "b"]}}))["id"]
         told = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
@@ -160,7 +160,7 @@ async def test_the_runs_of_a_grid_stay_apart_by_their_parameters(tmp_path: Path)
     assert {tally.label for tally in talk.ear.tallies} == {"bot [model=a]", "bot [model=b]"}
 
 
-async def test_suites_that_run_at_once_are_told_apart(tmp_path: Path) -> None:
+async def test_concurrent_suites_are_separate(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         runs = {suite: await talk.start(suite) for suite in ("one", "two")} | {"again": await talk.start("one")}
         for case in range(5):
@@ -176,7 +176,7 @@ async def test_suites_that_run_at_once_are_told_apart(tmp_path: Path) -> None:
     assert all(suite.complete for suite in talk.suites)
 
 
-async def test_calls_without_the_runs_id_go_to_the_last_of_the_suite(tmp_path: Path) -> None:
+async def test_calls_without_a_run_id_go_to_the_last_run(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         await talk.start()
         await talk.start("other")
@@ -216,7 +216,7 @@ async def test_javascript_sends_objects_as_texts(tmp_path: Path, sent: str, kept
     ]
 
 
-async def test_suites_that_were_not_asked_for_are_answered_and_not_recorded(tmp_path: Path) -> None:
+async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> None:
     async with talking(tmp_path, suites=["bot*"]) as talk:
         for suite in ("robot", "bot-2", "robot"):
             run = await talk.start(suite)
@@ -233,7 +233,7 @@ async def test_suites_that_were_not_asked_for_are_answered_and_not_recorded(tmp_
     assert talk.run.left_out == ("robot",)
 
 
-async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
+async def test_progress_is_reported_live(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a")
@@ -256,7 +256,7 @@ async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
     assert len(talk.ear.tallies) < 8
 
 
-async def test_old_sdks_tell_of_traces_and_places_and_are_answered(tmp_path: Path) -> None:
+async def test_calls_of_old_sdks_are_answered(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         event = {"message": "m", "traceId": "t", "timestamp": "2026-01-01T00:00:00Z", "properties": {}}
@@ -267,7 +267,7 @@ async def test_old_sdks_tell_of_traces_and_places_and_are_answered(tmp_path: Pat
     assert (talk.suite.errors, talk.notices) == ((), ())
 
 
-async def test_it_greets(tmp_path: Path) -> None:
+async def test_it_answers_get(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         base = httpx.URL(str(talk.client.base_url)).join("/")
         assert base.host == "127.0.0.1"

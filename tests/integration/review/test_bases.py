@@ -39,7 +39,7 @@ def row(result: dict[str, Any]) -> tuple[float | None, float | None]:
     return found["base"], found["mean"]
 
 
-def test_a_base_has_the_scores_that_people_gave_since(reviewed: Maker) -> None:
+def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     base = kept(run)
     said(run, "challenger", "a", "b")
@@ -51,7 +51,7 @@ def test_a_base_has_the_scores_that_people_gave_since(reviewed: Maker) -> None:
     assert "waiting" not in ran.output
 
 
-def test_legs_are_judged_by_what_people_said_and_kept_as_they_were(reviewed: Maker) -> None:
+def test_reviews_apply_to_shards_without_changing_them(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     leg = kept(run)
     said(run, "challenger", "a", "b", "c")
@@ -64,7 +64,7 @@ def test_legs_are_judged_by_what_people_said_and_kept_as_they_were(reviewed: Mak
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_broken_store_is_the_same_clear_error_everywhere(reviewed: Maker, words: tuple[str, ...]) -> None:
+def test_a_damaged_store_has_one_error_everywhere(reviewed: Maker, words: tuple[str, ...]) -> None:
     run = reviewed("a", "b", "c")
     paths = {"RUN": str(run.run), "BASE": str(kept(run))}
     run.project.write(".scoregate/verdicts/better.jsonl", "no verdict\n")

@@ -23,7 +23,7 @@ def say(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, 
     return told
 
 
-def test_a_pending_battle_becomes_a_score_without_running_anything_again(reviewed: Maker) -> None:
+def test_a_pending_battle_becomes_a_score_without_a_new_run(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     code, before = run.gate()
     assert code == 0
@@ -41,7 +41,7 @@ def test_a_pending_battle_becomes_a_score_without_running_anything_again(reviewe
     assert "waiting" not in after
 
 
-def test_sides_are_shuffled_always_alike_and_never_told(reviewed: Maker) -> None:
+def test_sides_are_shuffled_stably_and_hidden(reviewed: Maker) -> None:
     run = reviewed(*map(str, range(12)))
     seen = []
     for by in ("Dev", "Dev", "Ann"):
@@ -54,7 +54,7 @@ def test_sides_are_shuffled_always_alike_and_never_told(reviewed: Maker) -> None
     assert 0 < sum(seen[0]) < 12
 
 
-def test_two_reviewers_lose_nothing_and_see_where_they_differ_once_they_have_judged(reviewed: Maker) -> None:
+def test_two_reviewers_see_where_they_differ_after_their_reviews(reviewed: Maker) -> None:
     run = reviewed("a", "b")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
     with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
@@ -70,7 +70,7 @@ def test_two_reviewers_lose_nothing_and_see_where_they_differ_once_they_have_jud
     assert len(run.words("verdicts", "better")) == 4
 
 
-def test_a_later_word_replaces_an_earlier_and_can_be_taken_back(reviewed: Maker) -> None:
+def test_a_later_review_replaces_an_earlier_and_can_be_undone(reviewed: Maker) -> None:
     run = reviewed("a")
     with run.reviewing() as address, entered(address) as client:
         (battle,) = battles(client)
@@ -82,7 +82,7 @@ def test_a_later_word_replaces_an_earlier_and_can_be_taken_back(reviewed: Maker)
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=wrong", "/state", "/static/main.js", "/nothing"])
-def test_nobody_is_let_in_without_the_token(reviewed: Maker, path: str) -> None:
+def test_the_token_is_required(reviewed: Maker, path: str) -> None:
     with reviewed("a").reviewing() as address:
         origin = "http://" + urlsplit(address).netloc
         answer = httpx.get(origin + path, timeout=60)
@@ -90,7 +90,7 @@ def test_nobody_is_let_in_without_the_token(reviewed: Maker, path: str) -> None:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-def test_the_cookie_is_strict_and_no_script_can_read_it(reviewed: Maker) -> None:
+def test_the_cookie_is_strict_and_http_only(reviewed: Maker) -> None:
     with reviewed("a").reviewing() as address:
         answer = httpx.get(address, timeout=60)
         assert answer.status_code == 200
@@ -127,7 +127,7 @@ def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str])
     ("body", "status"),
     [("{}", 400), ('{"said": "both"}', 400), ("no", 400), ('{"said": "tie", "by": "x"}', 400), ("x" * 2**21, 413)],
 )
-def test_what_is_no_judgement_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
+def test_an_invalid_review_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
     with reviewed("a").reviewing() as address, entered(address) as client:
         (battle,) = battles(client)
         answer = client.post(f"/battles/{battle['key']}", content=body)
@@ -135,7 +135,7 @@ def test_what_is_no_judgement_is_refused_with_a_reason(reviewed: Maker, body: st
         assert client.post("/battles/unknown", json={"said": "tie"}).status_code == 404
 
 
-def test_who_judges_must_be_known(reviewed: Maker) -> None:
+def test_a_reviewer_is_required(reviewed: Maker) -> None:
     run = reviewed("a")
     run.project.git("config", "user.name", "")
     ran = run.project.scoregate("review", str(run.run))

@@ -23,7 +23,7 @@ def back(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str
     return ran.exit_code, ran.output
 
 
-def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None:
+def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     assert [line["case"] for line in lines] == ["a", "b", "c"]
@@ -52,9 +52,7 @@ def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None
         ({"winner": "left"}, "winner"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_nothing_is_taken(
-    reviewed: Maker, change: dict[str, str], told: str
-) -> None:
+def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str, str], told: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     lines[0] |= {"said": "tie", "by": "Ann"}
@@ -66,7 +64,7 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_is_taken(
     assert run.words("verdicts", "better") == []
 
 
-def test_who_judged_may_be_named_by_a_flag(reviewed: Maker) -> None:
+def test_a_flag_names_the_reviewer(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     code, output = back(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
@@ -82,7 +80,7 @@ def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]
     return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], ran.output
 
 
-def test_no_file_holds_a_battle_and_the_score_of_its_output(reviewed: Maker) -> None:
+def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines, told = given_out(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
@@ -102,7 +100,7 @@ def scores(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
     return file, lines
 
 
-def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> None:
+def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     first = lines[0]
@@ -134,9 +132,7 @@ def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> 
         ({"said": 1, "by": ""}, "by:"),
     ],
 )
-def test_what_is_wrong_with_a_score_is_told_and_nothing_is_taken(
-    reviewed: Maker, change: dict[str, Any], told: str
-) -> None:
+def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str, Any], told: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     lines[0] |= {"said": 1, "by": "Ann"}

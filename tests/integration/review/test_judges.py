@@ -17,7 +17,7 @@ def freed(client: httpx.Client) -> list[dict[str, Any]]:
     return rows
 
 
-def test_two_people_correct_a_judge_and_see_how_far_it_agrees(reviewed: Maker) -> None:
+def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
     with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
@@ -33,7 +33,7 @@ def test_two_people_correct_a_judge_and_see_how_far_it_agrees(reviewed: Maker) -
     assert said == {("Ann", 0.5), ("Bob", 1)}
 
 
-def test_a_correction_is_replaced_and_taken_back(reviewed: Maker) -> None:
+def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, entered(address) as client:
         key = freed(client)[0]["key"]
@@ -44,7 +44,7 @@ def test_a_correction_is_replaced_and_taken_back(reviewed: Maker) -> None:
     assert run.words("overrides", "tone") == []
 
 
-def test_what_others_wrote_by_the_command_line_is_there(reviewed: Maker) -> None:
+def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     words = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
     assert run.project.scoregate("overrides", "add", "tone", *words).exit_code == 0
@@ -56,7 +56,7 @@ def test_what_others_wrote_by_the_command_line_is_there(reviewed: Maker) -> None
     "body",
     [{}, {"score": 2}, {"score": -0.1}, {"score": "NaN"}, {"score": 1, "comments": [{"field_id": "x"}]}],
 )
-def test_what_is_no_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
+def test_an_invalid_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, entered(address) as client:
         answer = client.post(f"/judges/{freed(client)[0]['key']}", json=body)
@@ -64,7 +64,7 @@ def test_what_is_no_correction_is_refused(reviewed: Maker, body: dict[str, Any])
     assert run.words("overrides", "tone") == []
 
 
-def test_a_score_whose_battle_waits_is_refused_and_nothing_is_told_of_it(reviewed: Maker) -> None:
+def test_the_score_of_a_pending_battle_is_refused_and_hidden(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing("--by", "Bob") as address, entered(address) as client:
         key = freed(client)[0]["key"]
@@ -84,7 +84,7 @@ def test_a_score_whose_battle_waits_is_refused_and_nothing_is_told_of_it(reviewe
     assert run.words("overrides", "tone") == []
 
 
-def test_a_look_without_news_has_no_body(reviewed: Maker) -> None:
+def test_an_unchanged_poll_has_no_body(reviewed: Maker) -> None:
     with reviewed("a", "b", "c").reviewing() as address, entered(address) as client:
         mark = client.get("/state").json()["mark"]
         answer = client.get("/state", params={"mark": mark})

@@ -41,7 +41,7 @@ def press_for(page: Page, winner: str) -> None:
     expect(page.locator("h1")).not_to_have_text(title)
 
 
-def test_from_pending_to_gated_by_keys_and_clicks(reviewed: Maker, browser: Browser) -> None:
+def test_a_pending_run_is_reviewed_and_gated(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         assert "token" not in page.url
@@ -75,7 +75,7 @@ def test_keys_in_a_field_are_letters(reviewed: Maker, browser: Browser) -> None:
     assert run.words("verdicts", "better") == []
 
 
-def test_hostile_texts_are_text_and_nothing_leaves_the_page(reviewed: Maker, browser: Browser) -> None:
+def test_hostile_texts_are_escaped_and_load_nothing(reviewed: Maker, browser: Browser) -> None:
     run = reviewed(*HOSTILE)
     with run.reviewing() as address, opened(browser, address) as page:
         asked: list[str] = []
@@ -120,7 +120,7 @@ def all_tied(page: Page) -> None:
     expect(page.locator("h1")).to_have_text("All battles are reviewed")
 
 
-def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed: Maker, browser: Browser) -> None:
+def test_scores_of_outputs_are_hidden_until_battles_are_reviewed(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         page.get_by_role("button", name="Judges").click()
@@ -132,7 +132,7 @@ def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed
         expect(page.get_by_role("button", name="Judges 0/1")).to_be_visible()
 
 
-def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, browser: Browser) -> None:
+def test_keys_numbers_and_quotations_correct_a_judge(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         all_tied(page)
@@ -159,7 +159,7 @@ def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, br
 @needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, theme: str, width: int) -> None:
+def test_axe_finds_nothing_with_judges(reviewed: Maker, browser: Browser, theme: str, width: int) -> None:
     run = reviewed("a", "b", "c")
     look = {"color_scheme": theme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with run.reviewing() as address, opened(browser, address, **look) as page:
@@ -178,7 +178,7 @@ def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, them
         shot(page, f"agreement-{theme}-{width}")
 
 
-def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Maker) -> None:
+def test_a_browser_is_opened_at_the_given_port(reviewed: Maker) -> None:
     place = reviewed("one")
     opener = Opener(place.project)
     with place.reviewing("--open", BROWSER=str(opener.path)) as address:

@@ -20,7 +20,7 @@ def click_for(page: Page, winner: str) -> None:
     expect(page.locator("h1")).not_to_have_text(title)
 
 
-def test_from_a_run_that_waits_to_one_that_is_gated_and_is_a_base(tmp_path: Path, browser: Browser) -> None:
+def test_a_pending_run_is_reviewed_gated_and_is_a_base(tmp_path: Path, browser: Browser) -> None:
     """Nothing but what people do: commands, and clicks on what they show."""
     project = Project(tmp_path)
     project.write("evals/demo.py", SUITE.format(texts=["a", "b", "c"]))
@@ -45,7 +45,7 @@ def test_from_a_run_that_waits_to_one_that_is_gated_and_is_a_base(tmp_path: Path
     assert battle["base"] == battle["mean"] == pytest.approx(2 / 3)
 
 
-def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: Maker, browser: Browser) -> None:
+def test_two_concurrent_reviewers_see_where_they_differ(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
     with both[0] as one, both[1] as other, opened(browser, one) as ann, opened(browser, other) as bob:
@@ -73,7 +73,7 @@ def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: 
     assert said == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
 
 
-def test_many_are_listed_some_at_a_time(reviewed: Maker, browser: Browser) -> None:
+def test_long_lists_have_pages(reviewed: Maker, browser: Browser) -> None:
     run = reviewed(*map(str, range(250)))
     with run.reviewing() as address, opened(browser, address) as page:
         expect(page.locator("tbody tr")).to_have_count(0)

@@ -88,7 +88,7 @@ def result_of(run: Reviewed) -> dict[str, Any]:
     return found
 
 
-def test_a_judge_fails_a_run_once_a_sample_says_that_it_agrees(judged: Reviewed) -> None:
+def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     sheets = give_out(judged, 12)
     assert {(sheet["evaluator"], sheet["sampled"]) for sheet in sheets} == {("polite", True)}
     assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
@@ -114,7 +114,7 @@ def test_a_judge_fails_a_run_once_a_sample_says_that_it_agrees(judged: Reviewed)
     assert judged.project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
-def test_a_judge_that_people_contradict_or_that_changed_fails_nothing(judged: Reviewed) -> None:
+def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
     sheets = give_out(judged, 30)
     wrong = [{**sheet, "said": is_polite(sheet) if at % 3 else 1 - is_polite(sheet)} for at, sheet in enumerate(sheets)]
     assert take_back(judged, wrong)[0] == 0
@@ -130,7 +130,7 @@ def test_a_judge_that_people_contradict_or_that_changed_fails_nothing(judged: Re
     assert "judge not calibrated (0 of 20 reviews)" in ran.output
 
 
-def test_corrections_that_people_chose_are_counted_apart_and_support_nothing(judged: Reviewed) -> None:
+def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> None:
     assert judged.project.scoregate("review", "--export", "sheets.jsonl").exit_code == 0
     lines = (judged.project.root / "sheets.jsonl").read_text("utf-8").splitlines()
     chosen = [{**sheet, "said": is_polite(sheet)} for sheet in map(json.loads, lines)]
@@ -152,7 +152,7 @@ def test_corrections_that_people_chose_are_counted_apart_and_support_nothing(jud
     assert "Only a random sample" in done.output
 
 
-def test_a_file_shows_the_score_where_nobody_knows_the_choices_and_takes_no_other(judged: Reviewed) -> None:
+def test_a_file_without_choices_shows_the_score(judged: Reviewed) -> None:
     sheets = give_out(judged, 3)
     assert all(sheet["score"] is not None for sheet in sheets)
     code, output = take_back(judged, [{**sheets[0], "score": 0.3, "said": 1}])
@@ -160,7 +160,7 @@ def test_a_file_shows_the_score_where_nobody_knows_the_choices_and_takes_no_othe
     assert take_back(judged, sheets, "--sample", "3")[0] == 2
 
 
-def test_a_run_without_a_judge_has_nothing_to_draw_from(tmp_path: Path) -> None:
+def test_a_run_without_a_judge_has_no_sample(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write(
         "evals/demo.py", SUITE.format(model="m").replace("evaluators=[Polite(), Short()]", "evaluators=[Short()]")
@@ -199,7 +199,7 @@ def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, brows
 
 @needs_axe
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_beside_a_sample(judged: Reviewed, browser: Browser, width: int) -> None:
+def test_axe_finds_nothing_in_a_sample(judged: Reviewed, browser: Browser, width: int) -> None:
     look = {"viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with judged.reviewing("--sample", "5") as address, opened(browser, address, **look) as page:
         page.click("summary")

@@ -62,7 +62,7 @@ def test_what_is_expected_is_separated_from_the_input() -> None:
         assert split_expected(given) == parts
 
 
-def test_words_that_differ_are_marked() -> None:
+def test_different_words_are_marked() -> None:
     marked = mark_differences("We open at nine.", "We open at ten.")
     spans = {text: [content.plain[span.start : span.end] for span in content.spans] for text, content in marked.items()}
     assert spans == {"We open at nine.": ["nine"], "We open at ten.": ["ten"]}
@@ -73,7 +73,7 @@ def test_words_that_differ_are_marked() -> None:
     assert "\x1b[1;4mten\x1b[0m" in capture.get()
 
 
-def test_frames_of_the_user_are_preferred_and_hostile_text_does_no_harm() -> None:
+def test_user_frames_are_preferred_and_hostile_text_is_escaped() -> None:
     text = (
         "Traceback (most recent call last):\n"
         '  File "/p/evals/a.py", line 3, in f\n    g()\n    ~^^\n'

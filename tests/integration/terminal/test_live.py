@@ -62,7 +62,7 @@ def is_left_clean(window: Window) -> bool:
 
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (200, 50)])
-def test_a_window_of_any_size_shows_how_far_it_is_and_then_the_verdict(
+def test_a_window_of_any_size_shows_progress_then_verdict(
     project: Project, window: Open, size: tuple[int, int]
 ) -> None:
     waiting(project, "日本語の回答を評価するスイート🎉")
@@ -79,7 +79,7 @@ def test_a_window_of_any_size_shows_how_far_it_is_and_then_the_verdict(
     assert "Open: scoregate view" in opened.text
 
 
-def test_time_goes_by_while_nothing_else_happens(project: Project, window: Open) -> None:
+def test_elapsed_time_advances_without_events(project: Project, window: Open) -> None:
     waiting(project)
     opened = window("run")
     opened.wait_for(lambda: "2/3" in opened.text)
@@ -100,7 +100,7 @@ def test_more_suites_than_rows_are_counted(project: Project, window: Open) -> No
     assert is_left_clean(opened)
 
 
-def test_what_scripts_print_stands_above_the_table_whole(project: Project, window: Open) -> None:
+def test_script_output_is_shown_above_the_table(project: Project, window: Open) -> None:
     noise = "for number in range(300):\n    print('line', number, '\\x1b[2J\\x1b[H', 'x' * 100)\n"
     project.write("evals/noise.py", suite(noise + WAITING, fn="fn", **{ONE_AT_A_TIME: "1"}))
     opened = window("run", size=(80, 24))
@@ -129,9 +129,7 @@ def test_a_window_that_is_resized_shows_the_table_once(project: Project, window:
     assert is_left_clean(opened)
 
 
-def test_interrupted_in_the_middle_it_tells_what_is_known_and_gives_the_cursor_back(
-    project: Project, window: Open
-) -> None:
+def test_an_interrupted_table_shows_results_and_restores_the_cursor(project: Project, window: Open) -> None:
     waiting(project)
     opened = window("run")
     opened.wait_for(lambda: "2/3" in opened.text)
@@ -142,7 +140,7 @@ def test_interrupted_in_the_middle_it_tells_what_is_known_and_gives_the_cursor_b
     assert "scoregate: " in opened.text
 
 
-def test_without_colours_it_still_moves(project: Project, window: Open) -> None:
+def test_progress_works_without_colours(project: Project, window: Open) -> None:
     waiting(project)
     opened = window("run", NO_COLOR="1")
     opened.wait_for(lambda: "2/3" in opened.text)
@@ -152,7 +150,7 @@ def test_without_colours_it_still_moves(project: Project, window: Open) -> None:
 
 
 @pytest.mark.parametrize("said", [{"TERM": "dumb"}, {"CI": "true"}, {"GITHUB_ACTIONS": "true"}], ids=str)
-def test_where_nobody_watches_nothing_moves(project: Project, window: Open, said: dict[str, str]) -> None:
+def test_unwatched_runs_show_no_progress(project: Project, window: Open, said: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(bad=1))
     opened = window("run", **said)
     assert opened.finish() == 1
@@ -162,7 +160,7 @@ def test_where_nobody_watches_nothing_moves(project: Project, window: Open, said
     assert "scoregate view" not in opened.raw.decode()
 
 
-def test_quietly_nothing_moves(project: Project, window: Open) -> None:
+def test_quiet_shows_no_progress(project: Project, window: Open) -> None:
     project.write("evals/demo.py", suite("print('hello')"))
     opened = window("run", "-q")
     assert opened.finish() == 0
@@ -170,7 +168,7 @@ def test_quietly_nothing_moves(project: Project, window: Open) -> None:
     assert [line for line in opened.lines if line] == [opened.lines[0]]
 
 
-def test_every_case_is_told_above_the_table(project: Project, window: Open) -> None:
+def test_verbose_lists_cases_above_table(project: Project, window: Open) -> None:
     waiting(project)
     opened = window("run", "-v", size=(120, 40))
     opened.wait_for(lambda: "2/3" in opened.text and "✓ demo · good 1  is-equals 1" in opened.text)
@@ -179,7 +177,7 @@ def test_every_case_is_told_above_the_table(project: Project, window: Open) -> N
     assert b"good 2" in opened.raw
 
 
-def test_the_result_is_apart_from_what_a_person_sees(project: Project, window: Open) -> None:
+def test_json_is_apart_from_the_progress(project: Project, window: Open) -> None:
     """As in `scoregate run --json > result.json`, with the progress on the terminal."""
     waiting(project)
     shell = ("run", "--json", "--out", "reports")
@@ -190,7 +188,7 @@ def test_the_result_is_apart_from_what_a_person_sees(project: Project, window: O
     assert b'"schema_version": 1' in opened.raw
 
 
-def test_calls_at_the_gateway_have_a_line(project: Project, window: Open) -> None:
+def test_gateway_calls_have_a_line(project: Project, window: Open) -> None:
     """It moves although the suite reports nothing yet, and leaves no trace."""
     project.write("scoregate.toml", 'gateway = "on"\ncommands = [{ name = "asks", run = ["python3", "asks.py"] }]\n')
     project.write("asks.py", ASKS)

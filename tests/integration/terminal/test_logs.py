@@ -12,7 +12,7 @@ from tests.integration.terminal.conftest import apart, plain_environment
 
 
 @pytest.mark.parametrize("forced", [{"FORCE_COLOR": "1"}, {"FORCE_COLOR": "1", "GITHUB_ACTIONS": "true"}], ids=str)
-def test_forced_colours_do_not_make_a_log_move(project: Project, forced: dict[str, str]) -> None:
+def test_forced_colours_animate_no_log(project: Project, forced: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(bad=1))
     ran = apart(project, "run", **forced)
     assert ran.returncode == 1
@@ -22,7 +22,7 @@ def test_forced_colours_do_not_make_a_log_move(project: Project, forced: dict[st
 
 
 @pytest.mark.parametrize(("columns", "width"), [("70", 70), ("", 120), ("many", 120), ("4", 20)])
-def test_a_log_is_as_wide_as_it_is_told_to_be(project: Project, columns: str, width: int) -> None:
+def test_a_log_has_the_set_width(project: Project, columns: str, width: int) -> None:
     project.write("evals/demo.py", suite(bad=1))
     ran = apart(project, "run", COLUMNS=columns)
     lines = ran.stdout.decode().splitlines()
@@ -32,7 +32,7 @@ def test_a_log_is_as_wide_as_it_is_told_to_be(project: Project, columns: str, wi
 
 
 @pytest.mark.parametrize("flags", [(), ("-v",), ("--json",)], ids=str)
-def test_a_reader_that_leaves_changes_no_verdict(project: Project, flags: tuple[str, ...]) -> None:
+def test_a_closed_pipe_changes_no_verdict(project: Project, flags: tuple[str, ...]) -> None:
     noise = "for _ in range(3000):\n    print('x' * 100)\n"
     project.write("evals/demo.py", suite(noise, bad=1))
     arguments = [sys.executable, "-m", "scoregate", "run", *flags]
@@ -52,7 +52,7 @@ def test_a_reader_that_leaves_changes_no_verdict(project: Project, flags: tuple[
     assert (project.root / "scoregate-out" / "result.json").is_file()
 
 
-def test_a_locale_without_our_marks_costs_the_marks(project: Project) -> None:
+def test_an_ascii_locale_replaces_the_marks(project: Project) -> None:
     project.write("evals/demo.py", suite())
     ran = apart(project, "run", PYTHONIOENCODING="ascii")
     assert ran.returncode == 0, ran.stderr

@@ -108,7 +108,7 @@ MISTAKES = (
 )
 
 
-def test_every_mistake_gives_its_line(project: Project) -> None:
+def test_every_mistake_shows_its_line(project: Project) -> None:
     project.write("evals/eval_demo.py", suite())
     assert project.scoregate(*_RUN).exit_code == 0
     for mistake in MISTAKES:
@@ -120,7 +120,7 @@ def test_every_mistake_gives_its_line(project: Project) -> None:
             path.unlink()
 
 
-def test_a_new_evaluator_with_a_similar_name_is_accepted_if_it_is_meant(project: Project) -> None:
+def test_a_new_evaluator_with_a_similar_name_can_be_accepted(project: Project) -> None:
     words = ("--original", "0", "--score", "1", "--output", "x")
     assert project.scoregate("overrides", "add", "tone-of-voice", *words).exit_code == 0
     assert project.scoregate("overrides", "add", "tone-of-voices", *words).exit_code == 2

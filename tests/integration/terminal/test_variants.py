@@ -77,7 +77,7 @@ def test_the_variants_of_the_last_run_are_ranked(project: Project) -> None:
     assert stored["variants"] == by_default["variants"]
 
 
-def test_wrong_use_is_explained(project: Project) -> None:
+def test_invalid_use_is_explained(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
     project.scoregate("run", "--baseline", "none")
     expected = {
@@ -91,7 +91,7 @@ def test_wrong_use_is_explained(project: Project) -> None:
         assert (ended.exit_code, message in ended.output) == (2, True), ended.output
 
 
-def test_a_run_is_compared_with_the_one_before_it(project: Project) -> None:
+def test_a_run_is_compared_with_the_previous(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
     project.scoregate("run", "--baseline", "none")
     project.scoregate("run")

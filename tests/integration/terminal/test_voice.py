@@ -27,7 +27,7 @@ def out(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
     return ran.stdout.decode().splitlines()
 
 
-def test_a_green_run_is_quietly_one_line(project: Project) -> None:
+def test_quiet_prints_one_line_if_green(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE))
     ran = apart(project, "run", "-q")
     assert (ran.returncode, ran.stderr) == (0, b"")
@@ -35,7 +35,7 @@ def test_a_green_run_is_quietly_one_line(project: Project) -> None:
     assert line.startswith("✓ scoregate: ")
 
 
-def test_a_red_run_quietly_tells_what_failed_and_why(project: Project) -> None:
+def test_quiet_shows_failures_and_their_reasons(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE + RAISES, fn="fn", bad=1))
     ran = apart(project, "run", "--quiet", "--min-pass-rate", "1")
     assert ran.returncode == 1
@@ -50,7 +50,7 @@ def test_a_red_run_quietly_tells_what_failed_and_why(project: Project) -> None:
     assert "Reports" not in text
 
 
-def test_verbosely_everything_is_told(project: Project) -> None:
+def test_verbose_shows_everything(project: Project) -> None:
     project.write("evals/demo.py", suite(RAISES, fn="fn", good=2, bad=12))
     ran = apart(project, "run", "-v")
     lines = out(ran)
@@ -64,7 +64,7 @@ def test_verbosely_everything_is_told(project: Project) -> None:
     assert any("raise RuntimeError('no answer')" in line for line in lines)
 
 
-def test_loud_and_quiet_at_once_is_wrong_usage(project: Project) -> None:
+def test_quiet_and_verbose_are_exclusive(project: Project) -> None:
     ran = apart(project, "run", "-q", "-v")
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"--quiet and --verbose exclude each other" in ran.stderr
@@ -72,7 +72,7 @@ def test_loud_and_quiet_at_once_is_wrong_usage(project: Project) -> None:
 
 @pytest.mark.parametrize("bad", [0, 1])
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
-def test_the_result_is_all_of_standard_output(project: Project, bad: int, job: dict[str, str]) -> None:
+def test_json_is_all_of_standard_output(project: Project, bad: int, job: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=bad))
     ran = apart(project, "run", "--json", **job)
     assert ran.returncode == bad
@@ -81,7 +81,7 @@ def test_the_result_is_all_of_standard_output(project: Project, bad: int, job: d
     assert b"scoregate: " in ran.stderr.splitlines()[-2]
 
 
-def test_the_result_is_that_of_the_report(project: Project) -> None:
+def test_report_prints_the_same_json(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1))
     ran = apart(project, "run", "--json", "--baseline", "none")
     reported = apart(project, "report", "scoregate-out/run", "--format", "json")
@@ -91,7 +91,7 @@ def test_the_result_is_that_of_the_report(project: Project) -> None:
     assert apart(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
 
 
-def test_quietly_the_result_comes_without_a_word(project: Project) -> None:
+def test_quiet_json_prints_nothing_else(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=1))
     ran = apart(project, "run", "--json", "-q")
     assert (ran.returncode, ran.stderr) == (1, b"")
@@ -99,14 +99,14 @@ def test_quietly_the_result_comes_without_a_word(project: Project) -> None:
 
 
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
-def test_a_wrong_setting_is_told_on_standard_error(project: Project, job: dict[str, str]) -> None:
+def test_stderr_shows_an_invalid_setting(project: Project, job: dict[str, str]) -> None:
     project.write("scoregate.toml", "min_pass_rate = 7\n")
     ran = apart(project, "run", "--json", "-q", **job)
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"min_pass_rate" in ran.stderr
 
 
-def test_a_command_of_any_language_has_them_too(project: Project) -> None:
+def test_exec_has_the_same_options(project: Project) -> None:
     project.write("demo.py", suite(NOISE))
     ran = apart(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
     assert (ran.returncode, ran.stderr) == (0, b"")
@@ -125,7 +125,7 @@ def test_a_command_of_any_language_has_them_too(project: Project) -> None:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_finished_runs_are_told_as_loudly(finished: Project, arguments: tuple[str, ...]) -> None:
+def test_finished_runs_use_the_options(finished: Project, arguments: tuple[str, ...]) -> None:
     plain, quiet, loud, result = (apart(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",)))
     assert len({each.returncode for each in (plain, quiet, loud, result)}) == 1
     assert "✗ bad 0" in quiet.stdout.decode()
@@ -133,7 +133,7 @@ def test_finished_runs_are_told_as_loudly(finished: Project, arguments: tuple[st
     assert json.loads(result.stdout)["totals"]["failed"] == 1
 
 
-def test_a_base_that_is_run_anew_is_told(project: Project) -> None:
+def test_a_rerun_of_the_base_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.commit()
     lines = out(apart(project, "run", "-v", "--baseline", "rerun:HEAD"))

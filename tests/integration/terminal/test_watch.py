@@ -143,7 +143,7 @@ def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
     assert opened.stop() == 1
 
 
-def test_mistakes_are_shown_and_the_watch_goes_on(project: Project, watch: Start) -> None:
+def test_mistakes_do_not_end_the_watch(project: Project, watch: Start) -> None:
     project.write("evals/hours.py", suite("hours"))
     opened = watch()
     opened.wait("2 of 2 pass")
@@ -196,7 +196,7 @@ def test_a_change_cancels_the_run_in_progress(project: Project, watch: Start) ->
     assert left.stdout == ""
 
 
-def test_what_suites_write_starts_no_other_run(project: Project, watch: Start) -> None:
+def test_files_of_suites_start_no_other_run(project: Project, watch: Start) -> None:
     writes = "import pathlib, time\npathlib.Path('answers.json').write_text(str(time.time()))"
     project.write("evals/hours.py", suite("hours", body=writes))
     opened = watch()
@@ -224,7 +224,7 @@ def test_options_select_cases_of_each_run(project: Project, watch: Start) -> Non
     assert opened.stop() == 1
 
 
-def test_a_script_runs_as_python_runs_it(project: Project, watch: Start) -> None:
+def test_a_script_runs_as_under_python(project: Project, watch: Start) -> None:
     body = """
 import __main__, json, multiprocessing, os, pathlib, pickle, sys
 import answers
@@ -268,7 +268,7 @@ def test_the_table_stays_on_the_screen(project: Project, window: Open) -> None:
     assert "Traceback" not in opened.text
 
 
-def test_what_can_not_be_watched(project: Project) -> None:
+def test_invalid_options_are_refused(project: Project) -> None:
     project.write("evals/hours.py", suite("hours"))
     for arguments, environment, message in (
         ((), {"CI": "true"}, "--watch is for a developer's machine"),
