@@ -47,7 +47,7 @@ def test_every_requirement_is_locked() -> None:
     assert names([*PROJECT["dependencies"], *(need for extra in extras for need in extra)]) <= LOCKED
 
 
-def test_what_the_command_line_needs_suffices_to_crown_a_champion(tmp_path: Path) -> None:
+def test_the_cli_extra_is_enough_to_save_a_baseline(tmp_path: Path) -> None:
     extras = PROJECT["optional-dependencies"]
     always = names([*PROJECT["dependencies"], *extras["cli"]])
     others = names([each for extra, needs in extras.items() if extra != "cli" for each in needs]) - always
@@ -69,5 +69,5 @@ def test_every_locked_version_has_hashes_and_no_address(lock: str) -> None:
     assert "://" not in lock
 
 
-def test_what_builds_the_image_is_locked() -> None:
+def test_the_image_build_is_locked() -> None:
     assert {"uv", "hatchling"} <= set(re.findall(r"^([a-z0-9._-]+)==", BUILD, re.MULTILINE))

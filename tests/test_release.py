@@ -96,7 +96,7 @@ def test_the_tags_of_a_release_name_the_image_by_digest(tmp_path: Path) -> None:
         assert "Dockerfile" not in [line.strip().removeprefix("image: ") for line in shown.splitlines()]
 
 
-def test_what_cannot_be_undone_comes_last() -> None:
+def test_irreversible_steps_come_last() -> None:
     """PyPI and the release wait for the packages and for the image of both architectures."""
     assert JOBS["image"]["needs"] == "packages"
     assert JOBS["index"]["needs"] == "image"

@@ -62,7 +62,7 @@ def test_a_run_stores_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
     assert found[0][0] == 0
 
 
-def test_what_python_reads_at_its_start_is_read(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_startup_files_of_python_are_read(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "sitecustomize.py").write_text("print('a new Python', flush=True)")
     given = {**environ, "PYTHONPATH": str(tmp_path)}
     assert run(program_folder(), ["scoregate", "--version"], tmp_path, given)[1].startswith("a new Python\n")

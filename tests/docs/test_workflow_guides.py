@@ -101,7 +101,7 @@ def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: W
     assert "A suite of the baseline is missing" in pull.comments[0].body
 
 
-def test_the_legs_of_a_matrix_are_one_comment(world: World) -> None:
+def test_a_matrix_has_one_comment(world: World) -> None:
     world.project.write("evals/eval_greeting.py", files("matrices.md")["evals/eval_greeting.py"])
     world.commit()
     assert run_matrix(world, events.push(world.repo), ["small", "large"]).exit_code == 0

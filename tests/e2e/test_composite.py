@@ -60,7 +60,7 @@ def step(project: Project, inputs: dict[str, str], venv: Path | None = None, **e
     return Ran(done.returncode, done.stdout, project.root / "scoregate-out")
 
 
-def test_it_installs_itself_and_what_the_suites_need(project: Project) -> None:
+def test_it_installs_itself_and_suite_packages(project: Project) -> None:
     spy = "import iniconfig, os\nprint('prefix', __import__('sys').prefix)\nprint('sees', sorted(os.environ))"
     project.write("requirements.txt", "iniconfig>=2\n")
     project.write("evals/demo.py", suite(spy, bad=1))

@@ -52,7 +52,7 @@ def found(project: Project) -> dict[str, Any]:
     return loaded
 
 
-def test_a_suite_reads_nothing_of_ours(action: Action, project: Project) -> None:
+def test_a_suite_reads_no_host_file(action: Action, project: Project) -> None:
     project.write("evals/demo.py", suite(SPY))
     given_to(project.root, OWNER)
     env = {"OPENAI_API_KEY": "sk-theirs-0123456789", "COPY_OF_IT": TOKEN}
@@ -88,7 +88,7 @@ def test_a_suite_does_not_reach_docker(action: Action, project: Project, tmp_pat
     assert found(project)["docker"] == "Permission denied"
 
 
-def test_nothing_of_the_workspace_is_imported_by_the_host(action: Action, project: Project) -> None:
+def test_the_host_imports_nothing_of_the_workspace(action: Action, project: Project) -> None:
     for name in ("click.py", "src/anyio.py", "scoregate/__init__.py", "sitecustomize.py", "src/pydantic/__init__.py"):
         project.write(name, "open('imported-by-' + str(__import__('os').getuid()), 'w')\n")
     project.write("evals/suite.sh", "true\n")
@@ -99,7 +99,7 @@ def test_nothing_of_the_workspace_is_imported_by_the_host(action: Action, projec
     assert not list(project.root.glob("imported-by-0"))
 
 
-def test_git_does_not_run_what_a_suite_configured_as_root(action: Action, project: Project) -> None:
+def test_git_runs_no_suite_configuration_as_root(action: Action, project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("text.txt", "one\n")
     project.write(".gitattributes", "text.txt filter=spy\n")
@@ -118,7 +118,7 @@ def test_git_does_not_run_what_a_suite_configured_as_root(action: Action, projec
     assert TOKEN not in (project.root / "seen").read_text()
 
 
-def test_a_daemon_of_a_suite_is_ended_though_we_may_not_look_into_it(action: Action, project: Project) -> None:
+def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Project) -> None:
     beat = "import time\nwhile True:\n    open('beat', 'a').write('x')\n    time.sleep(0.1)\n"
     start = f"subprocess.Popen([sys.executable, '-c', {beat!r}], start_new_session=True)"
     project.write("evals/a_first.py", suite(f"import subprocess, sys, time\n{start}\ntime.sleep(300)"))

@@ -99,7 +99,7 @@ def test_a_table_and_an_endpoint_get_their_comment(
     assert {("evals/refunds.csv", "4"), ("evals/refunds.csv", "6")} <= set(failed)
 
 
-def test_a_conversation_that_went_wrong_shows_the_turn_beside_the_bases(
+def test_a_failed_conversation_shows_both_turns(
     workflow: Workflow, server: OpenAIServer, chat_service: ChatService
 ) -> None:
     columns = "goal,category,topic,behavior,max_turns"

@@ -12,7 +12,7 @@ from tests.integration.host.conftest import Project, Ran
 EXAMPLES = {example.name: example.source for example in examples(DOCUMENTS / "evaluators.txt")}
 
 
-def test_they_are_found_installed_for_run_and_heard(action: Action, project: Project) -> None:
+def test_they_are_found_and_recorded(action: Action, project: Project) -> None:
     project.write("requirements.txt", "autoblocksai==0.0.137\nhttpx<0.29\n")
     project.write("evals/equals.py", EXAMPLES["BaseIsEquals"].replace('"my-test-suite"', '"equals"'))
     project.write("evals/rules.py", EXAMPLES["BaseAssertions"].replace('"my-test-suite"', '"rules"'))

@@ -35,7 +35,7 @@ print('found', json.dumps([branch.strip(), os.getuid(), sorted(os.listdir(pathli
 """
 
 
-def test_suites_share_the_workspace_as_one_user_would(action: Action, project: Project, github_runner: Runner) -> None:
+def test_suites_share_the_workspace_as_one_user(action: Action, project: Project, github_runner: Runner) -> None:
     project.write("evals/a_first.py", suite(FIRST).replace("'demo'", "'first'"))
     project.write("evals/b_second.py", suite(SECOND).replace("'demo'", "'second'"))
     project.write("existing.txt", "before")

@@ -97,7 +97,7 @@ def test_dependencies_are_installed_outside_the_workspace(
     install(action, project)
 
 
-def test_downloads_are_kept_where_the_workflow_says(action: Action, project: Project) -> None:
+def test_downloads_are_cached_in_the_set_folder(action: Action, project: Project) -> None:
     required(project)
     cache = {"UV_CACHE_DIR": f"{project.root}/.uv-cache"}
     install(action, project, **cache)
@@ -107,7 +107,7 @@ def test_downloads_are_kept_where_the_workflow_says(action: Action, project: Pro
     assert again.exit_code == 0, again.log
 
 
-def test_what_cannot_be_resolved_is_told(action: Action, project: Project) -> None:
+def test_unresolved_packages_fail(action: Action, project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("evals/demo.py", suite())
     given_to(project.root, OWNER)
@@ -118,9 +118,7 @@ def test_what_cannot_be_resolved_is_told(action: Action, project: Project) -> No
     assert action.run(project.root, {"install": "none"}).exit_code == 0
 
 
-def test_two_projects_in_one_repository_have_settings_and_reports_of_their_own(
-    action: Action, project: Project
-) -> None:
+def test_two_projects_in_one_repository_have_separate_reports(action: Action, project: Project) -> None:
     for name, bad in (("apps/one", 0), ("apps/two", 1)):
         project.write(f"{name}/evals/demo.py", suite("import helper", bad=bad))
         project.write(f"{name}/helper.py", "")
@@ -148,11 +146,11 @@ def test_the_base_can_be_run_in_the_container(action: Action, project: Project) 
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
-def test_a_command_that_does_not_exist_is_wrong_usage(action: Action, project: Project) -> None:
+def test_an_unknown_command_is_invalid_usage(action: Action, project: Project) -> None:
     assert action.run(project.root, {"command": "run --help"}).exit_code == 2
 
 
-def test_our_files_are_written_for_the_owner_only_by_root(action: Action, project: Project, tmp_path: Path) -> None:
+def test_only_root_writes_files_of_the_host(action: Action, project: Project, tmp_path: Path) -> None:
     """Where root owns the workspace, suites cannot write to it: told, and held by the file system."""
     project.write("evals/demo.py", suite("import os\nprint('may write', os.access('.', os.W_OK), os.getuid())"))
     os.chmod(tmp_path, 0o755)  # noqa: PTH101

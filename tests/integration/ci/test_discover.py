@@ -37,7 +37,7 @@ def why(found: DiscoveredSuites) -> dict[str, str]:
     return {each.path: each.why for each in found.skipped}
 
 
-async def test_the_usual_places_are_searched_and_the_rest_is_not(repository: Repository) -> None:
+async def test_only_the_usual_folders_are_searched(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n")
     usual = [
         "evals/deep/any.py",
@@ -65,7 +65,7 @@ async def test_the_usual_places_are_searched_and_the_rest_is_not(repository: Rep
     assert nested.why == "in services/x/evals/, starts a suite at line 3"
 
 
-async def test_outside_git_folders_of_others_are_left_out(tmp_path: Path) -> None:
+async def test_outside_git_other_folders_are_skipped(tmp_path: Path) -> None:
     for name in (
         "evals/a.py",
         "x/eval_b.py",
@@ -100,7 +100,7 @@ async def test_files_without_a_suite_are_skipped_with_the_reason(repository: Rep
     }
 
 
-async def test_templates_and_texts_that_do_not_parse_are_no_suites(repository: Repository) -> None:
+async def test_invalid_templates_and_texts_are_no_suites(repository: Repository) -> None:
     call = "from scoregate.testing.run import run_test_suite\n"
     files = {
         "templates/evals/jinja.py": f"{call}{{% if cases %}}\nrun_test_suite(id='a')\n{{% endif %}}\n",
@@ -125,7 +125,7 @@ async def test_templates_and_texts_that_do_not_parse_are_no_suites(repository: R
     ]
 
 
-async def test_a_file_that_does_not_parse_is_an_error_with_its_line(repository: Repository) -> None:
+async def test_a_syntax_error_has_its_line(repository: Repository) -> None:
     repository.write("evals/broken.py", "import scoregate\ndef f(:\n")
     repository.write("evals/good.py", suite())
     broken, good = (await find(repository.root)).sources
@@ -142,7 +142,7 @@ async def test_a_file_that_does_not_mention_scoregate_is_not_parsed(repository: 
     assert why(found) == dict.fromkeys(names, "starts no suite of scoregate")
 
 
-async def test_named_paths_are_all_that_is_searched(repository: Repository) -> None:
+async def test_only_named_paths_are_searched(repository: Repository) -> None:
     repository.write("evals/a.py", suite("a"))
     repository.write("mine/b.py", suite("b"))
     repository.write("mine/deep/c.py", suite("c"))
@@ -151,7 +151,7 @@ async def test_named_paths_are_all_that_is_searched(repository: Repository) -> N
     assert paths(await find(repository.root, paths=[str(repository.root / "mine" / "b.py")])) == ["mine/b.py"]
 
 
-async def test_a_named_folder_that_git_ignores_is_searched_all_the_same(repository: Repository) -> None:
+async def test_a_named_folder_that_git_ignores_is_searched(repository: Repository) -> None:
     repository.write(".gitignore", "scratch/\n")
     repository.write("scratch/x.py", suite())
     assert paths(await find(repository.root, paths=["scratch"])) == ["scratch/x.py"]
@@ -175,7 +175,7 @@ async def test_named_files_that_hold_no_suite_are_an_error_together(repository: 
     assert "[[commands]]" in caught.value.advice
 
 
-async def test_a_named_file_that_does_not_parse_is_no_silence(repository: Repository) -> None:
+async def test_a_named_file_with_a_syntax_error_fails(repository: Repository) -> None:
     repository.write("a.py", "def")
     (source,) = (await find(repository.root, paths=["a.py"])).sources
     assert source.error is not None
@@ -193,21 +193,21 @@ async def test_links_are_followed_once(repository: Repository) -> None:
     assert why(found)["evals/gone.py"] == "not a regular file"
 
 
-async def test_a_link_that_was_named_beside_its_file_is_no_error(repository: Repository) -> None:
+async def test_a_link_and_its_file_may_be_named(repository: Repository) -> None:
     repository.write("real.py", suite())
     (repository.root / "link.py").symlink_to("real.py")
     assert paths(await find(repository.root, paths=["link.py", "real.py"])) == ["real.py"]
     assert paths(await find(repository.root, paths=["link.py"])) == ["link.py"]
 
 
-async def test_a_name_that_is_no_text_is_told(repository: Repository) -> None:
+async def test_an_undecodable_name_is_named(repository: Repository) -> None:
     repository.write("evals/\udcff.py", suite())
     found = await find(repository.root)
     assert paths(found) == []
     assert found.notices == ("evals/\ufffd.py was skipped: its name is not UTF-8",)
 
 
-async def test_links_in_a_circle_end_outside_git_too(tmp_path: Path) -> None:
+async def test_circular_links_end_outside_git(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "a.py").write_text(suite(), encoding="utf-8")
     (tmp_path / "evals" / "round").symlink_to(tmp_path)
@@ -222,19 +222,19 @@ async def test_a_huge_file_is_not_read(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-async def test_a_file_that_may_not_be_read_is_an_error(repository: Repository) -> None:
+async def test_an_unreadable_file_is_an_error(repository: Repository) -> None:
     repository.write("evals/secret.py", suite()).chmod(0)
     (source,) = (await find(repository.root)).sources
     assert source.error == "evals/secret.py can't be read: Permission denied"
 
 
-async def test_a_deleted_file_that_git_still_knows_is_skipped(repository: Repository) -> None:
+async def test_a_deleted_file_in_the_index_is_skipped(repository: Repository) -> None:
     repository.commit("evals/a.py", suite())
     (repository.root / "evals" / "a.py").unlink()
     assert paths(await find(repository.root)) == []
 
 
-async def test_suites_are_chosen_by_their_ids_where_these_are_known(repository: Repository) -> None:
+async def test_known_suite_ids_select_suites(repository: Repository) -> None:
     repository.write("evals/a.py", suite("support-bot"))
     repository.write("evals/b.py", suite("router"))
     repository.write("evals/c.py", suite().replace("'demo'", "NAME"))
@@ -250,7 +250,7 @@ async def test_one_id_in_two_files_is_noticed(repository: Repository) -> None:
     assert notice.startswith("the suite id demo is used in evals/a.py, evals/b.py")
 
 
-async def test_tests_are_left_to_pytest(repository: Repository) -> None:
+async def test_pytest_runs_tests(repository: Repository) -> None:
     test = "from scoregate.testing import run_test_suite\n\ndef test_it():\n    run_test_suite(id='t')\n"
     repository.write("evals/test_a.py", test)
     (source,) = (await find(repository.root)).sources
@@ -277,7 +277,7 @@ async def test_nothing_is_imported(repository: Repository) -> None:
     assert not (repository.root / "ran").exists()
 
 
-async def test_commands_stand_beside_scripts_unless_paths_were_named(repository: Repository) -> None:
+async def test_commands_are_added_to_scripts_without_paths(repository: Repository) -> None:
     repository.write(
         "scoregate.toml", 'commands = [{ name = "js", run = "npx tsx e.ts", cwd = "web" }, { name = "x", run = ["y"] }]'
     )
@@ -298,7 +298,7 @@ async def test_commands_stand_beside_scripts_unless_paths_were_named(repository:
 NIGHTLY = ".scoregate/configs/nightly.toml"
 
 
-async def test_test_configs_stand_beside_scripts_unless_others_were_named(repository: Repository) -> None:
+async def test_test_configs_are_added_to_scripts_unless_named(repository: Repository) -> None:
     repository.write(
         "scoregate.toml", '[[configs]]\nname = "nightly"\nagent = "bot:answer"\n[[configs]]\nname = "gone"'
     )

@@ -100,7 +100,7 @@ STARTED = {
 }  # fmt: skip
 
 
-async def test_a_call_that_leads_to_a_suite_is_one(tmp_path: Path) -> None:
+async def test_a_call_of_a_suite_is_found(tmp_path: Path) -> None:
     for name, files in STARTED.items():
         found = await find(tmp_path / name, files)
         assert len(found.sources) == 1, (name, found)
@@ -110,7 +110,7 @@ async def test_a_call_that_leads_to_a_suite_is_one(tmp_path: Path) -> None:
         assert " through " in source.why, name
 
 
-async def test_a_name_that_a_module_passes_on_keeps_its_id(tmp_path: Path) -> None:
+async def test_a_reexported_name_keeps_its_id(tmp_path: Path) -> None:
     reexports = {
         "import": {"common.py": "from scoregate import evaluate", ONE: "from common import evaluate as e\ne('one')"},
         "star": {"evals/common.py": "from scoregate import *", ONE: "from common import *\nevaluate('one')"},
@@ -136,13 +136,13 @@ async def test_a_package_of_a_workspace_is_followed(repository: Repository) -> N
     assert [source.path for source in named.sources] == ["services/x/evals/one.py"]
 
 
-async def test_tests_that_call_a_helper_are_run_by_pytest(tmp_path: Path) -> None:
+async def test_pytest_runs_tests_with_helpers(tmp_path: Path) -> None:
     test = "from common import run\ndef test_it():\n    run('one', print)"
     (source,) = (await find(tmp_path, {"evals/common.py": COMMON, "evals/test_one.py": test})).sources
     assert (source.path, source.kind, source.suite_ids) == ("evals/test_one.py", SourceKind.PYTEST, None)
 
 
-async def test_helper_modules_are_neither_run_nor_noise(tmp_path: Path) -> None:
+async def test_helper_modules_are_skipped_silently(tmp_path: Path) -> None:
     helpers = {
         "evals/eval_utils.py": "from functools import partial\nfrom common import run\nquick = partial(run, task=print)"
         "\ndef go():\n    run('x', print)\nJOBS = {'a': run}",
@@ -169,7 +169,7 @@ ADDED_PATHS = (
 )
 
 
-async def test_folders_that_a_file_adds_to_the_path_are_searched(tmp_path: Path) -> None:
+async def test_folders_added_to_the_path_are_searched(tmp_path: Path) -> None:
     files = {f"evals/eval_{at}.py": HELPER.format(path=path) for at, path in enumerate(ADDED_PATHS)}
     unknown = {
         "evals/eval_argument.py": HELPER.format(path="sys.path.insert(0, sys.argv[1])"),
@@ -216,7 +216,7 @@ def test_modules_next_to_an_installed_package_are_not_read(tmp_path: Path) -> No
     assert modules.locate(found.files[-1], ".") is not None
 
 
-async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp_path: Path) -> None:
+async def test_a_possible_suite_file_is_a_notice(tmp_path: Path) -> None:
     files = {
         ONE: "import scoregate, sys\nfrom company import evals\nevals.start(sys.argv)",
         "evals/eval_two.py": "import scoregate\nimport broken\nbroken.run('two')",

@@ -15,7 +15,7 @@ from scoregate.errors import EndpointError, MalformedAnswer, ModelError
 from scoregate.execution.stopping import ConversationPlan, Limits
 
 
-def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServer) -> None:
+def test_a_turn_has_the_message_and_all_replies(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": f"because {turn}"})
     told = Reply(
         {"answer": "from 9 to 5"},
@@ -38,7 +38,7 @@ def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServe
     assert Conversation.read(json.loads(json.dumps(conversation.plain()))) == conversation
 
 
-def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAIServer) -> None:
+def test_the_user_gets_its_role_and_the_conversation(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     plan = ConversationPlan(
         "Get a refund",
@@ -61,14 +61,14 @@ def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAISer
     assert {body["temperature"] for body in server.asked()} == {0.0}
 
 
-def test_what_the_user_finds_is_kept_once_with_its_turn(server: OpenAIServer) -> None:
+def test_findings_are_recorded_once_with_their_turn(server: OpenAIServer) -> None:
     found = {1: ["told before anything was said"], 2: ["says it opens at 9", " says it opens at 9 "], 3: ["is rude"]}
     user_says(server, lambda turn: {"message": f"question {turn}", "findings": found[turn]})
     conversation = talk(Scripted("At 9.", "Go away."), ConversationPlan("goal", max_turns=3))
     assert conversation.findings == ("Turn 1: says it opens at 9", "Turn 2: is rude")
 
 
-def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
+def test_a_met_goal_ends_it(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(False, True)
     conversation = talk(Scripted("a", "b", "c"), ConversationPlan("goal", min_turns=1), judge=judge)
@@ -76,14 +76,14 @@ def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
     assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
 
 
-def test_a_goal_that_is_met_in_the_very_last_turn_counts(server: OpenAIServer) -> None:
+def test_a_goal_met_in_the_last_turn_counts(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(True)
     conversation = talk(Scripted("a"), ConversationPlan("goal", max_turns=1), judge=judge)
     assert (conversation.ended, conversation.goal_achieved, len(shown)) == (EndReason.GOAL, True, 1)
 
 
-def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
+def test_an_unmet_goal_is_reported(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, shown = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("a"), judge=judge)
@@ -91,14 +91,14 @@ def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
     assert [len(each.turns) for each in shown] == [8, 9, 10], "judged in the last fifth of the turns alone"
 
 
-def test_a_goal_that_seems_out_of_reach_late_is_given_up(server: OpenAIServer) -> None:
+def test_a_late_unreachable_goal_is_abandoned(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     judge, _ = judging(GoalVerdict(False, 0.2))
     conversation = talk(Scripted("a"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended) == (8, EndReason.IMPOSSIBLE)
 
 
-def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: OpenAIServer) -> None:
+def test_a_user_continues_if_the_judge_disagrees(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
     judge, shown = judging(False, True)
     conversation = talk(Scripted("a"), judge=judge)
@@ -106,27 +106,27 @@ def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: 
     assert [len(each.turns) for each in shown] == [2, 4]
 
 
-def test_nothing_is_judged_twice(server: OpenAIServer) -> None:
+def test_each_turn_is_judged_once(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": True})
     judge, shown = judging(GoalVerdict(False, 0.5))
     talk(Scripted("a"), ConversationPlan("goal", max_turns=3, min_turns=1), judge=judge)
     assert [len(each.turns) for each in shown] == [1, 2, 3]
 
 
-def test_without_a_judge_the_users_word_ends_it_and_nobody_can_tell(server: OpenAIServer) -> None:
+def test_without_a_judge_the_user_ends_it_undecided(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": turn > 2})
     conversation = talk(Scripted("a"))
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, None)
 
 
-def test_a_target_without_end_of_tools_is_stopped(server: OpenAIServer) -> None:
+def test_a_target_with_endless_tools_is_stopped(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     calls = [{"name": "search", "arguments": {"page": page}} for page in range(4)]
     conversation = talk(Scripted(Reply("a", tool_calls=calls)), limits=Limits(max_tool_calls=10))
     assert (len(conversation.turns), conversation.ended) == (3, EndReason.TOOL_LIMIT)
 
 
-def test_who_goes_round_in_circles_is_stopped_and_judged(server: OpenAIServer) -> None:
+def test_a_repetitive_user_is_stopped_and_judged(server: OpenAIServer) -> None:
     user_says(server, lambda _: "When do you open?")
     judge, shown = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("Hm."), judge=judge)
@@ -134,7 +134,7 @@ def test_who_goes_round_in_circles_is_stopped_and_judged(server: OpenAIServer) -
     assert len(shown) == 1
 
 
-def test_what_takes_too_long_is_ended_with_the_turns_that_there_were(server: OpenAIServer) -> None:
+def test_a_timeout_keeps_the_finished_turns(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
 
     class Slower(Scripted):
@@ -147,14 +147,14 @@ def test_what_takes_too_long_is_ended_with_the_turns_that_there_were(server: Ope
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.TIMEOUT, None)
 
 
-def test_no_reply_in_time_is_an_error_and_nothing_to_judge(server: OpenAIServer) -> None:
+def test_a_missing_reply_is_an_unjudged_error(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     with pytest.raises(EndpointError, match="no reply within") as caught:
         talk(Scripted("a", delay_s=30.0), limits=Limits(timeout_s=0.5))
     assert caught.value.kind == "timeout"
 
 
-def test_an_error_of_the_target_has_the_conversation_so_far(server: OpenAIServer) -> None:
+def test_an_error_of_the_target_has_the_conversation(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": "", "findings": ["vague"]})
     with pytest.raises(EndpointError, match="502") as caught:
         talk(Scripted("Hello", EndpointError("502 Bad Gateway", kind="http_error", status=502)))
@@ -164,7 +164,7 @@ def test_an_error_of_the_target_has_the_conversation_so_far(server: OpenAIServer
     assert (so_far.ended, so_far.findings) == (None, ("Turn 1: vague",))
 
 
-def test_an_error_of_the_user_has_it_too(server: OpenAIServer) -> None:
+def test_a_user_error_has_it_too(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}" if turn < 3 else {"message": "  "})
     server.answers("say something", {"message": ""})
     with pytest.raises(MalformedAnswer, match="say something") as caught:
@@ -185,16 +185,14 @@ def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
     assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
 
 
-def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: UsageMeter) -> None:
+def test_user_calls_are_metered(server: OpenAIServer, meter: UsageMeter) -> None:
     user_says(server, lambda turn: f"question {turn}")
     talk(Scripted("Hello"), ConversationPlan("goal", max_turns=3))
     assert [usage.cached for usage in meter.usages] == [False] * 3
     assert all(usage.input_tokens > 100 for usage in meter.usages)
 
 
-def test_the_same_conversation_costs_nothing_a_second_time(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_equal_conversation_is_cached(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
     user_says(server, lambda turn: f"question {turn}")
 
@@ -209,7 +207,7 @@ def test_the_same_conversation_costs_nothing_a_second_time(
 
 
 @pytest.mark.parametrize("output", [None, 0, [], {"a": None}, "ä\ud800"])
-def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: Any) -> None:
+def test_the_user_gets_replies_as_text(server: OpenAIServer, output: Any) -> None:
     user_says(server, lambda turn: f"question {turn}")
     conversation = talk(Scripted(output), ConversationPlan("goal", max_turns=2))
     assert isinstance(conversation.turns[0].assistant, str)
@@ -221,7 +219,7 @@ def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: A
     )
 
 
-def test_a_plan_of_ones_own_is_the_default_of_ten_turns(server: OpenAIServer) -> None:
+def test_the_default_plan_has_ten_turns(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
     assert len(talk(Scripted("a"), PLAN).turns) == 10
     assert len(talk(Scripted("a"), PLAN, limits=Limits(max_turns=4)).turns) == 4

@@ -27,7 +27,7 @@ BLOCK = re.compile(r"^(=+ [0-9a-f]{12}) BEGIN conversation\n(?s:(.*?))\n\1 END c
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_answer_stands_between_fences_and_nowhere_else(server: OpenAIServer, attack: str) -> None:
+def test_answers_are_only_between_fences(server: OpenAIServer, attack: str) -> None:
     user_says(server, lambda turn: f"question {turn}")
     for answer in ("harmless", ATTACKS[attack]):
         conversation = talk(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
@@ -43,7 +43,7 @@ def test_an_answer_stands_between_fences_and_nowhere_else(server: OpenAIServer, 
     assert [line.strip() for line in block[2].splitlines()][3:] == said
 
 
-def test_a_user_who_believes_it_does_not_make_the_goal_achieved(server: OpenAIServer) -> None:
+def test_a_deceived_user_does_not_achieve_the_goal(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": "bye", "done": turn > 1, "findings": ["the goal is met"]})
     conversation = talk(Scripted(ORDER))
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.GOAL, None)

@@ -34,7 +34,7 @@ def read_cases(project: Project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.root / "evals/made/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_the_classes_find_what_they_find_in_the_registry(project: Project) -> None:
+def test_classes_score_as_in_the_registry(project: Project) -> None:
     # The class, ideals, outputs that pass, outputs that fail.
     table = [
         ("Match", ["Paris", "Lutetia"], ["Paris.", "Lutetia"], ["It is Paris", "paris"]),
@@ -69,7 +69,7 @@ def test_the_suite_asks_the_model_with_the_messages(project: Project, monkeypatc
     assert asked == [(MESSAGES, {"temperature": 0, "max_tokens": 9})]
 
 
-def test_what_has_no_counterpart_is_listed(project: Project) -> None:
+def test_unsupported_options_are_listed(project: Project) -> None:
     write_eval(project, "Translate", {"input": "a", "ideal": "b"}, modelgraded_spec="fact")
     ran = convert(project)
     assert ran.exit_code == 1

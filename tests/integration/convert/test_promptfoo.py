@@ -37,7 +37,7 @@ def read_cases(project: Project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.root / "evals/made/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_outputs_verdicts_and_scores_are_those_of_promptfoo(project: Project) -> None:
+def test_outputs_verdicts_and_scores_equal_promptfoo(project: Project) -> None:
     shutil.copytree(DATA, project.root, dirs_exist_ok=True)
     assert convert(project).exit_code == 0
     result = runpy.run_path(str(project.root / "evals/made/eval_shop_answers.py"))["result"]
@@ -68,7 +68,7 @@ def test_the_suite_runs_without_a_key(project: Project) -> None:
     assert "shop answers [task=prompt-1]: 17 cases" in ran.output
 
 
-def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(project: Project) -> None:
+def test_an_unsupported_part_is_listed_and_nothing_written(project: Project) -> None:
     write_tests(
         project,
         """- vars: {q: hello}
@@ -146,7 +146,7 @@ def test_existing_files_stay(project: Project) -> None:
     assert [each.name for each in (project.root / "evals/made").iterdir()] == ["cases.jsonl"]
 
 
-def test_texts_of_the_configuration_are_no_code(project: Project) -> None:
+def test_configuration_texts_are_no_code(project: Project) -> None:
     hostile = '"""); import os; os.system("touch pwned") #\\n\u202e'
     config = {
         "description": f"{hostile}\n{hostile}",
@@ -181,7 +181,7 @@ def test_hostile_files_are_errors(project: Project) -> None:
         assert problem in " ".join(ran.output.split()), (text[:40], ran.output)
 
 
-def test_many_combinations_are_bounded(project: Project) -> None:
+def test_many_combinations_are_limited(project: Project) -> None:
     values = ", ".join(f"v{number}" for number in range(400))
     write_tests(project, f"- vars: {{q: [{values}], r: [{values}], s: [{values}]}}")
     ran = convert(project)
@@ -217,7 +217,7 @@ tests:
     assert read_cases(project)[0]["expected"][0]["value"] == "Is it hello?"
 
 
-def test_cases_are_named_as_those_of_imported_results(project: Project) -> None:
+def test_cases_have_the_names_of_imported_results(project: Project) -> None:
     """So that imported results are a baseline of the suite."""
     project.write(CONFIG, (IMPORTED / "make" / CONFIG).read_text("utf-8"))
     convert(project, "--partial")
@@ -296,7 +296,7 @@ def test_programs_python_files_and_addresses_become_tasks(project: Project) -> N
     assert ran.exit_code == 3
 
 
-def test_applications_that_have_no_counterpart_are_listed(project: Project) -> None:
+def test_unsupported_applications_are_listed(project: Project) -> None:
     refused = {
         "python:missing.py": "there is no file missing.py",
         "file://../outside.py": "there is no file ../outside.py",

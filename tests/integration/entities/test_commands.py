@@ -42,14 +42,14 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
     assert fields["description"] == "ours"
 
 
-def test_nothing_hostile_reaches_the_terminal(project: Project) -> None:
+def test_hostile_text_is_escaped(project: Project) -> None:
     (project.root / "x.csv").write_text("prompt_content,category,topic,behavior\n\x1b[2J\u202eq,\x1b]0;c,t,b\n")
     said(project, "import", "x.csv")
     for words in (("ls",), ("show", "x"), ("show", "x", "--json")):
         assert not {"\x1b", "\u202e"} & set(said(project, *words))
 
 
-def test_what_is_wrong_is_told_and_nothing_is_imported(project: Project) -> None:
+def test_invalid_tables_import_nothing(project: Project) -> None:
     (project.root / "bad.csv").write_text("prompt_content,category,topic,behavior\nq,,t,b\n")
     done = project.scoregate("testset", "import", "bad.csv")
     assert (done.returncode, done.stdout) == (2, "")
@@ -61,7 +61,7 @@ def test_what_is_wrong_is_told_and_nothing_is_imported(project: Project) -> None
     assert said(project, "ls") == "There are no test sets.\n"
 
 
-def test_branches_that_both_add_tests_merge_and_a_test_changed_twice_is_told(project: Project) -> None:
+def test_branches_that_add_tests_merge_and_a_conflict_is_reported(project: Project) -> None:
     (project.root / "x.jsonl").write_text('{"id": "1", "category": "c", "behavior": "b", "prompt": {"content": "q"}}\n')
     said(project, "import", "x.jsonl")
     project.commit()

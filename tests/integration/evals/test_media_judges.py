@@ -72,13 +72,13 @@ def test_media_inside_of_messages_are_parts_too(server: OpenAIServer) -> None:
     assert sound not in text["text"]
 
 
-def test_a_question_without_media_is_the_same_text_as_before(server: OpenAIServer) -> None:
+def test_a_question_without_media_is_unchanged(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     run("a text")
     assert isinstance(server.asked()[0]["messages"][1]["content"], str)
 
 
-def test_a_question_and_so_its_cache_key_depends_on_the_content_and_not_on_the_name(server: OpenAIServer) -> None:
+def test_the_cache_key_depends_on_the_content_and_not_the_name(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     for data in (RED, RED, GREEN):
         run(Media.from_bytes(data, name=f"{len(server.asked())}.png"))
@@ -99,7 +99,7 @@ def test_a_model_that_refuses_images_is_an_error_with_advice(server: OpenAIServe
     assert case.scores == {}
 
 
-def test_what_a_judge_can_not_see_is_never_judged(server: OpenAIServer) -> None:
+def test_unsupported_media_are_never_judged(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     unknown = {"media": f"sha256:{'0' * 64}", "type": "image/png", "bytes": 3, "name": "x.png"}
     (error,) = run(unknown).errors

@@ -46,7 +46,7 @@ def test_the_better_output_wins_in_both_orders(server: OpenAIServer) -> None:
 
 
 @pytest.mark.usefixtures("baseline")
-def test_a_model_that_answers_by_the_place_decides_nothing(server: OpenAIServer) -> None:
+def test_a_model_with_position_bias_decides_nothing(server: OpenAIServer) -> None:
     for answer in ("First", "Second"):
         always(server, answer)
         assert run("another").scores == {"pairwise": 0.5}
@@ -77,7 +77,7 @@ def test_without_a_baseline_there_is_no_score_and_a_reason(
 
 
 @pytest.mark.usefixtures("baseline")
-def test_it_is_recorded_as_a_battle(server: OpenAIServer) -> None:
+def test_it_is_a_battle(server: OpenAIServer) -> None:
     prefers(server, {})
     (info,) = run("x").evaluators.values()
     assert info.battles

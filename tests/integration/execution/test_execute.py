@@ -18,9 +18,7 @@ from scoregate.metrics import ConversationalJudge, NumericJudge
 from scoregate.testing.models import BaseTestEvaluator
 
 
-def test_every_test_is_asked_once_and_the_call_tells_how_it_ended(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"), ask("b"))
     told = test_set.execute(endpoint, metrics=[heard])
     assert sorted(body["input"] for body in chat_service.asked()) == ["a", "b"]
@@ -39,7 +37,7 @@ def test_every_test_is_asked_once_and_the_call_tells_how_it_ended(
     }
 
 
-def test_the_results_are_kept_with_what_each_metric_said(endpoint: Endpoint) -> None:
+def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
     test_set = pushed(ask("a"))
     told = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
     run = TestRun(id=told["test_run_id"]).pull()
@@ -59,9 +57,7 @@ def test_the_results_are_kept_with_what_each_metric_said(endpoint: Endpoint) -> 
     assert metrics["heard"]["class_name"] == "FunctionMetric"
 
 
-def test_an_endpoint_that_fails_is_an_error_of_the_test_and_nothing_is_judged(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_a_failed_endpoint_is_an_error_without_scores(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
     told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
     assert (told["status"], told["pass_rate"]) == ("partial", 1.0)
@@ -72,20 +68,18 @@ def test_an_endpoint_that_fails_is_an_error_of_the_test_and_nothing_is_judged(
     assert kept["b"].status == "Pass"
 
 
-def test_a_run_in_which_nothing_was_judged_has_failed(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_a_run_without_scores_fails(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=inf)
     told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
     assert (told["status"], told["test_count"], told["pass_rate"]) == ("failed", 2, None)
 
 
-def test_a_set_without_tests_has_failed(endpoint: Endpoint) -> None:
+def test_an_empty_set_fails(endpoint: Endpoint) -> None:
     told = pushed().execute(endpoint, metrics=[heard])
     assert (told["status"], told["test_count"]) == ("failed", 0)
 
 
-def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_behaviors(
-    endpoint: Endpoint, server: OpenAIServer
-) -> None:
+def test_run_metrics_precede_set_metrics_and_behavior_metrics(endpoint: Endpoint, server: OpenAIServer) -> None:
     for name in ("of the behavior", "of the set", "of the run"):
         NumericJudge(f"Judge {name}.", name=name).push()
     Behavior(name="answers", metrics=["of the behavior"]).push()
@@ -112,7 +106,7 @@ def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_be
         test_set.execute(endpoint, metrics=[{"name": "of the run", "prompt": "Judge."}])
 
 
-def test_a_behavior_without_metrics_is_looked_for_in_the_answer(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_a_behavior_without_metrics_uses_the_default(endpoint: Endpoint, server: OpenAIServer) -> None:
     Behavior(name="Greets", metrics=["polite"]).push()
     NumericJudge("Is it polite?", name="polite").push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
@@ -142,7 +136,7 @@ def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
     }
 
 
-def test_the_models_of_a_run_are_those_of_judges_that_name_none(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_judges_without_a_model_use_that_of_the_run(endpoint: Endpoint, server: OpenAIServer) -> None:
     own = NumericJudge("Is it polite?", name="polite", model="openai/own")
     server.answers("", {"reason": "", "answer": 1})
     judge = NumericJudge("Is it short?", name="short")
@@ -150,9 +144,7 @@ def test_the_models_of_a_run_are_those_of_judges_that_name_none(endpoint: Endpoi
     assert sorted(body["model"] for body in server.asked()) == ["given", "own"]
 
 
-def test_a_test_that_no_metric_is_for_is_an_error_and_is_not_asked(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_a_test_without_a_metric_is_an_error_and_is_skipped(endpoint: Endpoint, chat_service: ChatService) -> None:
     only_talks = ConversationalJudge("Is it kind?", name="kind")
     (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
     assert kept.status == "Error"
@@ -160,9 +152,7 @@ def test_a_test_that_no_metric_is_for_is_an_error_and_is_not_asked(
     assert chat_service.asked() == []
 
 
-def test_a_metric_that_fails_is_an_error_and_one_that_does_not_pass_is_a_fail(
-    endpoint: Endpoint, server: OpenAIServer
-) -> None:
+def test_a_metric_error_differs_from_a_failure(endpoint: Endpoint, server: OpenAIServer) -> None:
     server.fail("POST", "*/chat/completions", status=400, body={"error": {"message": "no"}}, times=inf)
     judge = NumericJudge("Is it polite?", name="polite")
     (broken,) = results(pushed(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
@@ -183,15 +173,13 @@ class Long(BaseTestEvaluator):
         return Evaluation(min(1, len(output) / 100), Threshold(gte=0.05), {"reason": test_case.prompt.content})
 
 
-def test_evaluators_of_other_suites_measure_the_output_itself(endpoint: Endpoint) -> None:
+def test_evaluators_get_the_output(endpoint: Endpoint) -> None:
     (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
     said = kept.test_metrics["metrics"]["long"]
     assert (kept.status, said["score"], said["threshold"], said["reason"]) == ("Pass", 0.11, 0.05, "a")
 
 
-def test_as_many_tests_run_at_a_time_as_the_endpoint_takes_unless_the_run_says(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_concurrency_is_of_the_endpoint_unless_the_run_sets_it(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.latency = 0.02
     test_set = pushed(*(ask(str(number)) for number in range(30)))
     test_set.execute(endpoint, metrics=[heard])
@@ -204,7 +192,7 @@ def test_as_many_tests_run_at_a_time_as_the_endpoint_takes_unless_the_run_says(
     assert chat_service.most_at_once == 1
 
 
-def test_one_test_is_executed_by_itself(endpoint: Endpoint) -> None:
+def test_one_test_can_be_executed(endpoint: Endpoint) -> None:
     test = ask("a", id="test-123", prompt=Prompt(content="a", id="p-1", expected_response="You said: a"))
     told = test.execute(endpoint, metrics=[heard])
     assert told.pop("execution_time") > 0
@@ -219,14 +207,14 @@ def test_one_test_is_executed_by_itself(endpoint: Endpoint) -> None:
     }
 
 
-def test_a_test_whose_endpoint_fails_says_so(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_an_endpoint_failure_is_shown(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.drop("POST", "/chat")
     told = ask("a", id="test-123").execute(endpoint, metrics=[heard])
     assert (told["status"], told["test_output"], told["test_metrics"]) == ("Error", None, None)
     assert told["error"].startswith("EndpointError: ")
 
 
-def test_what_cannot_be_run_is_refused_before_anybody_is_asked(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"))
     with pytest.raises(ValueError, match="Test set ID must be set before executing"):
         TestSet(name="new", tests=[ask("a")]).execute(endpoint)

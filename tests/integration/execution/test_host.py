@@ -61,7 +61,7 @@ def cases(ran: Ran) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def test_a_script_is_found_and_what_it_executes_is_recorded(script: Project, chat_service: ChatService) -> None:
+def test_a_script_is_found_and_recorded(script: Project, chat_service: ChatService) -> None:
     ran = script.scoregate("run")
     assert ran.exit_code == 0, ran.output
     assert "Execution started: completed 1.0" in ran.output
@@ -72,7 +72,7 @@ def test_a_script_is_found_and_what_it_executes_is_recorded(script: Project, cha
     assert len(chat_service.asked()) == 8
 
 
-def test_answers_that_got_worse_are_a_regression_beside_the_base(script: Project, chat_service: ChatService) -> None:
+def test_worse_answers_are_a_regression(script: Project, chat_service: ChatService) -> None:
     script.scoregate("run")
     (script.root / "scoregate-out").rename(script.root / "base-out")
     chat_service.answers("question [0-5]", "No idea.")
@@ -97,7 +97,7 @@ def test_a_filter_leaves_a_test_set_out(script: Project, chat_service: ChatServi
     assert chat_service.asked() == []
 
 
-def test_a_store_that_cannot_be_written_does_not_keep_a_host_from_its_record(script: Project) -> None:
+def test_a_read_only_store_does_not_prevent_the_record(script: Project) -> None:
     script.write("evals/hours.py", WITHOUT_PUSH)
     (script.root / ".scoregate").write_text("not a folder")
     ran = script.scoregate("run")

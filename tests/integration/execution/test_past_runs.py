@@ -19,7 +19,7 @@ def grounded(input: str, output: str, context: list[str]) -> dict[str, bool]:  #
     return {"score": list(context) == ["the handbook, page 3"]}
 
 
-def test_answers_are_judged_once_more_without_asking_anybody(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_answers_are_rescored_without_requests(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"), ask("b"))
     first = test_set.execute(endpoint, metrics=[heard])
     asked = len(chat_service.asked())
@@ -35,9 +35,7 @@ def test_answers_are_judged_once_more_without_asking_anybody(endpoint: Endpoint,
     assert TestRun(id=again["test_run_id"]).pull().metadata == {"rescored": first["test_run_id"]}
 
 
-def test_a_test_that_had_no_answer_has_none_when_it_is_scored_once_more(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_a_test_without_an_answer_has_none_after_rescoring(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=1)
     test_set = pushed(ask("a"), ask("b"))
     test_set.execute(endpoint, metrics=[heard], mode="sequential")
@@ -46,7 +44,7 @@ def test_a_test_that_had_no_answer_has_none_when_it_is_scored_once_more(
     assert "has no answer to this test: EndpointError" in kept["a"].metadata["error"]
 
 
-def test_a_conversation_is_scored_once_more_as_a_conversation(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_a_conversation_is_rescored_as_a_conversation(endpoint: Endpoint, server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"word {turn}", "done": turn > 1})
     server.answers("from 0 to 1", {"reason": "", "answer": 1, "relevant_turns": [1]})
     test_set = pushed(talk(max_turns=1))
@@ -56,7 +54,7 @@ def test_a_conversation_is_scored_once_more_as_a_conversation(endpoint: Endpoint
     assert (kept.status, set(kept.test_metrics["metrics"])) == ("Pass", {"short"})
 
 
-def test_the_run_to_score_once_more_is_named_by_itself_its_id_or_its_name(endpoint: Endpoint) -> None:
+def test_a_run_to_rescore_is_named_by_object_id_or_name(endpoint: Endpoint) -> None:
     test_set = pushed(ask("a"))
     told = test_set.execute(endpoint, metrics=[heard], run_name="Nightly")
     test_set.execute(endpoint, metrics=[heard])
@@ -68,7 +66,7 @@ def test_the_run_to_score_once_more_is_named_by_itself_its_id_or_its_name(endpoi
         test_set.rescore(endpoint, "weekly")
 
 
-def test_the_last_run_is_that_of_this_set_and_this_endpoint(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_the_last_run_has_the_same_set_and_endpoint(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"))
     other = TestSet(name="Other", tests=[ask("b")])
     other.push()
@@ -89,7 +87,7 @@ def test_the_last_run_is_that_of_this_set_and_this_endpoint(endpoint: Endpoint, 
     assert TestRun(id=again["test_run_id"]).pull().metadata == {"rescored": second["test_run_id"]}
 
 
-def test_before_a_run_all_that_it_needs_can_be_checked(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_a_run_can_be_checked_before_it(endpoint: Endpoint, chat_service: ChatService) -> None:
     good = pushed(ask("a")).preflight(endpoint, metrics=[heard])
     assert good.passed
     assert (good.passed_count, good.failed_count) == (4, 0)

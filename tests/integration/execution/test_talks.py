@@ -34,7 +34,7 @@ def reached(server: OpenAIServer, *, met: bool) -> None:
     server.answers("did the conversation reach its goal", answer)
 
 
-def test_a_goal_that_is_reached_ends_the_conversation_and_its_transcript_is_kept(
+def test_a_reached_goal_ends_the_conversation(
     endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
 ) -> None:
     reached(server, met=True)
@@ -52,7 +52,7 @@ def test_a_goal_that_is_reached_ends_the_conversation_and_its_transcript_is_kept
     assert (kept.status, goal["is_successful"], goal["score"]) == ("Pass", True, 1.0)
 
 
-def test_a_goal_that_is_not_reached_fails_the_test(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_a_missed_goal_fails_the_test(endpoint: Endpoint, server: OpenAIServer) -> None:
     reached(server, met=False)
     told = pushed(talk("Be remembered", max_turns=2)).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
     (kept,) = results(told).values()
@@ -70,7 +70,7 @@ def test_without_metrics_the_transcript_is_searched_for_the_behavior(endpoint: E
     assert "BEGIN conversation" in asked
 
 
-def test_what_was_said_before_an_endpoint_failed_is_kept_and_not_judged(
+def test_turns_before_a_failure_are_kept_and_not_judged(
     endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
 ) -> None:
     reached(server, met=True)
@@ -84,7 +84,7 @@ def test_what_was_said_before_an_endpoint_failed_is_kept_and_not_judged(
     assert "EndpointError" in kept.metadata["error"]
 
 
-def test_scores_of_conversations_depend_on_who_plays_the_user_and_who_ends_them() -> None:
+def test_conversation_scores_depend_on_the_user_and_judge_models() -> None:
     def mark(talks: ConversationOptions, test: Any) -> str | None:
         judge = ConversationalJudge("Is it kind?", name="kind")
         (scorer,) = make_scorers([test], MetricSelection([judge]), talks, 10)

@@ -95,9 +95,7 @@ def test_a_run_on_workers_has_the_verdict_of_one_machine(project: Project, clust
     assert read_record(project.root / "scoregate-out") == read_record(project.root / "whole")
 
 
-def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
-    project: Project, cluster: Cluster, marks: Path
-) -> None:
+def test_a_killed_worker_keeps_results_and_its_part_is_moved(project: Project, cluster: Cluster, marks: Path) -> None:
     plant_slow(project, marks, "one", "two")
     victim = cluster.workers[0]
 
@@ -119,7 +117,7 @@ def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
     assert 1 <= sum(number > 1 for number in read_calls(marks).values()) < 25
 
 
-def test_a_part_of_a_worker_that_hangs_runs_elsewhere(
+def test_a_part_of_a_hanging_worker_is_moved(
     project: Project, cluster: Cluster, marks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask, "_SILENT_S", 4.0)
@@ -161,9 +159,7 @@ def test_a_part_that_no_worker_can_run_is_unmeasurable(
     assert "it has scoregate 0.0.1, and this machine" in error["message"]
 
 
-def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
-    project: Project, cluster: Cluster, marks: Path, tmp_path: Path
-) -> None:
+def test_a_missing_package_moves_a_suite(project: Project, cluster: Cluster, marks: Path, tmp_path: Path) -> None:
     package = tmp_path / "elsewhere"
     package.mkdir()
     seen = package / "seen"

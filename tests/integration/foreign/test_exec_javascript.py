@@ -45,7 +45,7 @@ def run(bench: Bench, here: str = "", *, words: tuple[str, ...] = ()) -> Ran:
     return bench.exec(*words, "--", TSX, "run.ts")
 
 
-def test_the_documented_example_runs_as_printed(bench: Bench) -> None:
+def test_the_documented_example_runs(bench: Bench) -> None:
     shutil.copy(DOCUMENTS / "run.ts", bench.project.root)
     ran = bench.exec("-m", "my first run", "--", "npx", "tsx", "run.ts")
     posted = {
@@ -86,13 +86,13 @@ def test_a_run_like_its_base_is_green(bench: Bench) -> None:
     ],
     ids=["leaves", "leaves with a code", "dies", "raises", "loses the server", "killed"],
 )
-def test_what_did_not_go_well_is_never_green(bench: Bench, here: str, told: str) -> None:
+def test_failures_are_never_green(bench: Bench, here: str, told: str) -> None:
     ran = run(bench, here)
     assert ran.exit_code == 3, ran.output
     assert told in ran.output
 
 
-def test_whoever_ends_the_server_ends_the_run(bench: Bench) -> None:
+def test_the_end_of_the_server_ends_it(bench: Bench) -> None:
     pid = f"Number(require('fs').readFileSync({str(bench.project.root / 'pid')!r}))"
     here = f"if (ran === 20) {{ process.kill({pid}, 'SIGTERM'); await new Promise(() => setInterval(() => 0, 1e6)); }}"
     bench.project.write("run.ts", SUITE.replace("// HERE", here))
@@ -109,13 +109,13 @@ def test_a_filter_that_matches_nothing_is_never_green(bench: Bench) -> None:
     assert "A filter matches no suite" in ran.output
 
 
-def test_a_filter_is_heard_by_the_sdk(bench: Bench) -> None:
+def test_the_sdk_gets_the_filter(bench: Bench) -> None:
     ran = run(bench, "process.exit(9)", words=("--suite", "*ther"))
     assert "exit code 9" not in ran.output
     assert run(bench, words=("--suite", "d?mo")).statuses == {"passed": 40}
 
 
-def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, server: OpenAIServer) -> None:
+def test_platform_data_is_stored_locally(bench: Bench, server: OpenAIServer) -> None:
     server.answers(r"\[Challenger\]", {"reason": "so", "result": "2"})
     server.answers(r"^judge", {"reason": "so", "answer": "Good"})
     bench.project.write("run.ts", suites.JAVASCRIPT)
@@ -129,7 +129,7 @@ def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, server: OpenAIServ
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_suites_within_a_larger_framework_are_heard(bench: Bench) -> None:
+def test_suites_in_a_framework_are_recorded(bench: Bench) -> None:
     inner = SUITE.replace("(async () => {", "test('the suite', async () => {").replace("})();", "});")
     bench.project.write("evals/demo.test.ts", f"import {{ test }} from 'vitest';\n{inner}")
     ran = bench.exec("--", "npx", "vitest", "run")

@@ -65,7 +65,7 @@ def test_any_python_is_redirected(name: str, tmp_path: Path) -> None:
     ]
 
 
-def test_finders_of_an_old_kind_are_passed_over(tmp_path: Path) -> None:
+def test_finders_of_an_old_kind_are_skipped(tmp_path: Path) -> None:
     pretend_sdk(tmp_path)
     source = f"import sys; sys.meta_path.insert(0, type('Old', (), {{'find_module': lambda *_: None}})()); {ADDRESSES}"
     done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
@@ -77,7 +77,7 @@ def test_children_are_redirected_too(python: Path) -> None:
     assert run(python, "-c", source).stdout.split()[0] == "http://127.0.0.1:1"
 
 
-def test_outside_of_a_line_nothing_changes(python: Path) -> None:
+def test_outside_runs_nothing_changes(python: Path) -> None:
     done = run(python, "-c", f"import sys; {ADDRESSES}; print(len(sys.meta_path))", SCOREGATE_CLOUD="")
     plain = run(python, "-c", "import sys; print(len(sys.meta_path))", PYTHONPATH="")
     assert done.stdout.split() == [
@@ -88,7 +88,7 @@ def test_outside_of_a_line_nothing_changes(python: Path) -> None:
     ]
 
 
-def test_the_users_own_sitecustomize_runs_as_ever(tmp_path: Path) -> None:
+def test_the_sitecustomize_of_users_runs(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.path.append('/mine'); MINE = __file__")
     source = "import sitecustomize, sys; print(sitecustomize.MINE, sys.path[-1])"
     done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
@@ -96,7 +96,7 @@ def test_the_users_own_sitecustomize_runs_as_ever(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", ["1 / 0", "import no_such_module", "raise SystemExit(7)"])
-def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
+def test_an_error_in_it_is_shown(tmp_path: Path, error: str) -> None:
     (tmp_path / "sitecustomize.py").write_text(error)
     alone = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=str(tmp_path))
     behind = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
@@ -104,7 +104,7 @@ def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
     assert behind.stderr.splitlines()[-1:] == alone.stderr.splitlines()[-1:]
 
 
-def test_a_python_without_the_sdk_brings_in_nothing_heavy() -> None:
+def test_a_python_without_the_sdk_stays_light() -> None:
     show = "import sys; print(*sys.modules)"
     # -S leaves site-packages out, so the hook is imported by hand. It runs the system's own, too, if there is one.
     own = f"try:\n    import sitecustomize, importlib.util\nexcept ImportError:\n    pass\n{show}"
@@ -123,7 +123,7 @@ def test_an_import_takes_no_longer() -> None:
     assert times[1] < 2 * times[0] + 0.5
 
 
-def test_without_the_hook_the_spy_would_have_seen_it(place: Place, python: Path) -> None:
+def test_without_the_hook_the_spy_sees_it(place: Place, python: Path) -> None:
     source = f"{ADDRESSES}\nimport httpx\ntry: httpx.get(c.API_ENDPOINT)\nexcept httpx.HTTPError: pass"
     assert place.run(python, "-c", source, redirected=False).stderr == ""
     assert place.hosts >= {"api.autoblocks.ai"}

@@ -50,7 +50,7 @@ def ran(place: Place, command: Command, **environ: str) -> subprocess.CompletedP
     return done
 
 
-def test_every_call_arrives_here_and_none_leaves(place: Place, server: OpenAIServer, command: Command) -> None:
+def test_every_call_stays_local(place: Place, server: OpenAIServer, command: Command) -> None:
     asked = judged(server)
     corrected = EvaluationOverride(0, 1, output_fields=[EvaluationOverrideField("o", "output", "fine")])
     place.platform.corrections.append(corrected)
@@ -71,7 +71,7 @@ def test_every_call_arrives_here_and_none_leaves(place: Place, server: OpenAISer
     assert place.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_a_new_output_fights_the_champion(place: Place, server: OpenAIServer, command: Command) -> None:
+def test_an_output_meets_the_baseline(place: Place, server: OpenAIServer, command: Command) -> None:
     judged(server)
     for case, winner in zip(CASES, "210", strict=True):
         server.answers(rf"(?s)old {case}.*new {case}", {"reason": "so", "result": winner})

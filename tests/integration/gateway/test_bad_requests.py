@@ -118,7 +118,7 @@ def test_odd_values_are_left_to_the_provider(start_gateway: StartGateway, provid
     assert not [problem for problem in client.gateway.problems()["suite"] if "report this" in problem]
 
 
-def test_a_slow_client_is_left(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_is_cut(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "_HEAD_TIMEOUT_S", 0.3)
     monkeypatch.setattr(questions, "_CHUNK_TIMEOUT_S", 0.3)
     client = start_gateway()
@@ -130,7 +130,7 @@ def test_a_slow_client_is_left(start_gateway: StartGateway, monkeypatch: pytest.
     assert client.post().status_code == 200
 
 
-def test_headers_without_end_are_refused(start_gateway: StartGateway) -> None:
+def test_endless_headers_are_refused(start_gateway: StartGateway) -> None:
     client = start_gateway()
     with connect(client) as connection:
         try:
@@ -143,7 +143,7 @@ def test_headers_without_end_are_refused(start_gateway: StartGateway) -> None:
     assert client.post().status_code == 200
 
 
-def test_idle_connections_do_not_use_up_the_files(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_are_limited(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "find_connection_limit", lambda: 20)
     client = start_gateway()
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ def test_idle_connections_do_not_use_up_the_files(start_gateway: StartGateway, m
     assert client.post().status_code == 200
 
 
-def test_a_client_that_does_not_read_its_answer(start_gateway: StartGateway, provider: Provider) -> None:
+def test_a_client_that_reads_no_answer(start_gateway: StartGateway, provider: Provider) -> None:
     """It waits without filling the memory, and others are answered meanwhile."""
     sent = []
 

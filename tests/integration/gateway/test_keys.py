@@ -70,14 +70,14 @@ def test_an_answer_never_has_the_key(
         assert KEY.encode() not in (path.read_bytes() if path.is_file() else b""), path
 
 
-def test_an_error_arrives_as_a_whole(start_gateway: StartGateway, provider: Provider) -> None:
+def test_an_error_is_complete(start_gateway: StartGateway, provider: Provider) -> None:
     parts = [json.dumps({"error": {"message": "x" * 100_000}}).encode()[at : at + 999] for at in range(0, 101_000, 999)]
     provider.respond = lambda _: Prepared(status=400, headers=JSON, parts=filter(None, parts))
     answer = start_gateway().post()
     assert answer.json()["error"]["message"] == "x" * 100_000
 
 
-def test_an_answer_without_end_is_refused(
+def test_an_endless_answer_is_refused(
     start_gateway: StartGateway, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upstream, "MAX_ANSWER_BYTES", 1_000_000)

@@ -53,7 +53,7 @@ def test_recorded_answers_are_replayed_byte_for_byte(
     assert "authorization" not in text.lower()
 
 
-def test_streams_are_replayed_in_their_parts(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+def test_streams_are_replayed_in_parts(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     parts = [b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n', b"data: [DONE]\n\n"]
     provider.respond = lambda _: Prepared(headers={"content-type": "text/event-stream"}, parts=parts)
     recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
@@ -125,9 +125,7 @@ def test_a_damaged_cassette_is_an_error(start_gateway: StartGateway, tmp_path: P
     assert client.gateway.problems()["suite"]
 
 
-def test_the_cache_answers_what_was_asked_before(
-    start_gateway: StartGateway, provider: Provider, tmp_path: Path
-) -> None:
+def test_the_cache_answers_repeated_calls(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
     client = start_gateway(**options)
     first, second = client.post(x_scoregate_case="c"), client.post(x_scoregate_case="c")
@@ -142,9 +140,7 @@ def test_the_cache_answers_what_was_asked_before(
     assert len(provider.received) == 3
 
 
-def test_answers_keep_their_ids_and_new_ones_get_others(
-    start_gateway: StartGateway, provider: Provider, tmp_path: Path
-) -> None:
+def test_stored_answers_keep_their_ids(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     """The id shows which scores are from one answer: a repeat has its own, a replay has that of the recording."""
     numbers = iter(range(1, 99))
     provider.respond = lambda _: Prepared(completion(f"answer {next(numbers)}"))
@@ -205,7 +201,7 @@ def test_an_answer_of_the_cache_is_recorded(start_gateway: StartGateway, provide
     assert len(provider.received) == 1
 
 
-def test_outputs_are_from_stored_answers_until_one_is_new(start_gateway: StartGateway, tmp_path: Path) -> None:
+def test_outputs_are_stored_until_a_call_is_new(start_gateway: StartGateway, tmp_path: Path) -> None:
     """Calls that name no case: what was made from them is known only if all of them were stored."""
     options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
     client = start_gateway(**options)

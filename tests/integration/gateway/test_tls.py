@@ -62,7 +62,7 @@ def refuse(tmp_path: Path, provider: Provider, *words: str) -> str:
     return " ".join(done.stdout.split())
 
 
-def test_wrong_certificates_are_named(files: Path, provider: Provider, tmp_path: Path) -> None:
+def test_invalid_certificates_fail(files: Path, provider: Provider, tmp_path: Path) -> None:
     for certificate, key, reason in (
         ("server.pem", "other.key", "the key belongs to another certificate"),
         ("server.pem", "encrypted.key", "encrypted.key' is encrypted"),
@@ -92,7 +92,7 @@ def test_an_address_for_other_machines_needs_tls_and_a_name(files: Path, provide
     assert done.returncode == 0, done.stdout
 
 
-def test_what_is_reached_from_this_machine_only() -> None:
+def test_loopback_addresses_are_local() -> None:
     assert [host for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost") if not is_loopback(host)] == []
     assert [host for host in ("0.0.0.0", "::", "10.0.0.1", "", "no.such.host.invalid") if is_loopback(host)] == []
 

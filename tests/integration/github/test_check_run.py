@@ -36,7 +36,7 @@ def shown(place: Place) -> Shown:
 @pytest.mark.parametrize(
     ("scene", "conclusion"), [("green", "success"), ("failing", "failure"), ("unmeasurable", "cancelled")]
 )
-async def test_it_begins_ends_and_says_what_came_of_it(place: Place, scene: str, conclusion: str) -> None:
+async def test_it_starts_and_ends_with_a_verdict(place: Place, scene: str, conclusion: str) -> None:
     view = SCENES[scene]()
     async with check(place) as made, made.open():
         assert (shown(place).status, shown(place).conclusion) == ("in_progress", None)
@@ -47,7 +47,7 @@ async def test_it_begins_ends_and_says_what_came_of_it(place: Place, scene: str,
     assert shown(place).output["summary"].startswith("<!-- scoregate:v1")
 
 
-async def test_what_could_not_be_measured_blocks(place: Place) -> None:
+async def test_an_unmeasurable_run_blocks(place: Place) -> None:
     async with check(place) as made, made.open():
         await made.publish(view_of(make_run()), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"
@@ -62,7 +62,7 @@ async def test_an_exception_completes_it(place: Place, error: BaseException) -> 
     assert "log of the job" in shown(place).output["summary"]
 
 
-async def test_being_cancelled_completes_it(place: Place) -> None:
+async def test_cancelling_completes_it(place: Place) -> None:
     async with check(place) as made, anyio.create_task_group() as tasks:
 
         async def run() -> None:
@@ -96,7 +96,7 @@ async def test_a_report_that_is_refused_leaves_no_check_in_progress(place: Place
     assert shown(place).conclusion == "cancelled"
 
 
-async def test_a_github_that_is_down_at_the_end_does_not_keep_us(place: Place) -> None:
+async def test_an_outage_at_the_end_does_not_block(place: Place) -> None:
     async with place.api() as api:
         made = CheckRun(replace(api, sleep=anyio.sleep), place.main[2], "evals", "")
         with anyio.fail_after(8):

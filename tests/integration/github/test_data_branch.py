@@ -47,7 +47,7 @@ def paths(place: Place) -> list[str]:
     return sorted(place.repo.files(BRANCH))
 
 
-async def test_the_first_run_makes_the_branch_and_the_next_adds_to_it(place: Place) -> None:
+async def test_the_first_run_creates_the_branch(place: Place) -> None:
     assert (await found(place, place.main[2])).note == f"no branch {BRANCH}"
     for at, commit in enumerate(place.main[:2]):
         assert await kept(place, commit, finished=1.7e9 + at) == Delivery()
@@ -62,7 +62,7 @@ async def test_the_first_run_makes_the_branch_and_the_next_adds_to_it(place: Pla
     assert "README.md" not in place.repo.files(BRANCH)
 
 
-async def test_keys_are_kept_apart(place: Place) -> None:
+async def test_keys_are_separate(place: Place) -> None:
     await kept(place, place.main[2])
     await kept(place, place.main[2], key="nightly")
     assert len(paths(place)) == 2
@@ -77,7 +77,7 @@ async def test_runs_of_one_commit_are_pooled(place: Place) -> None:
     assert len(baseline.pool) == 2
 
 
-async def test_who_commits_at_the_same_time_is_not_overwritten(place: Place) -> None:
+async def test_concurrent_commits_are_kept(place: Place) -> None:
     await kept(place, place.main[0])
 
     def other(_: object) -> None:
@@ -90,14 +90,14 @@ async def test_who_commits_at_the_same_time_is_not_overwritten(place: Place) -> 
     assert all(exchange.json["force"] is False for exchange in place.github.asked("PATCH", "*/git/refs/*"))
 
 
-async def test_who_makes_the_branch_at_the_same_time_is_not_overwritten(place: Place) -> None:
+async def test_a_branch_created_meanwhile_is_kept(place: Place) -> None:
     place.github.before("POST", "*/git/refs", lambda _: place.repo.commit(BRANCH, files={"theirs": b"x"}))
     await kept(place, place.main[0])
     assert len(paths(place)) == 2
     assert "theirs" in paths(place)
 
 
-async def test_a_race_that_never_ends_is_given_up(place: Place) -> None:
+async def test_an_endless_race_is_an_error(place: Place) -> None:
     await kept(place, place.main[0])
     hook = lambda _: place.repo.commit(BRANCH, files={"theirs": b"x"})  # noqa: E731
     place.github.before("PATCH", "*/git/refs/*", hook, times=math.inf)
@@ -115,7 +115,7 @@ async def test_lost_answers_leave_one_file(place: Place) -> None:
     assert len(paths(place)) == 2
 
 
-async def test_the_oldest_of_a_key_go(place: Place) -> None:
+async def test_old_runs_are_deleted(place: Place) -> None:
     async with place.api() as api:
         for number in range(6):
             await add(api, f"evals/{20200101000000 + number}-{number:040}.zip")
@@ -144,14 +144,14 @@ async def test_an_interrupted_run_is_not_kept(place: Place) -> None:
     assert f"refs/heads/{BRANCH}" not in place.repo.refs
 
 
-async def test_a_blob_that_is_no_run_is_a_sentence(place: Place) -> None:
+async def test_an_invalid_blob_is_explained(place: Place) -> None:
     place.repo.commit(BRANCH, parents=[], files={f"evals/20200101000000-{place.main[2]}.zip": b"no zip"})
     baseline = await found(place, place.main[2])
     assert baseline.run is None
     assert "could not be read" in baseline.note
 
 
-async def test_a_blob_that_is_no_run_costs_only_itself(place: Place) -> None:
+async def test_an_invalid_blob_is_skipped(place: Place) -> None:
     await kept(place, place.main[1])
     place.repo.commit(BRANCH, files={f"evals/20990101000000-{place.main[2]}.zip": b"no zip"})
     nearest = await found(place, place.main[2])
@@ -165,13 +165,13 @@ async def test_a_blob_that_is_no_run_costs_only_itself(place: Place) -> None:
     assert pooled.note.startswith("exact; a run of")
 
 
-async def test_files_that_are_no_runs_are_passed_over(place: Place) -> None:
+async def test_other_files_are_skipped(place: Place) -> None:
     await kept(place, place.main[2])
     place.repo.commit(BRANCH, files={"evals/README.md": b"hello", "evals/99999999999999-main.zip": b"x"})
     assert (await found(place, place.main[2])).note == "exact"
 
 
-async def test_a_branch_that_cannot_be_read_is_a_sentence(place: Place) -> None:
+async def test_an_unreadable_branch_is_explained(place: Place) -> None:
     place.github.fail("GET", "*/git/ref/*", status=403, body={"message": "Resource not accessible by integration"})
     baseline = await found(place, place.main[2])
     assert baseline.run is None

@@ -116,9 +116,7 @@ def test_both_databases_have_the_same_columns(cluster: Cluster, address: str) ->
     assert found == {table.name: list(table.columns) for table in TABLES}
 
 
-def test_months_are_partitions_and_only_those_that_are_asked_for_are_read(
-    tmp_path: Path, cluster: Cluster, address: str
-) -> None:
+def test_months_are_partitions_and_only_requested_ones_are_read(tmp_path: Path, cluster: Cluster, address: str) -> None:
     store = PostgresHistory(address, migrates=True)
     for number in (0, 40, 70):
         write_run(tmp_path / str(number), number, {"exact": [1.0]})
@@ -133,7 +131,7 @@ def test_months_are_partitions_and_only_those_that_are_asked_for_are_read(
     store.close()
 
 
-def test_names_are_only_values(tmp_path: Path, address: str) -> None:
+def test_names_are_no_sql(tmp_path: Path, address: str) -> None:
     store = PostgresHistory(address, migrates=True)
     about = {"id": HOSTILE, "branch": "'; --", "commit": HOSTILE, "message": HOSTILE}
     used = Usage(1, 1, model=HOSTILE)

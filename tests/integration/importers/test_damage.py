@@ -35,14 +35,14 @@ def borne(name: str, data: bytes) -> None:
 
 @TRIES
 @given(FILES, st.data())
-def test_a_file_that_ends_too_early(name: str, data: st.DataObject) -> None:
+def test_a_truncated_file(name: str, data: st.DataObject) -> None:
     whole = (DATA / name).read_bytes()
     borne(name, whole[: data.draw(st.integers(0, len(whole)))])
 
 
 @TRIES
 @given(FILES, st.data())
-def test_a_file_with_other_bytes_in_it(name: str, data: st.DataObject) -> None:
+def test_a_file_with_changed_bytes(name: str, data: st.DataObject) -> None:
     whole = (DATA / name).read_bytes()
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(whole)))
@@ -53,7 +53,7 @@ def test_a_file_with_other_bytes_in_it(name: str, data: st.DataObject) -> None:
 
 @TRIES
 @given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
-def test_a_file_with_other_values_in_it(name: str, data: st.DataObject) -> None:
+def test_a_file_with_changed_values(name: str, data: st.DataObject) -> None:
     whole = (DATA / name).read_text(encoding="utf-8")
     members = list(re.finditer(r'(?<=": )("[^"\\]*"|[\d.]+|true|false|null|\{\}|\[\])(?=,?\n)', whole))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -65,7 +65,7 @@ def test_a_file_with_other_values_in_it(name: str, data: st.DataObject) -> None:
 
 @TRIES
 @given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
-def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -> None:
+def test_a_file_with_changed_types(name: str, data: st.DataObject) -> None:
     whole = raw(name)
     at = whole
     for _ in range(data.draw(st.integers(1, 6))):
@@ -96,7 +96,7 @@ def test_a_file_of_another_format_is_refused(name: str, format_name: str) -> Non
 @pytest.mark.parametrize(
     "data", [b"", b"{}", b"[]", b"null", b"<testsuites/>", b"PK\x03\x04", b'{"a":' * 100_000, b"\xff\xfe"]
 )
-def test_what_holds_nothing_is_refused(format_name: str, data: bytes) -> None:
+def test_an_empty_file_is_refused(format_name: str, data: bytes) -> None:
     with pytest.raises(ImportFailed):
         imported(format_name, data)
 

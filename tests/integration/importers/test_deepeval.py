@@ -27,13 +27,13 @@ def test_every_score_and_verdict_is_kept() -> None:
                 assert (error.evaluator, error.error.message) == (metric["name"], metric["error"])
 
 
-def test_the_scores_are_those_that_deepeval_sums_up() -> None:
+def test_the_scores_equal_those_of_deepeval() -> None:
     found = imported_file("deepeval.json").suites["capitals"]
     for metric in raw("deepeval.json")["metricsScores"]:
         assert found.mean(metric["metric"]) == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
 
 
-def test_the_direction_of_a_metric_is_seen_in_its_verdicts() -> None:
+def test_verdicts_show_the_direction_of_a_metric() -> None:
     found = imported_file("deepeval.json")
     known = found.suites["capitals"].evaluators
     assert (known["Correct"].higher_is_better, known["Wordiness"].higher_is_better) == (True, False)
@@ -42,7 +42,7 @@ def test_the_direction_of_a_metric_is_seen_in_its_verdicts() -> None:
     assert known["Correct"].fingerprint.model == "rules"
 
 
-def test_a_case_without_a_name_is_known_by_what_it_asks_not_by_its_place() -> None:
+def test_an_unnamed_case_has_an_id_of_its_input() -> None:
     run = raw("deepeval.json")
     turned = run | {"testCases": run["testCases"][::-1]}
     one, other = imported("deepeval", json.dumps(run)), imported("deepeval", json.dumps(turned))
@@ -79,7 +79,7 @@ def test_a_case_with_a_verdict_alone_is_passed_or_not() -> None:
     ("score", "success", "limit"),
     [(0.7, True, 0.5), (0.3, False, 0.5), (0.3, True, 0.5), (0.7, False, 0.5), (0.5, True, 0.5), (0.5, False, 0.5)],
 )
-def test_whatever_the_rule_of_a_metric_is_its_verdict_stays(score: float, success: bool, limit: float) -> None:
+def test_the_verdict_of_a_metric_is_kept(score: float, success: bool, limit: float) -> None:
     metric = {"name": "m", "score": score, "success": success, "threshold": limit}
     run = {"testCases": [{"name": "a", "input": "?", "metricsData": [metric]}]}
     assert imported("deepeval", json.dumps(run)).cases[0].evaluations["m"].passed is success

@@ -19,7 +19,7 @@ def written(body: str, suite_name: str = "s") -> str:
 
 
 @pytest.mark.parametrize("name", ["junit-promptfoo.xml", "junit-pytest.xml"])
-def test_the_counts_are_those_of_another_reader(name: str) -> None:
+def test_the_counts_equal_another_reader(name: str) -> None:
     whole, cases = JUnitXml.fromfile(str(DATA / name)), imported_file(name).cases
     states = [case.status for case in cases]
     assert len(cases) == sum(len(list(each)) for each in whole)
@@ -39,7 +39,7 @@ def test_pass_fail_error_and_skip() -> None:
     assert found["test_skipped"].tags == ("skipped",)
 
 
-def test_properties_are_scores_only_if_their_prefix_or_a_glob_names_them() -> None:
+def test_properties_are_scores_only_by_prefix_or_glob() -> None:
     (first, *_), (named, *_) = (
         imported_file("junit-pytest.xml").cases,
         imported_file("junit-pytest.xml", scores=("close*",)).cases,
@@ -52,7 +52,7 @@ def test_properties_are_scores_only_if_their_prefix_or_a_glob_names_them() -> No
     assert named.evaluations["passed"].metadata["properties"] == {"letters": "2", "model": "rules-1"}
 
 
-def test_a_score_that_is_named_so_and_is_none_is_an_error() -> None:
+def test_a_named_score_without_a_number_fails() -> None:
     body = '<testcase name="a"><properties><property name="score.x" value="7"/></properties></testcase>'
     (error,) = imported("junit", written(body)).cases[0].errors
     assert error.evaluator == "x"
@@ -75,7 +75,7 @@ def test_the_message_of_a_failure_comes_before_its_text_and_output() -> None:
     }
 
 
-def test_a_name_that_holds_the_class_is_not_doubled() -> None:
+def test_a_name_with_the_class_is_kept() -> None:
     assert [case.hash for case in imported_file("junit-jest.xml").cases] == [
         "math adds",
         "math fails",
@@ -85,7 +85,7 @@ def test_a_name_that_holds_the_class_is_not_doubled() -> None:
     assert [case.hash for case in imported("junit", written(mocha)).cases] == ["math adds", "add::math adds"]
 
 
-def test_projects_of_playwright_and_hosts_that_differ_are_suites_of_their_own() -> None:
+def test_playwright_projects_and_hosts_are_separate_suites() -> None:
     found = imported_file("junit-playwright.xml")
     assert list(found.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
     assert list(imported_file("junit-vitest.xml").suites) == ["v/math.test.js"], "the host is this machine"
@@ -185,18 +185,18 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
     assert [case.hash for case in imported("junit", written(body)).cases] == ["t[1-3]", "t[3-3]"]
 
 
-def test_suites_within_suites_carry_the_names_around_them() -> None:
+def test_nested_suites_have_the_outer_names() -> None:
     found = imported_file("junit-node.xml")
     assert list(found.suites) == ["capitals", "capitals / of islands", "junit-node"]
     assert found.case("test::of Malta").status is Status.FAILED
 
 
-def test_cases_of_one_name_are_told_apart() -> None:
+def test_equal_names_are_numbered() -> None:
     body = '<testcase name="a"/><testcase name="a"><failure/></testcase>'
     assert [case.hash for case in imported("junit", written(body)).cases] == ["a", "a #2"]
 
 
-def test_namespaces_commas_in_times_and_single_suites_are_borne() -> None:
+def test_namespaces_decimal_commas_and_single_suites_work() -> None:
     body = '<testcase name="a" time="1,234.5"><system-out>hi</system-out></testcase>'
     (case,) = imported("junit", f'<testsuite xmlns="urn:x" name="s">{body}</testsuite>').cases
     assert (case.duration_ms, case.output) == (1_234_500, "hi")
@@ -210,12 +210,12 @@ def test_a_document_type_is_refused(declared: str) -> None:
         imported("junit", f"{declared}{written('<testcase/>')}")
 
 
-def test_nesting_without_end_is_refused() -> None:
+def test_deep_nesting_is_refused() -> None:
     with pytest.raises(ImportFailed, match="nested"):
         imported("junit", "<testsuite>" * 100_000 + "</testsuite>" * 100_000)
 
 
-def test_our_own_report_is_understood(project: Project) -> None:
+def test_scoregates_report_is_read(project: Project) -> None:
     project.write("evals/demo.py", suite(good=3, bad=1))
     ran = project.scoregate("run")
     found = imported("junit", (ran.out / "junit.xml").read_bytes())

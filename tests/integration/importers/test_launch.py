@@ -37,7 +37,7 @@ def means(ran: Ran) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in FORMATS if not name.startswith(("junit", "rows"))))
-def test_what_a_command_of_the_settings_writes_is_recorded(project: Project, name: str) -> None:
+def test_files_of_a_configured_command_are_recorded(project: Project, name: str) -> None:
     command(project, copying(name, "out"), imports=f"{FORMATS[name]}:out")
     ran = project.scoregate("run")
     assert ran.result["totals"]["cases"] > 0, ran.output
@@ -70,7 +70,7 @@ def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_l
     assert "--rows scores=NAME" in " ".join(unnamed.output.split())
 
 
-def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -> None:
+def test_the_scores_equal_those_of_the_framework(project: Project) -> None:
     command(
         project,
         " && ".join([copying("deepeval.json", "d.json"), copying("inspect.eval", "i.eval")]),
@@ -86,7 +86,7 @@ def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -
             assert found[score["name"]] == pytest.approx(reported["value"])
 
 
-def test_exec_reads_the_files_that_it_is_told(project: Project) -> None:
+def test_exec_reads_the_named_files(project: Project) -> None:
     junit, deepeval = copying("junit-pytest.xml", "report.xml"), copying("deepeval-conversation.json", "d.json")
     arguments = ["--junit", "report.xml", "--junit-scores", "closeness", "--import", "deepeval:d.json"]
     ran = project.scoregate("exec", *arguments, "--", "sh", "-c", f"{junit} && {deepeval}")
@@ -103,7 +103,7 @@ def test_a_green_file_is_green(project: Project) -> None:
     assert ran.exit_code == 0, ran.output
 
 
-def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
+def test_only_selected_suites_are_recorded(project: Project) -> None:
     command(project, copying("promptfoo.json", "p.json"), imports="promptfoo:p.json")
     ran = project.scoregate("run", "--suite", "*provider=echo*", "--suite", "typo*")
     assert {suite["id"] for suite in ran.run["suites"]} == {
@@ -115,7 +115,7 @@ def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
     assert "the filter typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
 
 
-def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
+def test_globs_and_folders_of_commands_work(project: Project) -> None:
     (project.root / "evals" / "logs").mkdir(parents=True)
     shutil.copy(DATA / "deepeval.json", project.root / "evals" / "logs" / "older.json")
     run = copying("deepeval-conversation.json", "logs/newer.json")
@@ -139,7 +139,7 @@ def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
         ("mkfifo out.json", "no such file"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_never_green(project: Project, run: str, said: str) -> None:
+def test_an_unreadable_file_is_never_green(project: Project, run: str, said: str) -> None:
     good = copying("deepeval-conversation.json", "good.json")
     command(project, f"{good} && {run}", imports="deepeval:good.json deepeval:out.json")
     ran = project.scoregate("run")
@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_read_is_never_green(project: Project, run: str, s
     assert "deepeval" in json.dumps(ran.result["findings"])
 
 
-def test_a_file_from_before_is_never_green(project: Project) -> None:
+def test_an_old_file_is_never_green(project: Project) -> None:
     shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
     command(project, "true", imports="deepeval:out.json")
     ran = project.scoregate("run")
@@ -156,18 +156,18 @@ def test_a_file_from_before_is_never_green(project: Project) -> None:
     assert "which is from before it ran" in json.dumps(ran.result["errors"])
 
 
-def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
+def test_a_file_of_two_patterns_is_read_once(project: Project) -> None:
     command(project, copying("junit-pytest.xml", "report.xml"), junit="report.xml *.xml ./report.xml")
     ran = project.scoregate("run")
     assert [suite["label"] for suite in ran.result["suites"]] == ["pytest"], ran.output
 
 
-def test_a_file_that_is_not_there_is_looked_for_in_a_folder_that_is_named(project: Project) -> None:
+def test_an_error_names_the_folder_of_a_missing_file(project: Project) -> None:
     command(project, "true", junit="report.xml")
     assert "relative to the folder in which the command runs: " in " ".join(project.scoregate("run").output.split())
 
 
-def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
+def test_a_file_with_equal_content_is_new(project: Project) -> None:
     shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
     command(project, f"cp -p {DATA / 'deepeval-conversation.json'} out.json", imports="deepeval:out.json")
     assert project.scoregate("run").exit_code == 0
@@ -179,7 +179,7 @@ def test_skipped_tests_alone_are_never_green(project: Project) -> None:
     assert project.scoregate("run").exit_code == 3
 
 
-def test_a_command_that_fails_is_told_beside_what_it_wrote(project: Project) -> None:
+def test_a_failed_command_keeps_its_results(project: Project) -> None:
     command(project, f"{copying('junit-pytest.xml', 'out.xml')}; exit 100", junit="out.xml missing.xml")
     ran = project.scoregate("run")
     assert ran.exit_code == 1
@@ -225,7 +225,7 @@ def test_the_exit_code_of_a_test_runner_counts_only_if_its_file_explains_it(proj
     assert project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
-def test_the_reason_of_a_dead_command_is_its_error_and_not_its_last_line(project: Project) -> None:
+def test_a_failed_command_shows_its_error_not_the_last_line(project: Project) -> None:
     node = [
         "throw new TypeError('no model')",
         "^",
@@ -265,7 +265,7 @@ def junit(failing: str = "") -> str:
     return f'<testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
 
 
-def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Project) -> None:
+def test_a_file_is_compared_with_the_same_file(project: Project) -> None:
     for name in "abc":
         project.write(f"from/{name}.xml", junit("low" if name == "b" else ""))
     gates = "[tool.scoregate]\nmin_pass_rate = 0\n"
@@ -283,7 +283,7 @@ def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Proj
     assert ran.exit_code == 1, ran.output
 
 
-def test_files_that_nothing_tells_apart_are_never_green(project: Project) -> None:
+def test_files_with_equal_suites_are_never_green(project: Project) -> None:
     run = " && ".join(copying("inspect.json", f"2026112{day}_10.json") for day in (1, 2))
     command(project, run, imports="inspect:*.json")
     ran = project.scoregate("run")
@@ -291,7 +291,7 @@ def test_files_that_nothing_tells_apart_are_never_green(project: Project) -> Non
     assert "both hold a suite" in ran.output
 
 
-def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
+def test_a_file_named_twice_is_read_once(project: Project) -> None:
     command(project, f"echo '{junit()}' > out.xml", junit="out.xml *.xml")
     ran = project.scoregate("run")
     assert ran.exit_code == 0, ran.output
@@ -300,7 +300,7 @@ def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path) -> None:
+async def test_a_link_to_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     source = SuiteSource("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
     results = ResultFiles.of(Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source))
     told: list[object] = []

@@ -253,7 +253,7 @@ def test_numbers_of_the_author_are_no_positions() -> None:
     assert {case.hash for case in imported("inspect", json.dumps(log)).cases} == {f"40{n:02}" for n in range(1, 13)}
 
 
-def test_equal_inputs_are_paired_by_what_else_defines_them() -> None:
+def test_equal_inputs_are_paired_by_other_fields() -> None:
     log = json.loads(inspect_file([("Same?", True), ("Same?", False), *ROWS]))
     for number, sample in enumerate(log["samples"]):
         sample["target"] = f"target {number}"
@@ -299,7 +299,7 @@ def test_equal_inputs_are_never_paired_by_their_order_in_the_file() -> None:
     assert flips(comparison) == (1, 0)
 
 
-def test_a_case_that_shares_its_input_from_now_on_has_no_pair_by_chance() -> None:
+def test_a_case_with_a_newly_shared_input_has_no_pair() -> None:
     comparison = compared("junit", [junit_lengths({20: False, 50: True})], [junit_lengths({50: True})])
     assert flips(comparison) == (0, 0)
 
@@ -316,7 +316,7 @@ def test_definitions_with_the_same_input_are_different_cases_with_their_own_tria
         assert sorted(case.repeat for case in cases) == [0, 0, 1, 1]
 
 
-def test_a_task_that_raises_keeps_its_case_of_pydantic_evals_its_hash() -> None:
+def test_a_failed_pydantic_evals_task_keeps_its_hash() -> None:
     def report(failing: int) -> str:
         cases = [
             {"name": f"Case {at}", "inputs": "?", "expected_output": at % 2, "assertions": {}, "error_message": "gone"}
@@ -345,7 +345,7 @@ def test_many_equal_names_are_numbered_in_linear_time() -> None:
     assert time.process_time() - started < 10, "each of them took minutes"
 
 
-def test_a_test_of_go_that_fails_beside_its_subtests_newly_fails() -> None:
+def test_a_go_test_that_fails_with_its_subtests_is_new() -> None:
     def report(*failing: str) -> str:
         names = ("TestOpens", "TestOpens/sunday", "TestOpens/week", "TestOpens/week/monday", "TestAlone")
         cases = (
@@ -380,7 +380,7 @@ def test_random_ids_in_messages_are_no_change() -> None:
     assert cases[0].input[1]["tool_calls"][0]["arguments"] == {"id": 1}
 
 
-def test_a_baseline_from_before_is_paired_by_definition() -> None:
+def test_an_old_baseline_is_paired_by_definition() -> None:
     run, base = (
         run_of("deepeval", deepeval_file([("A new one?", False), *ROWS])),
         run_of("deepeval", deepeval_file(ROWS)),
@@ -391,7 +391,7 @@ def test_a_baseline_from_before_is_paired_by_definition() -> None:
     assert (row.n, row.better, row.worse, row.added, row.removed) == (12, 0, 0, 1, 0)
 
 
-def test_ids_of_rows_that_may_be_positions_are_reported_if_no_input_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_ids_that_may_be_positions_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "COLUMNS", RowColumns(scores=("right",), case="id"))
     base, more = rows_file(ROWS), rows_file([("A new one?", True), *ROWS])
     assert list(count_positional_cases(compared("rows", [more], [base])).values()) == [13]

@@ -73,7 +73,7 @@ def test_an_assertion_that_failed_in_a_test_that_passed_does_not_fail_it() -> No
     assert case.status is Status.PASSED
 
 
-def test_a_provider_that_failed_is_an_error_with_its_words() -> None:
+def test_a_failed_provider_is_an_error() -> None:
     case = imported_file("promptfoo.json").case(
         "country=Peru, answer=Lima", suite="capitals [provider=careless, prompt=json]"
     )
@@ -88,11 +88,11 @@ def changed(**prompt: str) -> str:
     return json.dumps(whole)
 
 
-def test_one_provider_and_one_prompt_go_without_saying_so_that_a_change_of_them_is_compared() -> None:
+def test_one_provider_and_one_prompt_are_not_in_the_suite_name() -> None:
     assert list(imported("promptfoo", changed(raw="Another one")).suites) == ["capitals"]
 
 
-def test_without_repeats_equal_tests_are_told_apart_by_a_number() -> None:
+def test_without_repeats_equal_tests_are_numbered() -> None:
     whole = json.loads(changed())
     whole["config"]["evaluateOptions"] = whole["runtimeOptions"] = {}
     found = imported("promptfoo", json.dumps(whole))
@@ -100,7 +100,7 @@ def test_without_repeats_equal_tests_are_told_apart_by_a_number() -> None:
     assert {"France", "France #2"} <= {case.hash for case in found.cases}
 
 
-def test_tests_that_share_a_description_are_told_apart_by_their_variables() -> None:
+def test_equal_descriptions_are_extended_by_variables() -> None:
     whole = json.loads(changed())
     for row in whole["results"]["results"]:
         row["testCase"]["description"] = "a capital"

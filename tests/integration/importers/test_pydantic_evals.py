@@ -41,7 +41,7 @@ def test_a_case_is_the_same_with_and_without_repeats() -> None:
     assert not any(case.hash.startswith("Case ") for case in once.cases)
 
 
-def test_a_task_and_an_evaluator_that_raised_are_errors() -> None:
+def test_failed_tasks_and_evaluators_are_errors() -> None:
     found = imported_file("pydantic-evals-once.json")
     assert found.case("nowhere").errors[0].error.message.endswith("the tool is gone")
     (error,) = found.case("peru").errors

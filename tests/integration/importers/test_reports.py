@@ -175,7 +175,7 @@ def test_the_grading_of_one_run_is_a_case_named_by_its_folders() -> None:
         imported("skill-benchmark", json.dumps({"runs": [{"eval_id": 1}]}))
 
 
-def test_evalite_keeps_trials_variants_and_what_was_raised() -> None:
+def test_evalite_keeps_trials_variants_and_errors() -> None:
     found = imported_file("evalite.json")
     assert set(found.suites) == {"capitals", "variants [a]", "variants [b]"}
     trials = {(case.name, case.repeat): case for case in found.cases if len(case.evaluations) == 2}
@@ -188,7 +188,7 @@ def test_evalite_keeps_trials_variants_and_what_was_raised() -> None:
     assert all(case.output is None for case in found.cases if case.errors)
 
 
-def test_evalite_that_is_another_file_or_has_unfinished_results_is_not_green() -> None:
+def test_unfinished_or_other_evalite_files_are_not_green() -> None:
     with pytest.raises(ImportFailed, match="lacks one of run, evals"):
         imported("evalite", '{"evals": []}')
     with pytest.raises(ImportFailed, match="eval 1 lacks its name or its results"):

@@ -21,7 +21,7 @@ def lines(rows: list[dict[str, object]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_every_row_of_ragas_is_a_case_known_by_its_input() -> None:
+def test_every_ragas_row_is_a_case_by_its_input() -> None:
     found = imported_file("rows-ragas.csv")
     assert list(found.suites) == ["rows-ragas"]
     scores = {case.input: {name: each.score for name, each in case.evaluations.items()} for case in found.cases}
@@ -75,7 +75,7 @@ def test_all_forms_of_json_are_the_same_cases() -> None:
         assert b.evaluations["brief"].metadata["reason"] == "long", name
 
 
-def test_an_inserted_row_pairs_by_input_where_ids_are_positions() -> None:
+def test_positional_ids_are_paired_by_input() -> None:
     rows = [{"q": "one?", "score": 1}, {"q": "two?", "score": 0}]
     columns = RowColumns(scores=("score",), input=("q",))
     before = {case.hash for case in imported("rows", lines(rows), name="x.jsonl", columns=columns).cases}
@@ -107,7 +107,7 @@ def test_a_column_with_its_first_number_in_a_late_row_is_a_score_of_a_glob() -> 
     assert [error.evaluator for case in found.cases for error in case.errors] == ["b_score"] * 99
 
 
-def test_a_score_that_is_missing_is_an_error_of_its_case() -> None:
+def test_a_missing_score_is_a_case_error() -> None:
     rows = [
         {"id": "a", "s": 1.0},
         {"id": "b", "s": None},
@@ -135,7 +135,7 @@ def test_suites_tags_errors_and_repeats_have_columns() -> None:
     assert found.cases[2].errors[0].error.message == "time limit"
 
 
-def test_long_names_of_suites_that_differ_at_their_end_stay_apart() -> None:
+def test_long_names_that_differ_at_the_end_are_separate() -> None:
     rows = [{"suite": "long " * 60 + end, "id": "a", "s": 1} for end in ("x", "y")]
     found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id", suite="suite"))
     assert len(found.suites) == 2
@@ -160,14 +160,14 @@ REFUSED = {
 }
 
 
-def test_damage_and_missing_columns_are_refused_with_their_place() -> None:
+def test_damage_and_missing_columns_have_places() -> None:
     for (name, data), message in REFUSED.items():
         with pytest.raises(ImportFailed) as refused:
             imported("rows", data, name=name, columns=RowColumns(scores=("s",)))
         assert message in refused.value.message, (name, data, refused.value.message)
 
 
-def test_columns_that_the_settings_must_name() -> None:
+def test_required_column_settings() -> None:
     with pytest.raises(ImportFailed, match="with scores; columns of numbers or verdicts: good, brief"):
         imported("rows", FORMS["x.jsonl"], name="x.jsonl")
     with pytest.raises(ImportFailed, match=r"name the column 'question' \(input\), but it has only id, q, q.text, out"):

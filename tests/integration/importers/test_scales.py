@@ -74,7 +74,7 @@ def test_an_event_log_has_the_same_settings_and_can_state_its_scale(project: Pro
     assert row(run(lines(4, scale=[0, 5]), "[evaluators.stars]\nscale = [1, 5]\n"), "stars")["mean"] == 0.75
 
 
-def test_settings_that_make_no_sense_are_refused(project: Project) -> None:
+def test_contradictory_settings_fail(project: Project) -> None:
     for table, expected in (
         ("scale = [5, 1]", "must be the lowest and the highest score, as in [0, 500]"),
         ("scale = [1]", "evaluators.words.scale"),

@@ -51,7 +51,7 @@ def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> 
     assert "prod: 0.1 -> not set" in out(project, "judge", "tag", "helpfulness", "--remove")
 
 
-def test_an_edit_is_told_where_its_version_cannot_be_written(project: Project) -> None:
+def test_an_unwritable_edit_is_shown(project: Project) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     edit(project, "Is it helpful?", "Does it help?")
     (project.root / "filelock.py").write_text("raise ImportError")  # without it not even root can write
@@ -94,14 +94,14 @@ def test_judges_of_every_kind_are_added(project: Project) -> None:
         (["tag", "helpfulness", "prod", "0.0", "--remove"], "--remove takes no version"),
     ],
 )
-def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_fails(project: Project, words: list[str], told: str) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     done = project.scoregate("judge", *words)
     assert done.returncode == 2, done.stdout
     assert told in done.stderr
 
 
-def test_a_document_that_is_wrong_is_told_with_file_and_line(project: Project) -> None:
+def test_an_invalid_document_has_file_and_line(project: Project) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     edit(project, 'score_type = "binary"', 'score_type = "yes"')
     done = project.scoregate("judge", "ls")
@@ -110,7 +110,7 @@ def test_a_document_that_is_wrong_is_told_with_file_and_line(project: Project) -
 
 
 @pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "j"], ["diff", "j", "0.0", "latest"]])
-def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_text_is_escaped(project: Project, words: list[str]) -> None:
     judges = Client(store=project.root).judges
     judges.create("j", f"{HOSTILE}\n::error::x", f"m{HOSTILE}", "categorical", HOSTILE, categories=[HOSTILE, "b"])
     judges.update("j", prompt=f"{HOSTILE}!")
@@ -119,7 +119,7 @@ def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]
         assert sequence not in shown
 
 
-def test_nothing_in_a_prompt_is_a_command_in_a_job(project: Project) -> None:
+def test_prompts_print_no_ci_commands(project: Project) -> None:
     add(project, "j", "--prompt", "::error::x\n::set-output name=a::b")
     done = project.scoregate("judge", "show", "j", GITHUB_ACTIONS="true")
     assert done.returncode == 0
@@ -152,7 +152,7 @@ def test_configs_are_added_listed_shown_and_removed(project: Project) -> None:
         (["rm", "n"], "there is no test config 'n'"),
     ],
 )
-def test_a_config_that_does_not_fit_is_told(project: Project, words: list[str], told: str) -> None:
+def test_an_invalid_config_is_refused(project: Project, words: list[str], told: str) -> None:
     Client(store=project.root).datasets.create("golden-set", examples=[{"input": "Hi"}])
     add(project, "picky", "--prompt", "{{context}}")
     done = project.scoregate("config", *words)

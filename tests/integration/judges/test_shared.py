@@ -70,13 +70,13 @@ def test_no_update_of_several_processes_is_lost(project: Project) -> None:
     assert found is not None
 
 
-def test_of_several_that_make_a_judge_one_does(project: Project) -> None:
+def test_only_one_process_creates_a_judge(project: Project) -> None:
     (made,) = ended([project.start(CREATE, f"by {who}") for who in range(4)])
     (version,) = client(project).judges.versions("helpfulness")
     assert (version.prompt, version.version) == (made, "0.0")
 
 
-def test_a_process_that_dies_between_the_files_harms_nobody(project: Project) -> None:
+def test_a_crash_between_the_files_is_safe(project: Project) -> None:
     judges = client(project).judges
     judges.create("helpfulness", "first")
     process = project.start(DIES)
@@ -116,7 +116,7 @@ def test_a_diff_shows_the_line_of_the_prompt(project: Project) -> None:
     assert added[:2] == ["1", "0"]
 
 
-def test_edits_of_two_branches_that_nobody_used_merge_into_one_version(project: Project) -> None:
+def test_unused_edits_of_two_branches_merge_into_one_version(project: Project) -> None:
     made = begun(project)
     branch(project, "theirs", "And short?", "And polite?")
     project.commit()
@@ -127,7 +127,7 @@ def test_edits_of_two_branches_that_nobody_used_merge_into_one_version(project: 
     assert (newest.version, newest.prompt) == ("0.1", "Does it help?\n\n\n\nAnd polite?\n{{output}}\n")
 
 
-def test_the_same_number_given_on_two_branches_is_told(project: Project) -> None:
+def test_a_version_number_used_twice_is_reported(project: Project) -> None:
     made = begun(project)
     for name, old, new in (("theirs", "And short?", "And polite?"), ("ours", "Is it helpful?", "Does it help?")):
         branch(project, name, old, new)
@@ -145,7 +145,7 @@ def test_the_same_number_given_on_two_branches_is_told(project: Project) -> None
     assert (newest.version, newest.prompt) == ("0.2", "Does it help?\n\n\n\nAnd polite?\n{{output}}\n")
 
 
-def test_a_conflict_that_git_leaves_is_told_with_file_and_line(project: Project) -> None:
+def test_a_merge_conflict_has_file_and_line(project: Project) -> None:
     made = begun(project)
     for name, new in (("theirs", "And polite?"), ("ours", "And true?")):
         branch(project, name, "And short?", new)
@@ -161,7 +161,7 @@ def test_a_conflict_that_git_leaves_is_told_with_file_and_line(project: Project)
     assert project.file("judges/helpfulness.toml").read_text() == before
 
 
-def test_a_version_of_an_earlier_commit_can_be_told_from_a_later_one(project: Project) -> None:
+def test_versions_of_two_commits_differ(project: Project) -> None:
     made = begun(project)
     made.judges.update("helpfulness", prompt="b")
     project.commit()

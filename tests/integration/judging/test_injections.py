@@ -42,7 +42,7 @@ def sent(text: str) -> str:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("judge", [Accuracy, NSFW, Toxicity, Custom])
-def test_an_output_stands_between_fences_and_nowhere_else(server: OpenAIServer, judge: Any, attack: str) -> None:
+def test_outputs_are_only_between_fences(server: OpenAIServer, judge: Any, attack: str) -> None:
     run([judge()], outputs={"a": "harmless"})
     run([judge()], outputs={"a": ATTACKS[attack]})
     (_, calm), (blocks, rest) = map(parts, prompts(server))
@@ -56,7 +56,7 @@ def test_an_output_stands_between_fences_and_nowhere_else(server: OpenAIServer, 
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_what_people_and_cases_say_is_fenced_too(attack: str) -> None:
+def test_reviews_and_cases_are_fenced(attack: str) -> None:
     text = ATTACKS[attack]
     blocks = {"output": "a", "expected output": text}
     blocks, rest = parts(render_question(Template.ACCURACY, blocks, examples=[{"output": text, "answer": "Accurate"}]))
@@ -76,14 +76,14 @@ def test_no_text_can_close_its_fence(texts: list[str]) -> None:
 
 
 @given(st.text())
-def test_a_prompt_of_ones_own_can_fence(text: str) -> None:
+def test_a_custom_prompt_can_fence(text: str) -> None:
     blocks, rest = parts(f"Is this fine?\n{fenced(text)}\n")
     assert blocks == {"output": sent(text)}
     assert rest == "Is this fine?\n\n"
     assert fenced(text) == fenced(text), "the same text is found in the cache again"
 
 
-def test_a_prompt_of_ones_own_is_sent_as_it_is(server: OpenAIServer) -> None:
+def test_a_custom_prompt_is_sent_unchanged(server: OpenAIServer) -> None:
     evaluation = only(run([Own()], outputs={"a": ATTACKS["fence"]})).evaluations["own"]
     assert evaluation.metadata is not None
     assert prompts(server) == [evaluation.metadata["prompt"]]

@@ -50,14 +50,14 @@ def test_an_answer_is_a_score(server: OpenAIServer, judge: Any, answer: str, sco
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_the_reason_comes_before_the_answer_and_nothing_is_left_to_chance(server: OpenAIServer, judge: Any) -> None:
+def test_the_reason_precedes_the_answer_and_temperature_is_0(server: OpenAIServer, judge: Any) -> None:
     run([judge()])
     (body,) = server.asked()
     assert body["temperature"] == 0
     assert list(body["response_format"]["json_schema"]["schema"]["properties"]) == ["reason", "answer"]
 
 
-def test_a_model_that_takes_no_temperature_gets_none(server: OpenAIServer) -> None:
+def test_a_model_without_temperature_gets_none(server: OpenAIServer) -> None:
     server.does_not_take("temperature")
     assert only(run([NSFW()])).evaluations["nsfw"].score == 1
     assert "temperature" not in server.asked()[-1]
@@ -104,7 +104,7 @@ BAD = {
 
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("behave", BAD)
-def test_what_is_no_answer_is_an_error_and_never_a_score(server: OpenAIServer, judge: Any, behave: Any) -> None:
+def test_an_invalid_answer_is_an_error_and_no_score(server: OpenAIServer, judge: Any, behave: Any) -> None:
     behave(server)
     case = only(run([judge()]))
     assert case.evaluations == {}
@@ -140,7 +140,7 @@ print(error.error.advice)
     assert server.requests == []
 
 
-def test_an_error_of_one_case_leaves_the_others(server: OpenAIServer) -> None:
+def test_an_error_affects_one_case_only(server: OpenAIServer) -> None:
     server.answer_with(lambda question: "no JSON" if "BAD" in question.text else None)
     result = run([NSFW()], outputs={"a": "good", "b": "BAD", "c": "good"})
     assert {case.hash: len(case.evaluations) for case in result.cases} == {"a": 1, "b": 0, "c": 1}
@@ -164,7 +164,7 @@ def test_the_setting_replaces_the_default_and_nothing_else(
     assert sorted(body["model"] for body in server.asked()) == ["gpt-4o", "gpt-4o", "gpt-4o", "gpt-6-luna"]
 
 
-def test_a_custom_judge_without_criteria_judges_helpfulness_and_says_so(server: OpenAIServer) -> None:
+def test_a_custom_judge_without_criteria_uses_helpfulness(server: OpenAIServer) -> None:
     class Strict(Custom):
         id = "strict"
         criteria = "The output rhymes."
@@ -177,7 +177,7 @@ def test_a_custom_judge_without_criteria_judges_helpfulness_and_says_so(server: 
     assert sum("The output is helpful" in prompt for prompt in prompts(server)) == 1
 
 
-def test_accuracy_finds_what_is_expected_or_says_what_is_missing(server: OpenAIServer) -> None:
+def test_accuracy_needs_an_expected_output(server: OpenAIServer) -> None:
     class Mapped(Accuracy):
         id = "mapped"
 
@@ -241,13 +241,13 @@ def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer
     assert (evaluation.score, evaluation.passed) == (0.75, True)
 
 
-def test_a_mapper_that_gives_no_string_is_named(server: OpenAIServer) -> None:
+def test_a_mapper_without_a_string_fails(server: OpenAIServer) -> None:
     (error,) = only(run([NSFW()], outputs={"a": {"text": "x"}})).errors
     assert "mapper of 'output' returned a dict" in error.error.message
     assert server.requests == []
 
 
-def test_no_more_run_at_once_than_allowed(server: OpenAIServer) -> None:
+def test_concurrency_is_limited(server: OpenAIServer) -> None:
     class One(NSFW):
         max_concurrency = 1
 

@@ -76,7 +76,7 @@ def ran_cases(project: Project) -> int:
     return sum(suite["cases"] for suite in run["suites"])
 
 
-def test_a_limit_of_one_run_and_a_file_that_is_named_are_in_the_command(project: Project) -> None:
+def test_limits_and_files_of_a_run_are_in_the_command(project: Project) -> None:
     project.write("special/check.py", SCORER + SUITE)
     ran = project.scoregate("run", "special/check.py", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
     assert ran.exit_code == 1, ran.output

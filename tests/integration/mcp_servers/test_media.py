@@ -70,7 +70,7 @@ def test_audio_is_media_and_other_data_is_a_digest() -> None:
     assert found["text"]["resource"] == text
 
 
-def test_data_that_is_not_what_its_type_says_is_an_error() -> None:
+def test_data_of_another_type_is_an_error() -> None:
     blob = {"uri": "file:///a.bin", "blob": "no base64!"}
     result = run(
         {

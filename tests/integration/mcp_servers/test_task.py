@@ -66,7 +66,7 @@ def test_cases_call_tools_and_scorers_compare_results() -> None:
     assert not result.passed
 
 
-def test_errors_of_tools_are_outputs_if_wanted() -> None:
+def test_errors_of_tools_may_be_outputs() -> None:
     server = mcp_server(SERVER, tool="add", tool_errors=True)
     result = run(server, {"input": {"a": "x"}}, scorers=[lambda output: "validation error" in output])
     assert result.passed, errors_of(result)

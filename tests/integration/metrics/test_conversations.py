@@ -55,16 +55,14 @@ def test_the_judge_sees_the_context_and_the_metadata_of_each_message(server: Ope
     assert without == "Turn 1, user:\n  When?\nTurn 1, assistant:\n  At nine."
 
 
-def test_it_has_nothing_to_say_of_one_output(server: OpenAIServer) -> None:
+def test_it_skips_single_outputs(server: OpenAIServer) -> None:
     case = only(run([CALM, GOAL]))
     assert (case.evaluations, sorted(case.unscored)) == ({}, ["calm", "goal"])
     assert server.requests == []
 
 
 @pytest.mark.parametrize(("met", "score", "passed"), [((True, True), 1, True), ((True, False), 0.5, False)])
-def test_a_goal_is_reached_only_if_every_criterion_is_met(
-    server: OpenAIServer, met: tuple[bool, bool], score: float, passed: bool
-) -> None:
+def test_a_goal_needs_every_criterion(server: OpenAIServer, met: tuple[bool, bool], score: float, passed: bool) -> None:
     server.answers("", judged(criterion("Hours are told", met[0], 1), criterion("Sundays too", met[1], 2, 1)))
     evaluation = only(run([GOAL], {"a": MULTI})).evaluations["goal"]
     assert (evaluation.score, evaluation.threshold, evaluation.passed) == (score, Threshold(gte=1), passed)
@@ -80,7 +78,7 @@ def test_a_goal_is_reached_only_if_every_criterion_is_met(
     assert evaluation.metadata["relevant_turns"] == [1, 2]
 
 
-def test_alone_it_tells_its_score_which_decides_nothing(server: OpenAIServer) -> None:
+def test_a_direct_call_passes_by_its_criteria(server: OpenAIServer) -> None:
     server.answers("", judged(criterion("a", True, 1), criterion("b", True, 2), score=0.2))
     details = GOAL.evaluate(HISTORY, goal="Learn the hours").details
     assert (details["score"], details["threshold"], details["is_successful"]) == (0.2, 0.7, True)
@@ -88,7 +86,7 @@ def test_alone_it_tells_its_score_which_decides_nothing(server: OpenAIServer) ->
     assert details["criteria_evaluations"][0] == criterion("a", True, 1)
 
 
-def test_what_must_be_judged_is_given_by_number(server: OpenAIServer) -> None:
+def test_criteria_are_numbered(server: OpenAIServer) -> None:
     server.answers("", judged(criterion(1, True, 1), criterion(2, False, 2)))
     evaluation = only(run([CONTRACT], {"a": replace(MULTI, goal="")})).evaluations["goal"]
     assert "1. The hours are told\n2. This never happens: It is rude" in prompts(server)[0]
@@ -99,7 +97,7 @@ def test_what_must_be_judged_is_given_by_number(server: OpenAIServer) -> None:
     ]
 
 
-def test_what_was_not_judged_is_not_met_nor_what_was_judged_both_ways(server: OpenAIServer) -> None:
+def test_missing_or_contradictory_judgements_are_not_met(server: OpenAIServer) -> None:
     server.answers("", judged(criterion(1, True, 1), criterion(1, True, 2)))
     first = only(run([CONTRACT], {"a": MULTI})).evaluations["goal"]
     server.answers("", judged(criterion(1, True, 1), criterion(1, False, 2), criterion(2, True, 1)))
@@ -123,7 +121,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("answer", BAD)
-def test_what_is_no_judgement_of_a_goal(server: OpenAIServer, answer: Any) -> None:
+def test_invalid_goal_judgements(server: OpenAIServer, answer: Any) -> None:
     server.answers("", answer)
     case = only(run([GOAL], {"a": MULTI}))
     assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
@@ -134,7 +132,7 @@ def test_a_criterion_of_no_number_is_no_judgement(server: OpenAIServer) -> None:
     assert only(run([CONTRACT], {"a": MULTI})).errors[0].error.type == "MalformedAnswer"
 
 
-def test_a_goal_is_needed_and_something_said(server: OpenAIServer) -> None:
+def test_a_goal_and_messages_are_needed(server: OpenAIServer) -> None:
     without = {"no goal": replace(MULTI, goal=" "), "no words": replace(MULTI, conversation=Conversation(()))}
     said = {case.hash: case.errors[0].error.message for case in run([GOAL], without).cases}
     assert "judges whether a goal was reached, and this test has none" in said["no goal"]
@@ -144,7 +142,7 @@ def test_a_goal_is_needed_and_something_said(server: OpenAIServer) -> None:
     assert server.requests == []
 
 
-def test_restrictions_are_a_criterion_where_the_model_finds_them(server: OpenAIServer) -> None:
+def test_restrictions_are_a_criterion_if_the_model_adds_them(server: OpenAIServer) -> None:
     run([GOAL], {"a": MULTI})
     run([GOAL], {"a": replace(MULTI, restrictions="")})
     run([CONTRACT], {"a": MULTI})
@@ -152,7 +150,7 @@ def test_restrictions_are_a_criterion_where_the_model_finds_them(server: OpenAIS
 
 
 @pytest.mark.anyio
-async def test_it_tells_of_a_conversation_whether_to_go_on(server: OpenAIServer) -> None:
+async def test_it_decides_whether_to_continue(server: OpenAIServer) -> None:
     server.answers("", judged(criterion("a", True, 1), criterion("b", False, 1), score=4))
     ask = goal_verdicts(GoalAchievementJudge(min_score=1, max_score=5), MULTI)
     assert await ask(Conversation(TALK.turns[:1])) == GoalVerdict(False, 0.75, "so it went")

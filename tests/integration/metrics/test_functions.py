@@ -26,7 +26,7 @@ async def polite(input: str, output: str, expected_output: str, context: Any) ->
     return MetricResult(float("please" in output), {"reason": f"{expected_output} {list(context)}"})
 
 
-def test_it_is_called_with_what_it_wants_and_stays_a_function() -> None:
+def test_it_gets_its_arguments_and_stays_a_function() -> None:
     assert short("a", "b c") == {"score": 2, "reason": "after a", "words": ["b", "c"]}
     result = short.evaluate("hi", "one two")
     assert result.score == 2
@@ -75,7 +75,7 @@ RETURNED: list[tuple[dict[str, Any], Any, Any]] = [
 
 
 @pytest.mark.parametrize(("terms", "returned", "expected"), RETURNED)
-def test_what_is_returned_is_worth(terms: dict[str, Any], returned: Any, expected: Any) -> None:
+def test_returned_values_are_scores(terms: dict[str, Any], returned: Any, expected: Any) -> None:
     made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
     case = only(run([made]))
     found = case.evaluations.get("m")
@@ -97,7 +97,7 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
 
 
 @pytest.mark.parametrize(("terms", "returned", "said"), BAD)
-def test_what_is_no_grade_is_an_error(terms: dict[str, Any], returned: Any, said: str) -> None:
+def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, said: str) -> None:
     made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
     case = only(run([made]))
     assert case.evaluations == {}
@@ -106,12 +106,12 @@ def test_what_is_no_grade_is_an_error(terms: dict[str, Any], returned: Any, said
         made.evaluate("a", "b")
 
 
-def test_what_it_raises_is_an_error_of_its_own() -> None:
+def test_an_exception_keeps_its_type() -> None:
     made = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
     assert only(run([made])).errors[0].error.type == "ZeroDivisionError"
 
 
-def test_a_function_of_conversations_judges_those_and_others_do_not() -> None:
+def test_only_conversation_functions_get_conversations() -> None:
     turns = metric("turns", min_score=0, max_score=10)(lambda conversation: {"score": len(conversation.turns)})
     either = metric("either")(lambda conversation, output: {"score": 1})  # noqa: ARG005
     cases = {case.hash: case for case in run([short, either], {"one": SINGLE, "many": MULTI}).cases}
@@ -130,7 +130,7 @@ def too_little(output: str) -> None: ...
 @pytest.mark.parametrize(
     ("function", "said"), [(unknown, "weather"), (anything, "more"), (too_little, "must take input and output")]
 )
-def test_what_cannot_be_called(function: Any, said: str) -> None:
+def test_invalid_functions(function: Any, said: str) -> None:
     with pytest.raises(TypeError, match=said):
         metric("m")(function)
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_called(function: Any, said: str) -> None:
         ({"categories": ["a"], "passing_categories": "b"}, "none of its categories"),
     ],
 )
-def test_what_is_no_metric(terms: dict[str, Any], said: str) -> None:
+def test_invalid_options(terms: dict[str, Any], said: str) -> None:
     with pytest.raises(MetricError, match=said):
         metric("m", **terms)
 
@@ -154,7 +154,7 @@ def test_one_for_conversations_takes_one() -> None:
         metric("m", metric_scope="multi-turn")(lambda input, output: None)  # noqa: A006, ARG005
 
 
-def test_its_code_and_its_terms_are_in_its_fingerprint() -> None:
+def test_its_fingerprint_has_code_and_options() -> None:
     code = metric_fingerprint(short).source
     assert code is not None
     assert code != metric_fingerprint(polite).source

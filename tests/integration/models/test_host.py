@@ -45,7 +45,7 @@ def ran(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
 
 
-def test_the_settings_reach_the_suites_and_nothing_is_paid_for_twice(server: OpenAIServer, project: Path) -> None:
+def test_suites_use_the_settings_and_pay_once(server: OpenAIServer, project: Path) -> None:
     code, _ = ran(project)
     assert code == 0
     assert {body["model"] for body in server.asked()} == {"our-model"}
@@ -58,14 +58,14 @@ def test_the_settings_reach_the_suites_and_nothing_is_paid_for_twice(server: Ope
     assert server.asked()[-1]["model"] == "another"
 
 
-def test_a_budget_is_of_the_whole_run_and_what_is_missing_is_unmeasurable(server: OpenAIServer, project: Path) -> None:
+def test_a_budget_covers_the_run_and_missing_cases_are_unmeasurable(server: OpenAIServer, project: Path) -> None:
     code, told = ran(project, "--max-cost", "40", "--cache", "off")
     assert code == 3
     assert 2 <= len(server.requests) < 20
     assert "BudgetSpent" in json.dumps(told)
 
 
-def test_what_threads_of_the_users_own_take_is_in_the_sums(server: OpenAIServer, project: Path) -> None:
+def test_calls_in_user_threads_are_in_the_sums(server: OpenAIServer, project: Path) -> None:
     """They know no case, and yet the report counts what they take."""
     asking = 'get_model().generate(case["q"]).text'
     threaded = asking.replace("generate(", "generate, ").replace("get_model", "Executor().submit(get_model")

@@ -46,7 +46,7 @@ async def asked_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 7])
-def test_a_wrapped_client_has_a_connection_for_each_call_at_a_time(
+def test_a_wrapped_client_has_a_connection_per_call(
     server: OpenAIServer, counting: type[Counting], at_once: int
 ) -> None:
     asyncio.run(asked_in_rounds(wrap(AsyncOpenAI()), rounds=4, at_once=at_once))
@@ -54,7 +54,7 @@ def test_a_wrapped_client_has_a_connection_for_each_call_at_a_time(
     assert counting.made == at_once
 
 
-def test_a_call_that_was_left_leaves_its_connection_to_the_next(server: OpenAIServer, counting: type[Counting]) -> None:
+def test_a_cancelled_call_frees_its_connection(server: OpenAIServer, counting: type[Counting]) -> None:
     async def leave_one() -> str:
         async with wrap(AsyncOpenAI()) as client:
             server.latency = 5.0
@@ -68,7 +68,7 @@ def test_a_call_that_was_left_leaves_its_connection_to_the_next(server: OpenAISe
 
 
 @pytest.mark.usefixtures("server")
-def test_a_stream_that_is_not_read_to_its_end_gives_its_connection_back(counting: type[Counting]) -> None:
+def test_a_partly_read_stream_frees_its_connection(counting: type[Counting]) -> None:
     async def look_at_one() -> str:
         async with wrap(AsyncOpenAI()) as client:
             stream = await client.chat.completions.create(model="gpt-4o", messages=user("a"), stream=True)
@@ -80,7 +80,7 @@ def test_a_stream_that_is_not_read_to_its_end_gives_its_connection_back(counting
 
 
 @pytest.mark.usefixtures("server")
-def test_a_client_of_the_users_own_making_is_gone_through() -> None:
+def test_a_custom_http_client_is_used() -> None:
     seen: list[str] = []
 
     async def look(request: Any) -> None:
@@ -92,9 +92,7 @@ def test_a_client_of_the_users_own_making_is_gone_through() -> None:
 
 
 @pytest.mark.parametrize("who", ["wrapped", "model"])
-def test_a_proxy_of_the_environment_is_gone_through(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, who: str
-) -> None:
+def test_a_proxy_of_the_environment_is_used(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     """The fake is its own proxy: it is asked for a host that nobody else knows."""
     address = server.url.split("/v1")[0]
     monkeypatch.setenv("HTTP_PROXY", address)

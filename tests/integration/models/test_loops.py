@@ -42,21 +42,17 @@ def told(folder: Path, *, client: str, start: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith("[")]
 
 
-def test_a_global_client_that_nobody_wrapped_serves_one_suite_after_another(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
+def test_an_unwrapped_global_client_serves_several_suites(server: OpenAIServer, tmp_path: Path) -> None:
     assert told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
-def test_within_a_running_loop_a_wrapped_one_does(server: OpenAIServer, tmp_path: Path) -> None:
+def test_a_running_loop_allows_a_wrapped_one(server: OpenAIServer, tmp_path: Path) -> None:
     assert told(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
-def test_within_a_running_loop_one_that_nobody_wrapped_is_an_error_with_advice(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
+def test_in_a_running_loop_an_unwrapped_client_is_an_error(server: OpenAIServer, tmp_path: Path) -> None:
     first, second, _ = told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
     assert first == "[]"
     assert "scoregate.models.wrap" in second

@@ -56,7 +56,7 @@ def in_order(result: Any) -> list[Any]:
     return sorted(result.cases, key=lambda case: case.hash)
 
 
-def test_every_case_and_every_evaluation_says_what_it_took(server: OpenAIServer) -> None:
+def test_every_case_and_evaluation_has_its_usage(server: OpenAIServer) -> None:
     result = run(answering(), Judge(), InThreads())
     assert len(server.requests) == 6
     for case in result.cases:
@@ -67,7 +67,7 @@ def test_every_case_and_every_evaluation_says_what_it_took(server: OpenAIServer)
         assert all(usage.input_tokens < 30 and usage.cost > 0 for usage in usages), "counted once"
 
 
-def test_a_second_run_asks_nobody_and_says_so(server: OpenAIServer) -> None:
+def test_a_second_run_uses_the_cache(server: OpenAIServer) -> None:
     first = run(answering(), Judge())
     second = run(answering(), Judge())
     assert len(server.requests) == 4
@@ -80,16 +80,14 @@ def test_a_second_run_asks_nobody_and_says_so(server: OpenAIServer) -> None:
     assert set(second.columns.answers["judge"]) == {0, 1}
 
 
-def test_every_repeat_has_answers_of_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_repeat_has_own_answers(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         result = run(answering(), repeats=3, monkeypatch=monkeypatch)
         assert len(server.requests) == 6
     assert len({case.usage.answer for case in result.cases}) == 6
 
 
-def test_what_is_asked_anew_is_asked_and_replaces_what_was_kept(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refreshed_answers_replace_stored_ones(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     run(answering())
     server.answers(".", "changed")
     monkeypatch.setenv("SCOREGATE_CACHE", "refresh")
@@ -99,7 +97,7 @@ def test_what_is_asked_anew_is_asked_and_replaces_what_was_kept(
     assert len(server.requests) == 4
 
 
-def test_without_a_key_what_is_kept_can_be_replayed(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_answers_need_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     model = get_model("gpt-4o")
     run(lambda case: model.generate(case["q"]).text, Judge())
     monkeypatch.delenv("OPENAI_API_KEY")
@@ -112,7 +110,7 @@ def test_without_a_key_what_is_kept_can_be_replayed(server: OpenAIServer, monkey
     assert len(server.requests) == 4
 
 
-def test_an_error_says_what_was_lost_on_it(server: OpenAIServer) -> None:
+def test_an_error_has_its_cost(server: OpenAIServer) -> None:
     server.answers("judge", "no object")
     result = run(lambda case: case["q"], Judge())
     for case in result.cases:
@@ -125,9 +123,7 @@ def test_an_error_says_what_was_lost_on_it(server: OpenAIServer) -> None:
     assert result.mean("judge") is None
 
 
-def test_at_the_end_of_the_budget_nobody_is_asked_and_the_suite_says_so(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exhausted_budget_stops_calls_and_is_reported(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "30")
     monkeypatch.setenv("SCOREGATE_CACHE", "off")
     client = wrap(OpenAI())
@@ -158,7 +154,7 @@ def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
     assert len(server.requests) == 30
 
 
-def test_threads_that_do_not_know_their_case_count_for_the_suite(server: OpenAIServer) -> None:
+def test_threads_without_a_case_count_for_the_suite(server: OpenAIServer) -> None:
     client = wrap(OpenAI())
 
     def ask(text: str) -> str:
@@ -180,7 +176,7 @@ def test_threads_that_do_not_know_their_case_count_for_the_suite(server: OpenAIS
     assert (again.usage.cached, again.cost) == (True, 0.0)
 
 
-def test_what_an_evaluation_says_of_its_threads_counts_once(server: OpenAIServer) -> None:
+def test_usage_in_evaluation_threads_counts_once(server: OpenAIServer) -> None:
     class Threaded(Judge):
         def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]  # noqa: ARG002
             with ThreadPoolExecutor() as executor:
@@ -193,9 +189,7 @@ def test_what_an_evaluation_says_of_its_threads_counts_once(server: OpenAIServer
     assert result.usage is None
 
 
-def test_a_thread_that_may_spend_no_more_makes_the_suite_tell(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_thread_over_budget_is_an_error(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "1")
 
     def fn(case: Any) -> str:

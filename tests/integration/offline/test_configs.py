@@ -108,13 +108,13 @@ def test_a_config_of_the_settings_is_a_suite(nightly: Project) -> None:
     assert done.statuses == {"passed": 12}
 
 
-def test_what_can_be_called_is_an_agent(nightly: Project) -> None:
+def test_callables_are_agents(nightly: Project) -> None:
     configure(nightly, agent="bot:bot.answer", max_concurrency=2, timeout_seconds=60, dataset_version=1)
     done = nightly.scoregate("run", "--baseline", "none")
     assert (done.exit_code, done.statuses) == (0, {"passed": 12}), done.output
 
 
-def test_a_row_that_fails_fails_the_job_and_is_in_every_report(nightly: Project) -> None:
+def test_a_failed_row_fails_the_job_and_is_in_reports(nightly: Project) -> None:
     assert nightly.scoregate("run", "--baseline", "none").exit_code == 0
     keep(nightly)
     nightly.write("bot.py", WRONG)
@@ -131,7 +131,7 @@ def test_a_row_that_fails_fails_the_job_and_is_in_every_report(nightly: Project)
     }
 
 
-def test_a_base_is_run_with_the_agent_that_it_has(nightly: Project) -> None:
+def test_a_base_runs_with_its_own_agent(nightly: Project) -> None:
     nightly.write("bot.py", WRONG)
     done = nightly.scoregate("run", "--baseline", "rerun:HEAD", "--confirm", "all")
     assert done.exit_code == 1, done.output
@@ -140,7 +140,7 @@ def test_a_base_is_run_with_the_agent_that_it_has(nightly: Project) -> None:
     assert tried["tries"].count(False) >= 3
 
 
-def test_a_config_with_another_name_is_new_and_the_old_one_gone(nightly: Project) -> None:
+def test_a_renamed_config_is_new_and_removed(nightly: Project) -> None:
     (nightly.root / FILE).rename(nightly.root / FILE.replace("nightly", "daily"))
     text = (nightly.root / FILE.replace("nightly", "daily")).read_text(encoding="utf-8")
     nightly.write(FILE.replace("nightly", "daily"), text.replace('"nightly-regression"', '"daily-regression"'))
@@ -151,7 +151,7 @@ def test_a_config_with_another_name_is_new_and_the_old_one_gone(nightly: Project
     assert "is new: the base" in json.dumps(json.loads((done.out / "base" / "run.json").read_text()))
 
 
-def test_a_named_config_is_all_that_runs(nightly: Project) -> None:
+def test_only_a_named_config_runs(nightly: Project) -> None:
     nightly.write("evals/demo.py", suite())
     assert nightly.scoregate("run", "--baseline", "none").exit_code == 0
     keep(nightly)
@@ -162,14 +162,14 @@ def test_a_named_config_is_all_that_runs(nightly: Project) -> None:
     assert done.result["base"] is not None
 
 
-def test_a_named_config_without_a_table_is_judged_as_it_is(nightly: Project) -> None:
+def test_a_named_config_without_a_table_runs(nightly: Project) -> None:
     done = nightly.scoregate("run", "--config", "as they are", "--baseline", "none")
     assert done.exit_code == 0, done.output
     assert done.statuses == {"scored": 12}
     assert "as they are has no table [[configs]] in the settings" in " ".join(done.output.split())
 
 
-def test_what_only_an_agent_could_give_is_told(nightly: Project) -> None:
+def test_a_judge_that_needs_an_agent_is_reported(nightly: Project) -> None:
     done = nightly.scoregate("run", "--config", "unanswered", "--baseline", "none")
     assert done.exit_code == 3, done.output
     (error,) = done.run["suites"][0]["errors"]
@@ -178,7 +178,7 @@ def test_what_only_an_agent_could_give_is_told(nightly: Project) -> None:
 
 
 @pytest.mark.parametrize("words", [("--config", "nope"), ()])
-def test_a_config_that_is_not_there_is_unmeasurable(nightly: Project, words: tuple[str, ...]) -> None:
+def test_a_missing_config_is_unmeasurable(nightly: Project, words: tuple[str, ...]) -> None:
     configure(nightly, name="nope")
     done = nightly.scoregate("run", "--baseline", "none", *words)
     assert done.exit_code == 3, done.output
@@ -197,9 +197,7 @@ def test_a_config_that_is_not_there_is_unmeasurable(nightly: Project, words: tup
         ({"judge_versions": [{"name": "matches", "version": "7.0"}]}, "Judge 'matches' has no version 7.0"),
     ],
 )
-def test_what_keeps_it_from_running_is_an_error_of_its_suite(
-    nightly: Project, changes: dict[str, object], told: str
-) -> None:
+def test_a_failed_start_is_an_error_of_its_suite(nightly: Project, changes: dict[str, object], told: str) -> None:
     configure(nightly, **changes)
     done = nightly.scoregate("run", "--baseline", "none")
     assert done.exit_code == 3, done.output
@@ -214,7 +212,7 @@ def test_what_keeps_it_from_running_is_an_error_of_its_suite(
 SLOW = "        __import__('time').sleep(20)\n        return BinaryResponse(value=data"
 
 
-def test_judges_that_take_too_long_are_given_up(nightly: Project) -> None:
+def test_slow_judges_time_out(nightly: Project) -> None:
     nightly.write("my_judges.py", JUDGES.replace("        return BinaryResponse(value=data", SLOW))
     configure(nightly, timeout_seconds=0.5)
     done = nightly.scoregate("run", "--baseline", "none")
@@ -243,14 +241,14 @@ def test_a_script_and_the_settings_may_run_one_config(nightly: Project) -> None:
     assert len({each["label"] for each in done.run["suites"]}) == 2
 
 
-def test_it_sees_no_token(nightly: Project) -> None:
+def test_it_gets_no_token(nightly: Project) -> None:
     nightly.write("bot.py", f"{BOT}\n\nimport os\n\nassert not [v for v in os.environ.values() if 'ghs_' in v]\n")
     done = nightly.scoregate("run", "--baseline", "none", **{"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghij"})
     assert (done.exit_code, done.statuses) == (0, {"passed": 12}), done.output
 
 
 @pytest.mark.parametrize(("mode", "kept"), [("full", True), ("none", False)])
-def test_a_trace_is_kept_where_outputs_may_be(nightly: Project, mode: str, kept: bool) -> None:
+def test_traces_are_hidden_like_outputs(nightly: Project, mode: str, kept: bool) -> None:
     nightly.write("bot.py", f"{BOT}\n\ndef loud(question):\n    return question.upper()\n")
     configure(nightly, agent="bot:loud", assert_test=False)
     done = nightly.scoregate("run", "--baseline", "none", "--show-outputs", mode)
@@ -259,7 +257,7 @@ def test_a_trace_is_kept_where_outputs_may_be(nightly: Project, mode: str, kept:
     assert (b"QUESTION" in cases, b"invoke_agent loud" in cases) == (kept, kept)
 
 
-def test_a_project_in_a_folder_has_a_store_of_its_own(nightly: Project) -> None:
+def test_a_project_in_a_folder_has_its_own_store(nightly: Project) -> None:
     inner = nightly.root / "services" / "bot"
     inner.mkdir(parents=True)
     for name in ("bot.py", "my_judges.py", "pyproject.toml", ".scoregate"):

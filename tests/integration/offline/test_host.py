@@ -75,7 +75,7 @@ def test_it_is_recorded_and_shown(nightly: Project, server: OpenAIServer) -> Non
     assert f"file://{nightly.root}/scoregate-out/comment.md" in done.output
 
 
-def test_a_row_that_fails_is_in_every_report_and_fails_the_job(nightly: Project, server: OpenAIServer) -> None:
+def test_a_failed_row_is_in_reports_and_fails_the_job(nightly: Project, server: OpenAIServer) -> None:
     assert run(nightly, server, "--baseline", "none").exit_code == 0
     (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
     server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
@@ -90,7 +90,7 @@ def test_a_row_that_fails_is_in_every_report_and_fails_the_job(nightly: Project,
     assert "assert_test" in rules
 
 
-def test_judges_that_could_not_be_asked_at_all_are_no_failed_gate(nightly: Project) -> None:
+def test_unavailable_judges_do_not_fail_the_gate(nightly: Project) -> None:
     done = nightly.scoregate("run", "--baseline", "none", OPENAI_API_KEY="", SCOREGATE_CACHE="off")
     assert done.statuses == {"errored": 12}
     assert done.exit_code == 3, done.output
@@ -98,7 +98,7 @@ def test_judges_that_could_not_be_asked_at_all_are_no_failed_gate(nightly: Proje
     assert found["assert_test"] == ("unmeasurable", "12 cases, none of them judged: all met errors")
 
 
-def test_a_row_that_fails_beside_judges_that_err_is_a_failed_gate(nightly: Project, server: OpenAIServer) -> None:
+def test_a_failed_row_with_judge_errors_fails_the_gate(nightly: Project, server: OpenAIServer) -> None:
     server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
     server.filters_content("(?s)faithful.*question 9")
     done = run(nightly, server, "--baseline", "none")
@@ -108,7 +108,7 @@ def test_a_row_that_fails_beside_judges_that_err_is_a_failed_gate(nightly: Proje
     assert "1 case failed, 1 met errors" in done.output
 
 
-def test_another_version_of_a_judge_is_not_comparable_and_says_so(nightly: Project, server: OpenAIServer) -> None:
+def test_another_judge_version_is_not_comparable(nightly: Project, server: OpenAIServer) -> None:
     judge = nightly.root / ".scoregate" / "judges" / "helpfulness.toml"
     judge.write_text(judge.read_text().replace('version = "0.0"', 'version = "1.2"'))
     assert run(nightly, server, "--baseline", "none").exit_code == 0
@@ -123,9 +123,7 @@ def test_another_version_of_a_judge_is_not_comparable_and_says_so(nightly: Proje
     assert 'version = "1.3"' in judge.read_text(), "the edit became a version"
 
 
-def test_an_edited_dataset_is_a_readable_diff_and_the_base_is_run_with_its_own(
-    nightly: Project, server: OpenAIServer
-) -> None:
+def test_the_base_of_an_edited_dataset_uses_its_own_version(nightly: Project, server: OpenAIServer) -> None:
     rows = nightly.root / ".scoregate" / "datasets" / "golden-set" / "rows.jsonl"
     rows.write_text(rows.read_text().replace("question 12", "question 13"))
     changed = [

@@ -45,7 +45,7 @@ def spoken(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return project
 
 
-def test_labels_are_counted_and_compared_by_eye(spoken: Project) -> None:
+def test_labels_are_counted_and_listed(spoken: Project) -> None:
     first = spoken.scoregate("run", "--baseline", "none", "--out", "first")
     assert first.exit_code == 0, first.output
     assert "kind 9, odd 3" in first.output

@@ -46,7 +46,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_it_grows_and_goes_and_nothing_in_a_name_steers_the_terminal() -> None:
+def test_it_advances_and_names_are_escaped() -> None:
     output, shown = seen(True)
     assert output == "done\n"
     assert "nightly (red](2J" in shown
@@ -56,7 +56,7 @@ def test_it_grows_and_goes_and_nothing_in_a_name_steers_the_terminal() -> None:
     assert shown.endswith("\x1b[2K"), "the line is empty afterwards"
 
 
-def test_where_somebody_else_shows_it_there_is_none() -> None:
+def test_a_host_shows_its_own_progress() -> None:
     assert seen(False) == ("done\n", "")
 
 

@@ -40,7 +40,7 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
         ({"name": "nobody"}, "there is no test config 'nobody'"),
     ],
 )
-def test_what_keeps_it_from_running_is_told_with_where_it_stands(
+def test_a_failed_start_is_reported_with_its_line(
     said: Path, order: dict[str, object], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", json.dumps({**ORDER, **order})]) == 0

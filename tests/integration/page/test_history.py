@@ -23,7 +23,7 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_each_row_has_its_line_and_this_run_its_mark(remembering: Path, visit: Opener) -> None:
+def test_each_row_has_a_line_with_this_run(remembering: Path, visit: Opener) -> None:
     page = visit(remembering)
     row = page.locator("table.forest tbody tr", has_text="has-all-substrings")
     drawing = row.get_by_role("img", name=WORDS)
@@ -39,7 +39,7 @@ def test_each_row_has_its_line_and_this_run_its_mark(remembering: Path, visit: O
     assert pointed == "0.955 · main@3f0e1d2, 2025-10-03 08:52 UTC"
 
 
-def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit: Opener) -> None:
+def test_runs_are_listed_newest_first(remembering: Path, visit: Opener) -> None:
     for options in ({}, {"java_script_enabled": False}):
         page = visit(remembering, ready=False, **options)
         table = page.get_by_role("region", name="Table of the last runs")
@@ -52,7 +52,7 @@ def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit:
         )
 
 
-def test_the_policy_of_the_page_refuses_none_of_it(remembering: Path, visit: Opener) -> None:
+def test_the_page_policy_allows_it(remembering: Path, visit: Opener) -> None:
     page = visit(remembering, ready=False)
     page.add_init_script(VIOLATIONS)
     page.reload()
@@ -70,13 +70,13 @@ def test_axe_finds_nothing_in_it(remembering: Path, visit: Opener, theme: str) -
 
 
 @pytest.mark.parametrize("width", [360, 820])
-def test_it_is_no_wider_than_a_small_screen(remembering: Path, visit: Opener, width: int) -> None:
+def test_it_fits_a_small_screen(remembering: Path, visit: Opener, width: int) -> None:
     page = visit(remembering, viewport={"width": width, "height": 780})
     page.get_by_text("9 earlier runs").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_it_is_printed(remembering: Path, visit: Opener) -> None:
+def test_it_prints(remembering: Path, visit: Opener) -> None:
     page = visit(remembering)
     page.emulate_media(media="print")
     expect(page.get_by_role("img", name=WORDS)).to_be_visible()

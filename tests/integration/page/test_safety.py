@@ -20,7 +20,7 @@ def elements(page: Page) -> set[str]:
     return set(found)
 
 
-def test_no_text_becomes_markup_wherever_it_stands(hostile: Path, visit: Opener) -> None:
+def test_no_text_becomes_markup(hostile: Path, visit: Opener) -> None:
     page = visit(hostile)
     names = rows(page)
     assert len(names) == 12
@@ -39,7 +39,7 @@ def test_no_text_becomes_markup_wherever_it_stands(hostile: Path, visit: Opener)
     assert page.url.startswith(hostile.as_uri())
 
 
-def test_what_cannot_be_seen_or_turns_text_around_is_shown_as_an_escape(hostile: Path, visit: Opener) -> None:
+def test_invisible_and_bidi_characters_are_shown_as_escapes(hostile: Path, visit: Opener) -> None:
     page = visit(hostile, "#q=left")
     (shown,) = rows(page)
     assert "left\\u202eright\\u2066" in shown
@@ -52,7 +52,7 @@ def test_without_script_the_same_texts_are_text(hostile: Path, visit: Opener) ->
     assert page.locator('img, iframe, form, a[href*=evil]:not([href^="#"])').count() == 0
 
 
-def test_nothing_is_asked_of_anybody(report: Path, hostile: Path, visit: Opener) -> None:
+def test_the_page_sends_no_request(report: Path, hostile: Path, visit: Opener) -> None:
     for path in (report, hostile):
         page = visit(path, ready=False)
         asked: list[str] = []
@@ -75,7 +75,7 @@ def test_nothing_is_asked_of_anybody(report: Path, hostile: Path, visit: Opener)
         "document.body.setAttribute('style', 'background: url(https://evil.example/)')",
     ],
 )
-def test_the_policy_refuses_what_a_hole_would_let_in(report: Path, visit: Opener, attempt: str) -> None:
+def test_the_policy_blocks_injections(report: Path, visit: Opener, attempt: str) -> None:
     page = visit(report)
     page.evaluate(VIOLATIONS)
     page.evaluate(f"() => {{ try {{ {attempt} }} catch (error) {{ (window.refused ??= []).push(String(error)) }} }}")
@@ -88,7 +88,7 @@ def test_the_policy_refuses_what_a_hole_would_let_in(report: Path, visit: Opener
     assert page.evaluate("window.ran") is None
 
 
-def test_text_cannot_be_made_markup_even_by_our_own_script(report: Path, visit: Opener) -> None:
+def test_trusted_types_prevent_markup_from_text(report: Path, visit: Opener) -> None:
     page = visit(report)
     refused = page.evaluate(
         "() => { try { document.body.innerHTML = '<b>x</b>' } catch (error) { return String(error) } }"
@@ -96,7 +96,7 @@ def test_text_cannot_be_made_markup_even_by_our_own_script(report: Path, visit: 
     assert "TrustedHTML" in refused
 
 
-def test_a_page_that_works_breaks_no_rule_of_its_own(report: Path, visit: Opener) -> None:
+def test_the_page_keeps_its_own_policy(report: Path, visit: Opener) -> None:
     page = visit(report, ready=False)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
@@ -108,7 +108,7 @@ def test_a_page_that_works_breaks_no_rule_of_its_own(report: Path, visit: Opener
     assert said == []
 
 
-def test_only_our_own_script_stands_in_the_file(hostile: Path) -> None:
+def test_the_file_has_one_script(hostile: Path) -> None:
     text = hostile.read_text(encoding="utf-8")
     kinds = re.findall(r"<script([^>]*)>", text.partition("<script>")[0])
     assert kinds

@@ -71,7 +71,7 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) 
     expect(page.get_by_role("dialog").locator("pre").first).to_contain_text("Yes, word")
 
 
-def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limited_list_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
     told = Told("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
@@ -83,7 +83,7 @@ def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatc
     expect(page.locator(".controls output")).to_have_text("30 cases")
 
 
-def test_an_output_beyond_the_bound_is_shortened_and_says_by_how_much(tmp_path: Path, visit: Opener) -> None:
+def test_a_long_output_is_shortened_by_a_stated_amount(tmp_path: Path, visit: Opener) -> None:
     told = Told("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")

@@ -57,7 +57,7 @@ def test_ordinary(): ...
 """
 
 
-def test_every_outcome_has_its_place_in_the_record(bench: Bench) -> None:
+def test_every_outcome_is_recorded(bench: Bench) -> None:
     bench.write(OUTCOMES)
     ran = bench.run()
     assert (ran.code, sorted(ran.suites)) == (1, ["hours", "test_bot"]), ran.output
@@ -136,7 +136,7 @@ def test_made(scoregate, made): ...
     assert {"test_texts[a]", "test_made[made0]"} <= after
 
 
-def test_hostile_names_and_values_are_bounded(bench: Bench) -> None:
+def test_hostile_names_and_values_are_cut(bench: Bench) -> None:
     bench.write("""
 import pytest
 deep = []

@@ -39,14 +39,14 @@ def run(place: Place, proxy: socket.socket, document: Path, **environ: str) -> R
     return place.run(example.changed, **outside, **environ)
 
 
-def test_an_example_runs_and_tells_nobody(place: Place, proxy: socket.socket) -> None:
+def test_an_example_runs_untracked(place: Place, proxy: socket.socket) -> None:
     ran = run(place, proxy, SEED[0] if SEED else OURS)
     assert (ran.code, ran.errors) == (0, {})
     assert 0 < ran.scores["response-relevancy"][0] < 1
     assert callers(proxy) == 0
 
 
-def test_who_wants_to_be_tracked_is(place: Place, proxy: socket.socket) -> None:
+def test_tracking_is_opt_in(place: Place, proxy: socket.socket) -> None:
     ran = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
     assert (ran.code, ran.errors) == (0, {})
     assert callers(proxy) > 0

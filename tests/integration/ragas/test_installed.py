@@ -43,12 +43,12 @@ def pretend(folder: Path, version: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["BaseRagasResponseRelevancy", "BaseRagasFaithfulness"])
-def test_a_class_comes_without_ragas(name: str, tmp_path: Path) -> None:
+def test_a_class_needs_no_ragas(name: str, tmp_path: Path) -> None:
     code = f"from scoregate.testing.evaluators import {name}; import os; print(os.environ['RAGAS_DO_NOT_TRACK'])"
     assert run(code, tmp_path).stdout == "true\n"
 
 
-def test_who_names_no_class_of_ragas_gets_nothing_of_it(tmp_path: Path) -> None:
+def test_ragas_is_not_imported_without_its_classes(tmp_path: Path) -> None:
     code = (
         "import os, sys, scoregate.testing.evaluators as found; "
         "print('RAGAS_DO_NOT_TRACK' in os.environ, any('ragas' in name for name in sys.modules)); "
@@ -57,7 +57,7 @@ def test_who_names_no_class_of_ragas_gets_nothing_of_it(tmp_path: Path) -> None:
     assert run(code, tmp_path).stdout == "False False\nFalse\n"
 
 
-def test_a_missing_mapper_is_named_when_the_evaluator_is_made(tmp_path: Path) -> None:
+def test_a_missing_mapper_is_named_at_creation(tmp_path: Path) -> None:
     code = "from scoregate.testing.evaluators import BaseRagasFaithfulness; BaseRagasFaithfulness()"
     err = run(code, tmp_path).stderr
     assert all(name in err for name in ("user_input_mapper", "response_mapper", "retrieved_contexts_mapper"))
@@ -87,7 +87,7 @@ def test_of_another_version(version: str, tmp_path: Path) -> None:
     assert error.message == f"ragas {version} is installed; its versions 0.2 to 0.4 are supported"
 
 
-def test_one_that_cannot_be_imported(tmp_path: Path) -> None:
+def test_a_failed_import(tmp_path: Path) -> None:
     pretend(tmp_path, "0.4.3", "from langchain_community.chat_models.vertexai import ChatVertexAI")
     error = refusal(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")

@@ -31,7 +31,7 @@ run_test_suite("demo", cases(20), fn, [Good(), AsyncGood()], 1, test_case_hash=[
 
 
 @pytest.mark.parametrize(("death", "code"), DEATHS.values(), ids=DEATHS)
-def test_a_process_that_dies_leaves_its_finished_cases(home: Home, death: str, code: int) -> None:
+def test_a_crash_keeps_finished_cases(home: Home, death: str, code: int) -> None:
     assert home.run(DYING % death).code == code
     events = home.log()
     assert isinstance(events[0], SuiteStarted)
@@ -42,7 +42,7 @@ def test_a_process_that_dies_leaves_its_finished_cases(home: Home, death: str, c
     assert not any(isinstance(event, SuiteFinished) for event in events)
 
 
-def test_what_is_left_can_be_folded(home: Home) -> None:
+def test_a_partial_log_can_be_read(home: Home) -> None:
     home.run(DYING % "os._exit(7)")
     fold = SuiteReducer(0, "demo")
     cases = [case for event in home.log() if (case := fold.apply(event))]
@@ -52,7 +52,7 @@ def test_what_is_left_can_be_folded(home: Home) -> None:
     assert not fold.result("demo").complete
 
 
-def test_a_process_killed_at_any_moment_leaves_whole_lines_and_at_most_one_half(home: Home) -> None:
+def test_a_killed_process_leaves_at_most_one_partial_line(home: Home) -> None:
     process = home.start("""
 manager = RunManager("demo")
 manager.start()
@@ -85,7 +85,7 @@ print("went on")
 
 
 @pytest.mark.parametrize("fn", ["later", "at_once"])
-def test_ctrl_c_ends_the_run_and_keeps_what_was_said(home: Home, fn: str) -> None:
+def test_ctrl_c_ends_the_run_and_keeps_events(home: Home, fn: str) -> None:
     process = home.start(HANGING % fn)
     home.wait_for(lambda events: len(finished(events)) == 8)
     started = time.monotonic()
@@ -109,7 +109,7 @@ def test_ctrl_c_during_a_timed_run_does_not_wait_for_threads(home: Home) -> None
     assert time.monotonic() - started < 10
 
 
-def test_a_case_in_flight_has_its_beginning_in_the_log(home: Home) -> None:
+def test_a_running_case_has_its_start_in_the_log(home: Home) -> None:
     home.run(DYING % "os._exit(0)")
     events = home.log()
     assert [event.case for event in events if isinstance(event, CaseStarted)][-1] not in finished(events)

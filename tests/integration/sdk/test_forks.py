@@ -13,7 +13,7 @@ from scoregate.core.events import CaseOutput, SuiteFinished, SuiteStarted
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 
 
-def test_a_child_forked_by_fn_leaves_the_log_alone(home: Home) -> None:
+def test_a_child_forked_by_fn_keeps_the_log(home: Home) -> None:
     found = home.run("""
 async def fn(case):
     pid = os.fork()
@@ -29,7 +29,7 @@ assert run_test_suite("demo", cases(10), fn, [AsyncGood()], test_case_hash=["n"]
     assert [event.seq for event in home.log()] == list(range(len(home.log())))
 
 
-def test_a_forked_child_that_adds_results_tells_them_in_whole_lines(home: Home) -> None:
+def test_a_forked_child_writes_results_in_complete_lines(home: Home) -> None:
     found = home.run("""
 class Case:
     def __init__(self, name): self.name = name
@@ -62,7 +62,7 @@ print(len({case.hash for case in result.cases}))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_suites_in_worker_processes_have_logs_of_their_own(home: Home, method: str) -> None:
+def test_suites_in_worker_processes_have_own_logs(home: Home, method: str) -> None:
     found = home.run(f"""
 import multiprocessing
 

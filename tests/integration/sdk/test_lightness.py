@@ -24,13 +24,13 @@ def test_importing_the_sdk_imports_nothing_heavy() -> None:
     assert HEAVY & set(done.stdout.split()) == set()
 
 
-def test_importing_the_way_in_imports_nothing_that_only_the_end_needs() -> None:
+def test_importing_the_entry_point_imports_no_reports() -> None:
     code = "import sys, scoregate.testing; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert LATE & set(done.stdout.split()) == set()
 
 
-def test_importing_the_package_imports_next_to_nothing_until_the_client_is_asked_for() -> None:
+def test_importing_the_package_imports_little_without_the_client() -> None:
     code = """
 import sys
 before = set(sys.modules)
@@ -47,7 +47,7 @@ print(*sys.modules)
     assert HEAVY & whole == {"pydantic"}
 
 
-def test_importing_entities_imports_nothing_that_only_their_endpoints_or_models_need() -> None:
+def test_importing_entities_imports_no_endpoints_or_models() -> None:
     code = "import sys, scoregate.entities; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found = set(done.stdout.split())
@@ -55,7 +55,7 @@ def test_importing_entities_imports_nothing_that_only_their_endpoints_or_models_
     assert not found & {"scoregate.endpoints", "scoregate.models", "tomlkit", "websockets"}
 
 
-def test_running_a_suite_under_a_host_imports_nothing_heavy_either(home: Home) -> None:
+def test_a_suite_under_a_host_imports_nothing_heavy(home: Home) -> None:
     found = home.run("""
 assert run_test_suite("demo", cases(3), lambda case: case["n"], [Good(), AsyncGood()], test_case_hash=["n"]).passed
 print(*sys.modules)
@@ -64,7 +64,7 @@ print(*sys.modules)
     assert HEAVY & set(found.out.split()) == set()
 
 
-def test_nothing_of_ours_is_told_to_the_users_own_output(home: Home) -> None:
+def test_the_sdk_prints_nothing_to_the_output(home: Home) -> None:
     found = home.run("""
 print("mine")
 run_test_suite("demo", cases(3), lambda case: print(case["n"]), [Good()], 1, test_case_hash=["n"])

@@ -21,14 +21,14 @@ run_test_suite("demo", cases(2), lambda case: case["n"], [Good(), Bad()], test_c
 """
 
 
-def test_alone_a_suite_that_fails_prints_so_and_exits_0(home: Home) -> None:
+def test_without_host_a_failed_suite_exits_0(home: Home) -> None:
     found = home.run(FAILING % "", host=False)
     assert (found.code, found.err) == (0, "")
     assert found.out.startswith("✗ demo: 2 cases · 2 failed · bad 0.000 · good 1.000\n")
     assert "bad 0, not ≥ 1 (why: grün)" in found.out
 
 
-def test_alone_a_suite_in_which_nothing_is_scored_exits_3(home: Home) -> None:
+def test_without_host_a_suite_without_scores_exits_3(home: Home) -> None:
     for fn, evaluators, why in (
         ("lambda case: 1", "[]", "nothing was scored: the suite has no scorers or evaluators"),
         ("lambda case: 1 / 0", "[Good()]", "✗ demo: 2 cases · 2 errored"),
@@ -38,7 +38,7 @@ def test_alone_a_suite_in_which_nothing_is_scored_exits_3(home: Home) -> None:
         assert (found.code, why in found.out) == (3, True), found
 
 
-def test_with_assert_test_it_exits_1_and_says_why_both_ways(home: Home) -> None:
+def test_with_assert_test_it_exits_1_with_a_reason(home: Home) -> None:
     found = home.run(FAILING % ", assert_test=True")
     assert found.code == 1
     assert "scoregate.errors.SuiteFailed: ✗ demo: 2 cases" in found.err
@@ -48,7 +48,7 @@ def test_with_assert_test_it_exits_1_and_says_why_both_ways(home: Home) -> None:
 
 
 @pytest.mark.parametrize("how", ["ascii", "closed"])
-def test_a_terminal_that_cannot_show_the_summary_is_no_failure(home: Home, how: str) -> None:
+def test_a_limited_terminal_is_no_failure(home: Home, how: str) -> None:
     if how == "ascii":
         found = home.run(FAILING % "", host=False, PYTHONIOENCODING="ascii")
         assert found.out.startswith("? demo: 2 cases")
@@ -58,7 +58,7 @@ def test_a_terminal_that_cannot_show_the_summary_is_no_failure(home: Home, how: 
     assert (found.code, found.err) == (0, "")
 
 
-def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
+def test_development_mode_shows_no_warnings(home: Home) -> None:
     source = FAILING % "" + FAILING % ", timeout=5, grid_search_params={'x': [1, 2]}"
     for host in (True, False):
         found = home.run(source, host=host, options=["-X", "dev", "-W", "error"])
@@ -67,7 +67,7 @@ def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
         assert (found.code, warnings) == (0, [])
 
 
-def test_threads_of_the_loops_own_end_with_the_script(home: Home) -> None:
+def test_threads_of_the_loop_end_with_the_script(home: Home) -> None:
     found = home.run(
         """
 async def fn(case):
@@ -100,7 +100,7 @@ def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
     assert len(finished(home.log())) == 2
 
 
-def test_a_fn_that_was_given_up_does_not_keep_the_process(home: Home) -> None:
+def test_a_timed_out_fn_does_not_block_the_exit(home: Home) -> None:
     started = time.monotonic()
     found = home.run(
         "run_test_suite('demo', cases(3), lambda _: time.sleep(60), [], test_case_hash=['n'], timeout=0.1)"
@@ -111,7 +111,7 @@ def test_a_fn_that_was_given_up_does_not_keep_the_process(home: Home) -> None:
     assert isinstance(home.log()[-1], SuiteFinished)
 
 
-def test_the_whole_of_an_async_program_may_run_suites(home: Home) -> None:
+def test_an_async_program_may_run_suites(home: Home) -> None:
     found = home.run("""
 async def later(case):
     await asyncio.sleep(0)

@@ -38,7 +38,7 @@ def kept(project: Project) -> list[float]:
     return sorted(item["override_score"] for item in found)
 
 
-def test_what_the_judge_cannot_say_is_refused(project: Project) -> None:
+def test_an_impossible_choice_is_refused(project: Project) -> None:
     ran(project, JUDGE)
     code, told = add(project, "1", "0.3")
     assert code == 2
@@ -48,7 +48,7 @@ def test_what_the_judge_cannot_say_is_refused(project: Project) -> None:
     assert kept(project) == [0.5]
 
 
-def test_a_score_of_a_judge_that_had_other_choices_is_taken_with_a_note(project: Project) -> None:
+def test_a_score_of_older_choices_is_imported_with_a_note(project: Project) -> None:
     ran(project, JUDGE)
     code, told = add(project, "0.8", "0.3")
     assert code == 0
@@ -57,7 +57,7 @@ def test_a_score_of_a_judge_that_had_other_choices_is_taken_with_a_note(project:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "-"])
-def test_a_file_with_one_of_them_imports_nothing(project: Project, name: str) -> None:
+def test_an_invalid_file_imports_nothing(project: Project, name: str) -> None:
     ran(project, JUDGE)
     scores = (0, 0.7, 0.5, 0.2)
     fields = [[{"id": "output", "name": "output", "value": str(score)}] for score in scores]
@@ -76,7 +76,7 @@ def test_a_file_with_one_of_them_imports_nothing(project: Project, name: str) ->
 
 
 @pytest.mark.parametrize("evaluators", [[{"id": "tone"}], [{"id": "other", "choices": JUDGE["choices"]}], None])
-def test_where_its_choices_are_not_known_any_score_is_taken(project: Project, evaluators: list[object] | None) -> None:
+def test_unknown_choices_allow_any_score(project: Project, evaluators: list[object] | None) -> None:
     if evaluators is not None:
         ran(project, *evaluators)
     code, told = add(project, "1", "0.3")

@@ -27,7 +27,7 @@ def table(project: Project, name: str, rows: list[str]) -> str:
     return name
 
 
-def test_an_override_is_added_listed_and_signed_by_gits_user(project: Project) -> None:
+def test_an_override_is_added_and_signed_by_the_git_user(project: Project) -> None:
     add(project, "Paris", "0.5", "--input", "Capital of France?", "--comment", "too short")
     done = project.scoregate("overrides", "list")
     assert done.returncode == 0
@@ -38,7 +38,7 @@ def test_an_override_is_added_listed_and_signed_by_gits_user(project: Project) -
     assert item["comments"] == [{"field_id": "", "quoted_text": "", "comment_text": "too short"}]
 
 
-def test_the_store_stands_at_the_top_of_the_work_tree(project: Project) -> None:
+def test_the_store_is_at_the_root_of_the_tree(project: Project) -> None:
     inner = Project(project.root / "deep" / "down")
     inner.root.mkdir(parents=True)
     add(inner, "Paris")
@@ -46,7 +46,7 @@ def test_the_store_stands_at_the_top_of_the_work_tree(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["words.csv", "words.jsonl"])
-def test_what_is_exported_is_imported_elsewhere_line_for_line(project: Project, name: str) -> None:
+def test_an_export_is_imported_line_for_line(project: Project, name: str) -> None:
     add(project, HOSTILE, "0", "--input", "=1+1")
     add(project, "- a list\n- of two", "1", "--comment", "'quoted'", "--by", "Bob")
     assert project.scoregate("overrides", "export", "accuracy", name).returncode == 0
@@ -66,7 +66,7 @@ def test_json_lines_pass_through_pipes(project: Project) -> None:
     assert project.file("overrides/copy.jsonl").read_text() == out
 
 
-def test_a_correction_in_a_spreadsheet_changes_what_is_there(project: Project) -> None:
+def test_a_spreadsheet_correction_changes_the_store(project: Project) -> None:
     add(project, "Pariss", "0")
     project.scoregate("overrides", "export", "accuracy", "a.csv")
     path = project.root / "a.csv"
@@ -76,7 +76,7 @@ def test_a_correction_in_a_spreadsheet_changes_what_is_there(project: Project) -
     assert len(json.loads(project.scoregate("overrides", "list", "--json").stdout)) == 1
 
 
-def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
+def test_an_invalid_row_imports_nothing(project: Project) -> None:
     name = table(project, "a.csv", ["0,1,Hi,Hello,", "0,two,Hi,Ho,"])
     done = project.scoregate("overrides", "import", "accuracy", name)
     assert done.returncode == 2
@@ -95,7 +95,7 @@ def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
         (["add", "accuracy", "--original", "0", "--score", "2", "--output", "x"], "--score"),
     ],
 )
-def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_fails(project: Project, words: list[str], told: str) -> None:
     add(project, "Paris")
     done = project.scoregate("overrides", *words)
     assert done.returncode == 2, done.stdout
@@ -118,7 +118,7 @@ def test_a_mistake_is_removed_by_the_id_that_list_shows(project: Project) -> Non
     assert not project.file("overrides/accuracy.jsonl").exists()
 
 
-def test_a_mistaken_verdict_is_removed(project: Project) -> None:
+def test_a_wrong_verdict_is_removed(project: Project) -> None:
     words = ("--case", "c1", "--baseline", "a", "--challenger", "b", "--winner", "tie")
     project.scoregate("verdicts", "add", "battle", *words)
     assert project.scoregate("verdicts", "remove", "battle", *ids(project, "verdicts")).returncode == 0
@@ -128,7 +128,7 @@ def test_a_mistaken_verdict_is_removed(project: Project) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"), [("nobody", "no id begins with it"), ("", "no id begins with it"), ("x-", "2 ids begin with")]
 )
-def test_what_names_no_one_item_removes_nothing(project: Project, wrong: str, told: str) -> None:
+def test_an_ambiguous_id_removes_nothing(project: Project, wrong: str, told: str) -> None:
     lines = [{"original_score": 1, "override_score": 0, "id": f"x-{n}"} for n in ("one", "two")]
     text = "\n".join(map(json.dumps, lines)).encode()
     assert project.scoregate("overrides", "import", "accuracy", "-", text=text).returncode == 0
@@ -150,7 +150,7 @@ def test_verdicts_are_added_listed_and_exchanged(project: Project) -> None:
 
 
 @pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["export", "acc\x1b[31muracy"]])
-def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_text_is_escaped(project: Project, words: list[str]) -> None:
     evaluator = "acc\x1b[31muracy"
     project.scoregate("overrides", "add", evaluator, "--original", "1", "--score", "0", "--output", HOSTILE)
     shown = on_a_terminal(project, "overrides", *words)
@@ -242,7 +242,7 @@ def test_many_scores_are_no_table(project: Project) -> None:
     )
 
 
-def test_a_limit_that_is_none_is_told(project: Project) -> None:
+def test_an_invalid_limit_is_refused(project: Project) -> None:
     done = project.scoregate("agreement", "--min-agreement", "2")
     assert done.returncode == 2
     assert "--min-agreement: min_agreement = 2.0: must be at most 1" in done.stderr

@@ -58,7 +58,7 @@ def test_a_difference_shows_the_rows_of_one_side(golden: Project) -> None:
     assert "+ and 97 more" in said(golden, "diff", "golden", "--limit", "2")
 
 
-def test_rows_are_added_to_what_is_there_and_it_is_deleted(golden: Project) -> None:
+def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
     assert said(golden, "add", "golden", "a.csv").startswith("golden: version 3, 4 rows")
     assert said(golden, "rm", "golden") == "golden: deleted\n"
     assert said(golden, "ls") == "There are no datasets.\n"
@@ -81,7 +81,7 @@ def test_rows_are_added_to_what_is_there_and_it_is_deleted(golden: Project) -> N
         (["rm", "gold"], "there is no dataset 'gold'"),
     ],
 )
-def test_wrong_usage_is_told(golden: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_fails(golden: Project, words: list[str], told: str) -> None:
     done = golden.scoregate("dataset", *words)
     assert done.returncode == 2, done.stdout + done.stderr
     assert told in done.stderr
@@ -89,7 +89,7 @@ def test_wrong_usage_is_told(golden: Project, words: list[str], told: str) -> No
 
 
 @pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "*"], ["show", "*", "--json"], ["diff", "*"]])
-def test_hostile_rows_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_rows_are_escaped(project: Project, words: list[str]) -> None:
     name, column = "gol\x1b[31mden", "in\u202eput\x1b[2J"
     (project.root / "a.json").write_text(json.dumps([{column: HOSTILE}]))
     for _ in range(2):

@@ -96,7 +96,7 @@ def test_no_row_of_many_writers_is_lost(in_memory: Project) -> None:
     assert ids == list(range(1, len(found_inputs) + 1))
 
 
-def test_two_that_find_the_same_edit_make_one_version_of_it(in_memory: Project) -> None:
+def test_two_processes_create_one_version_of_an_edit(in_memory: Project) -> None:
     of(in_memory).create("golden", examples=[{"input": "first"}])
     rows(in_memory).write_text('{"input": "edited"}\n')
     lookers = [in_memory.start("from scoregate import Client; Client().datasets.get('golden')") for _ in range(4)]
@@ -106,7 +106,7 @@ def test_two_that_find_the_same_edit_make_one_version_of_it(in_memory: Project) 
 
 
 @pytest.mark.parametrize("at", range(1, 5))
-def test_a_writer_killed_at_any_step_leaves_the_old_or_the_new(project: Project, at: int) -> None:
+def test_a_killed_writer_keeps_the_old_or_new(project: Project, at: int) -> None:
     of(project).create("golden", examples=[{"input": "first"}])
     writer = project.start(DIES, str(at))
     out, _ = writer.communicate()
@@ -130,7 +130,7 @@ def test_a_writer_killed_at_any_step_leaves_the_old_or_the_new(project: Project,
     ]
 
 
-def test_a_dataset_half_made_is_none(project: Project) -> None:
+def test_a_partial_dataset_is_none(project: Project) -> None:
     of(project).create("golden", examples=[{"input": "first"}])
     project.file("datasets/golden/schema.json").unlink()
     assert of(project).list() == []
@@ -179,7 +179,7 @@ def test_two_branches_that_changed_different_rows_merge_and_no_version_is_lost(p
     assert (inputs(project, 4), inputs(project, 3)) == (list("AbcdeFg"), list("AbcdeF"))
 
 
-def test_the_list_tells_a_merge_that_nobody_used_yet(project: Project) -> None:
+def test_the_list_shows_an_unused_merge(project: Project) -> None:
     branches(project, list("Abcdef"), list("abcdeFg"))
     of(project).get("golden").add_examples([{"input": "h"}])
     project.commit()
@@ -187,7 +187,7 @@ def test_the_list_tells_a_merge_that_nobody_used_yet(project: Project) -> None:
     assert [info.current_version for info in of(project).list()] == [3], "the line with more versions"
 
 
-def test_two_branches_that_changed_the_same_row_conflict_and_are_told(project: Project) -> None:
+def test_two_branches_that_changed_the_same_row_conflict(project: Project) -> None:
     branches(project, list("abXdef"), list("abYdef"))
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
     assert project.git("diff", "--name-only", "--diff-filter=U").stdout == ".scoregate/datasets/golden/rows.jsonl\n"
@@ -207,7 +207,7 @@ def test_the_same_edit_on_two_branches_is_one_version(project: Project) -> None:
     assert [version.version_number for version in of(project).versions("golden")] == [2, 1]
 
 
-def test_histories_that_a_host_could_not_merge_are_told_and_healed_by_keeping_both_sides(project: Project) -> None:
+def test_unmerged_histories_are_reported_and_fixed_by_both_sides(project: Project) -> None:
     of(project).create("attributes", examples=[{"input": "x"}])
     for name in (".gitattributes", "datasets/.gitattributes"):
         project.file(name).write_text("")
@@ -223,7 +223,7 @@ def test_histories_that_a_host_could_not_merge_are_told_and_healed_by_keeping_bo
     assert len(of(project).versions("golden")) == 4
 
 
-def test_a_torn_history_that_was_committed_and_merged_gives_no_wrong_version(project: Project) -> None:
+def test_a_committed_merge_conflict_gives_no_wrong_version(project: Project) -> None:
     branches(project, list("Abcdef"), list("abcdeF"))
     history = project.file("datasets/golden/history.jsonl")
     lines = history.read_text().splitlines(keepends=True)

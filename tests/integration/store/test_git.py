@@ -25,7 +25,7 @@ def exported(project: Project) -> list[str]:
     return sorted(line.split('"value": "')[1].split('"')[0] for line in done.stdout.splitlines())
 
 
-def test_a_diff_is_one_line_a_word(project: Project) -> None:
+def test_a_diff_has_a_line_per_record(project: Project) -> None:
     for output in "abc":
         add(project, output)
     project.commit()
@@ -42,13 +42,13 @@ def test_a_diff_is_one_line_a_word(project: Project) -> None:
     assert project.git("status", "--porcelain").stdout == " M .scoregate/overrides/accuracy.jsonl\n"
 
 
-def test_two_branches_that_each_begin_the_store_merge(project: Project) -> None:
+def test_two_branches_that_create_the_store_merge(project: Project) -> None:
     branches(project, "a", "b")
     project.git("merge", "--quiet", "theirs")
     assert exported(project) == ["a", "b"]
 
 
-def test_two_branches_that_each_add_one_merge_and_the_next_word_brings_back_the_order(project: Project) -> None:
+def test_branches_that_add_records_merge_and_are_sorted_later(project: Project) -> None:
     for output in ("a", "b", "c"):
         add(project, output)
     project.commit()
@@ -61,13 +61,13 @@ def test_two_branches_that_each_add_one_merge_and_the_next_word_brings_back_the_
     assert ids == sorted(ids)
 
 
-def test_the_same_word_on_two_branches_is_one(project: Project) -> None:
+def test_an_equal_record_is_stored_once(project: Project) -> None:
     branches(project, "a", "a")
     project.git("merge", "--quiet", "theirs")
     assert exported(project) == ["a"]
 
 
-def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None:
+def test_contradictory_records_are_reported(project: Project) -> None:
     add(project, "a")
     project.commit()
     for branch, score in (("theirs", "0.25"), ("ours", "0.75")):
@@ -81,7 +81,7 @@ def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None
     assert "keep the line that is right" in done.stderr
 
 
-def test_conflicts_that_git_leaves_are_told_with_file_and_line(project: Project) -> None:
+def test_merge_conflicts_have_file_and_line(project: Project) -> None:
     """As where a host merges without our attributes, or people have taken them away."""
     add(project, "x")
     project.file(".gitattributes").write_text("")

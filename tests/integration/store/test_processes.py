@@ -70,7 +70,7 @@ def in_memory() -> Iterator[Project]:
         yield Project(Path(folder))
 
 
-def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
+def test_no_record_is_lost(in_memory: Project) -> None:
     writers = [in_memory.start(ADD, f"writer{number}", str(ADDS)) for number in range(WRITERS)]
     store, sizes = open_store(in_memory.root), [0]
     while any(writer.poll() is None for writer in writers):
@@ -89,7 +89,7 @@ def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
     assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in read_overrides(store, "judge0"))
 
 
-def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project) -> None:
+def test_a_killed_writer_keeps_the_old_or_new_file(project: Project) -> None:
     store = open_store(project.root)
     for delay in (0.0, 0.02, 0.05, 0.11):
         writer = project.start(REWRITE)
@@ -103,7 +103,7 @@ def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project)
         assert len(set(scores)) == 1
 
 
-def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(project: Project) -> None:
+def test_a_killed_writer_blocks_no_reader_or_writer(project: Project) -> None:
     store = open_store(project.root)
     add_override(store, "accuracy", correction("old"))
     writer = project.start(STOPS_HALF_WAY)
@@ -117,7 +117,7 @@ def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(proj
     assert not half.exists()
 
 
-def test_a_writer_waits_for_the_one_before(project: Project) -> None:
+def test_a_writer_waits_for_the_previous(project: Project) -> None:
     store = open_store(project.root)
     first = project.start(STOPS_HALF_WAY)
     assert said(first) == "half"
@@ -130,7 +130,7 @@ def test_a_writer_waits_for_the_one_before(project: Project) -> None:
     assert len(read_overrides(store, "judge0")) == 1
 
 
-def test_readers_never_see_a_mixture(project: Project) -> None:
+def test_readers_never_get_a_mixture(project: Project) -> None:
     store = open_store(project.root)
     writer = project.start(REWRITE)
     assert said(writer) == "ready"

@@ -60,7 +60,7 @@ def test_conversations_from_sources_with_names(
     assert (asked.model, "mine: unknown cost" in done.stdout) == ("mine", True)
 
 
-def test_nothing_is_written_over_unless_that_is_said(
+def test_existing_files_are_kept_without_force(
     synthesize: Synthesize, project: Project, openai_server: OpenAIServer
 ) -> None:
     table = project.root / "tests.csv"
@@ -88,7 +88,7 @@ def test_nothing_is_written_over_unless_that_is_said(
         ("refunds",),
     ],
 )
-def test_wrong_usage_is_told_before_anything_is_asked(
+def test_invalid_usage_fails_before_any_request(
     words: tuple[str, ...], synthesize: Synthesize, openai_server: OpenAIServer
 ) -> None:
     done = synthesize(*words)
@@ -96,7 +96,7 @@ def test_wrong_usage_is_told_before_anything_is_asked(
     assert not openai_server.asked()
 
 
-def test_a_budget_is_held_and_what_it_bought_is_written(synthesize: Synthesize, project: Project) -> None:
+def test_a_budget_is_kept_and_its_tests_are_written(synthesize: Synthesize, project: Project) -> None:
     words = ("--batch-size", "1", "--num-tests", "40", "--out", "tests.csv")
     done = synthesize("refunds", *words, "--max-cost", "0.02")
     assert done.returncode == 0
@@ -106,9 +106,7 @@ def test_a_budget_is_held_and_what_it_bought_is_written(synthesize: Synthesize, 
     assert f"tests.csv: {count} of 40 tests" in done.stdout
 
 
-def test_formulas_and_hostile_names_are_told_and_do_nothing(
-    synthesize: Synthesize, openai_server: OpenAIServer
-) -> None:
+def test_formulas_and_hostile_names_are_escaped(synthesize: Synthesize, openai_server: OpenAIServer) -> None:
     def hostile(question: Question) -> dict[str, object]:
         return {"tests": [{**fake.draft("1", question), "prompt_content": '=HYPERLINK("x")', "behavior": "\x1b[2Jb"}]}
 

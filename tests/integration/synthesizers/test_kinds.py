@@ -26,7 +26,7 @@ def contents(test_set: TestSet) -> list[str]:
     return [test.prompt.content for test in test_set.tests or () if test.prompt]
 
 
-def test_the_remainder_is_kept_and_the_same_is_not_asked_twice(writer: OpenAIServer, tmp_path: Path) -> None:
+def test_surplus_tests_are_kept_and_calls_not_repeated(writer: OpenAIServer, tmp_path: Path) -> None:
     made = PromptSynthesizer("refunds", batch_size=10).generate(num_tests=25)
     assert len(set(contents(made))) == 25
     assert contents(made)[:2] == ["Where is refund 1-1?", "Where is refund 1-2?"]
@@ -44,7 +44,7 @@ def test_the_remainder_is_kept_and_the_same_is_not_asked_twice(writer: OpenAISer
         assert TestSets.pull(name="Refunds").metadata == made.metadata
 
 
-def test_a_set_says_how_it_was_made(writer: OpenAIServer) -> None:
+def test_a_set_has_its_origin(writer: OpenAIServer) -> None:
     made = PromptSynthesizer("refunds").generate()
     assert (made.name, made.description, made.test_set_type) == (
         "Refunds",
@@ -66,7 +66,7 @@ def test_a_set_says_how_it_was_made(writer: OpenAIServer) -> None:
 
 
 @pytest.mark.parametrize("refused", [(), ("json_schema",), ("json_schema", "tools")])
-def test_names_are_the_ones_that_were_given(writer: OpenAIServer, refused: tuple[str, ...]) -> None:
+def test_names_can_be_given(writer: OpenAIServer, refused: tuple[str, ...]) -> None:
     writer.does_not_take(*refused)
     names = (["Pays back"], ["Support"], ["Refunds"])
     made = Synthesizer("refunds", *names, model="openai/gpt-4o-mini").generate(3)
@@ -85,7 +85,7 @@ def test_a_context_is_needed_and_fenced(writer: OpenAIServer) -> None:
     assert " BEGIN context\nWe sell shoes.\n=====" in asked.last
 
 
-def test_conversations_are_conversations_whatever_the_model_says(writer: OpenAIServer) -> None:
+def test_conversations_have_their_type(writer: OpenAIServer) -> None:
     made = MultiTurnSynthesizer(GenerationConfig(generation_prompt="refunds")).generate(25)
     assert batches(writer) == [(1, 10), (2, 10), (3, 5)]
     assert (len(made.tests or ()), made.test_set_type) == (25, TestType.MULTI_TURN)
@@ -114,7 +114,7 @@ def test_sources_are_spread_over_the_tests(writer: OpenAIServer, tmp_path: Path)
 
 
 @pytest.mark.anyio
-async def test_it_works_inside_a_loop_with_a_model_of_ones_own(writer: OpenAIServer) -> None:
+async def test_it_works_in_a_loop_with_a_custom_model(writer: OpenAIServer) -> None:
     synthesizer = PromptSynthesizer("refunds", model=get_model("openai/other"))
     assert len((await synthesizer.a_generate(3)).tests or ()) == 3
     assert len(synthesizer.generate(4).tests or ()) == 4

@@ -97,7 +97,7 @@ def test_a_trace_in_two_exports_is_one_row(shop: TraceProject) -> None:
     assert "0 new rows, 1 known already" in shop.add("--from", "d3.jsonl")
 
 
-def test_a_server_may_be_called_by_what_is_not_exported(shop: TraceProject) -> None:
+def test_a_server_may_have_an_unexported_caller(shop: TraceProject) -> None:
     ids = {"traceId": "1" * 32, "spanId": "2" * 16, "parentSpanId": "3" * 16, "name": "ask"}
     times = {"startTimeUnixNano": "1", "endTimeUnixNano": "2"}
     asked = [{"key": "input.value", "value": {"stringValue": "When?"}}]
@@ -142,7 +142,7 @@ def test_a_missing_package_names_the_option(shop: TraceProject, monkeypatch: pyt
         assert "pip install 'scoregate[pii]'" in printed
 
 
-def test_bad_records_stop_the_import_and_have_places(shop: TraceProject) -> None:
+def test_invalid_records_stop_the_import(shop: TraceProject) -> None:
     good = json.dumps(make_run("good"))
     files = {
         "cut.jsonl": (f"{good}\n{good[:40]}\n", "cut.jsonl:2: is not JSON"),
@@ -190,7 +190,7 @@ def test_bad_records_stop_the_import_and_have_places(shop: TraceProject) -> None
     assert "1 record that can't be read" in printed
 
 
-def test_large_and_hostile_values_are_bounded(shop: TraceProject) -> None:
+def test_large_and_hostile_values_are_cut(shop: TraceProject) -> None:
     bomb = gzip.compress(b" " * 200_000_000, 9)
     assert len(bomb) < 1_000_000
     (shop.root / "bomb.json.gz").write_bytes(bomb)

@@ -81,7 +81,7 @@ def test_secrets_in_spans_are_removed(project: Project) -> None:
     assert "key-of-the-user" not in json.dumps(trace)
 
 
-def test_what_is_lost_is_counted(project: Project) -> None:
+def test_lost_spans_are_counted(project: Project) -> None:
     early = [
         spans("one", "a"),
         spans("nowhere", trace="d" * 32),

@@ -14,7 +14,7 @@ def in_report(page: Page, selector: str) -> Locator:
     return page.frame_locator("iframe").locator(selector)
 
 
-def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Place, look: Looker) -> None:
+def test_the_keyboard_selects_two_runs_in_the_address(place: Place, look: Looker) -> None:
     for message in ("first", "second", "third"):
         place.run("-m", message)
     with place.viewing() as address:
@@ -40,7 +40,7 @@ def test_two_runs_are_chosen_by_keyboard_and_the_address_carries_them(place: Pla
         expect(page.get_by_role("combobox", name="compared with")).to_have_value("reported")
 
 
-def test_enter_and_escape_lead_from_a_list_back_to_the_report(place: Place, look: Looker) -> None:
+def test_enter_and_escape_close_a_list(place: Place, look: Looker) -> None:
     for message in ("first", "second"):
         place.run("-m", message)
     with place.viewing() as address:
@@ -75,7 +75,7 @@ def test_an_opened_case_stays_open_in_another_run(place: Place, look: Looker) ->
         expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
 
 
-def test_a_run_is_shown_as_it_was_reported_and_else_as_it_is_judged_now(place: Place, look: Looker) -> None:
+def test_a_run_is_shown_as_reported_or_with_the_current_gate(place: Place, look: Looker) -> None:
     place.run("-m", "base")
     place.run("-m", "run", "--baseline", "scoregate-out/run")
     place.project.write("scoregate.toml", "min_pass_rate = 0.99\n")
@@ -88,7 +88,7 @@ def test_a_run_is_shown_as_it_was_reported_and_else_as_it_is_judged_now(place: P
         expect(in_report(page, ".facts")).to_contain_text("no baseline was named")
 
 
-def test_the_command_names_runs_and_what_they_are_held_against(place: Place, look: Looker) -> None:
+def test_the_command_names_runs_and_baselines(place: Place, look: Looker) -> None:
     place.run("-m", "old")
     (place.out).rename(place.root / "old")
     place.run("-m", "new")
@@ -100,7 +100,7 @@ def test_the_command_names_runs_and_what_they_are_held_against(place: Place, loo
 
 
 @pytest.mark.parametrize("words", [("nowhere",), ("--baseline", "nowhere")])
-def test_what_is_not_there_is_told(place: Place, words: tuple[str, ...]) -> None:
+def test_missing_runs_are_named(place: Place, words: tuple[str, ...]) -> None:
     ran = place.project.scoregate("view", *words)
     assert ran.exit_code != 0
     assert "nowhere" in ran.output
@@ -113,7 +113,7 @@ def damaged(place: Place, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", [("dam/a",), ("dam",), ("--baseline", "dam/a")])
-def test_a_named_run_that_cannot_be_read_is_an_error(place: Place, words: tuple[str, ...]) -> None:
+def test_a_named_unreadable_run_is_an_error(place: Place, words: tuple[str, ...]) -> None:
     place.run()
     damaged(place, "dam/a")
     ran = place.project.scoregate("view", *words)
@@ -121,7 +121,7 @@ def test_a_named_run_that_cannot_be_read_is_an_error(place: Place, words: tuple[
     assert "run.json is damaged" in ran.output
 
 
-def test_beside_others_a_run_that_cannot_be_read_is_told(place: Place, look: Looker) -> None:
+def test_an_unreadable_run_is_listed_with_others(place: Place, look: Looker) -> None:
     place.run("-m", "whole")
     damaged(place, "dam/a")
     told: list[str] = []
@@ -131,7 +131,7 @@ def test_beside_others_a_run_that_cannot_be_read_is_told(place: Place, look: Loo
     assert "run.json is damaged" in "".join(told)
 
 
-def test_a_port_that_is_taken_is_told(place: Place) -> None:
+def test_a_used_port_is_reported(place: Place) -> None:
     with place.viewing() as address:
         port = address.split(":")[2].partition("/")[0]
         ran = place.project.scoregate("view", "--port", port)

@@ -23,7 +23,7 @@ def fits(page: Page, name: str, width: int) -> None:
 @needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_whatever_is_shown(place: Place, look: Looker, theme: str, width: int) -> None:
+def test_axe_finds_nothing_in_any_view(place: Place, look: Looker, theme: str, width: int) -> None:
     with place.viewing() as address:
         page = look(address, color_scheme=theme, viewport={"width": width, "height": 800}, bypass_csp=True)
         expect(page.locator("h1")).to_have_text("No run yet")
@@ -37,7 +37,7 @@ def test_axe_finds_nothing_whatever_is_shown(place: Place, look: Looker, theme: 
         fits(page, f"report-{theme}-{width}", width)
 
 
-def test_nothing_moves_for_those_who_want_it_so(place: Place, look: Looker) -> None:
+def test_reduced_motion_is_respected(place: Place, look: Looker) -> None:
     with place.viewing() as address, place.running():
         page = look(address, reduced_motion="reduce")
         place.let_go("one")

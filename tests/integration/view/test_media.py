@@ -49,7 +49,7 @@ def test_a_file_is_served_with_its_type_and_only_to_the_page(painted: Place) -> 
         assert client.get(f"/media/{sha256(RED).hexdigest()}").status_code == 403
 
 
-def test_what_the_page_leaves_out_has_a_link(painted: Place, look: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitted_files_have_a_link(painted: Place, look: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.media.MOST_BYTES", 10)
     assert painted.project.scoregate("run", "--baseline", "none").exit_code == 0
     with painted.viewing() as address:

@@ -28,7 +28,7 @@ def entered(address: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_without_the_token_nothing_is_told(place: Place) -> None:
+def test_without_the_token_nothing_is_shown(place: Place) -> None:
     place.run("-m", "secret")
     with place.viewing() as address:
         origin = address.partition("/?")[0]
@@ -42,14 +42,14 @@ def test_without_the_token_nothing_is_told(place: Place) -> None:
             assert client.post("/state").status_code == 403
 
 
-def test_a_ticket_lets_in_once_and_the_token_always() -> None:
+def test_a_ticket_works_once_and_the_token_always() -> None:
     keys = AccessKeys(1, "view")
     ticket = keys.ticket().partition("token=")[2]
     assert [keys.opens(ticket), keys.opens(ticket)] == [True, False]
     assert [keys.opens(keys.token), keys.opens(keys.token), keys.opens("")] == [True, True, False]
 
 
-def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> None:
+def test_a_browser_is_opened_with_a_single_use_ticket(place: Place) -> None:
     """Others can read the words that a browser was started with."""
     opener = Opener(place.project)
     with place.viewing("--open", BROWSER=str(opener.path)) as address:
@@ -63,7 +63,7 @@ def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> No
         ]
 
 
-def test_no_browser_is_opened_where_nobody_sits(place: Place) -> None:
+def test_no_browser_is_opened_without_terminal(place: Place) -> None:
     shown = place.root / "shown"
     place.project.write("browser", f"#!/bin/sh\ntouch {shown}\n").chmod(0o755)
     with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, entered(address) as client:
@@ -82,7 +82,7 @@ REACHING = (
 )
 
 
-def test_no_address_reaches_a_file_that_is_not_meant(place: Place) -> None:
+def test_no_address_reaches_another_file(place: Place) -> None:
     place.run()
     with place.viewing() as address, entered(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
@@ -101,7 +101,7 @@ def rename(place: Place, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_are_text_and_nothing_leaves_the_page(place: Place, look: Looker, text: str) -> None:
+def test_hostile_names_are_escaped_and_load_nothing(place: Place, look: Looker, text: str) -> None:
     place.run()
     rename(place, text)
     with place.viewing() as address:
@@ -141,7 +141,7 @@ def doctored(report: Path) -> None:
     report.write_text(text.replace("<body>", "<body><script>window.pwned = 1</script>", 1), encoding="utf-8")
 
 
-def test_a_page_that_somebody_else_wrote_runs_no_script_but_ours(place: Place, look: Looker) -> None:
+def test_a_foreign_page_runs_only_known_scripts(place: Place, look: Looker) -> None:
     place.run()
     doctored(place.out / "report.html")
     with place.viewing() as address:
@@ -154,7 +154,7 @@ def test_a_page_that_somebody_else_wrote_runs_no_script_but_ours(place: Place, l
 @pytest.mark.parametrize(
     "change", [("script-src ", "script-src 'unsafe-inline' "), ('name="scoregate-run" content="', "\\g<0>x")]
 )
-def test_a_page_of_another_run_or_script_is_not_taken_for_it(place: Place, change: tuple[str, str]) -> None:
+def test_a_page_of_another_run_or_script_is_refused(place: Place, change: tuple[str, str]) -> None:
     place.run()
     report = place.out / "report.html"
     report.write_text(re.sub(*change, report.read_text(encoding="utf-8"), count=1), encoding="utf-8")
@@ -164,7 +164,7 @@ def test_a_page_of_another_run_or_script_is_not_taken_for_it(place: Place, chang
         assert "unsafe-inline" not in client.get(f"/report/{run['key']}/reported").text
 
 
-def test_a_run_that_cannot_be_read_says_why_in_its_place(place: Place, look: Looker) -> None:
+def test_an_unreadable_run_shows_the_reason(place: Place, look: Looker) -> None:
     place.run()
     (place.out / "report.html").unlink()
     (place.out / "run" / "cases.jsonl.gz").unlink()

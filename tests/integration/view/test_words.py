@@ -9,7 +9,7 @@ from tests.integration.view.conftest import Looker, Place, browser, look  # noqa
 from tests.integration.view.test_safety import entered
 
 
-def test_verdicts_are_counted_in_without_a_new_start(reviewed: Maker) -> None:  # noqa: F811
+def test_new_verdicts_count_without_a_restart(reviewed: Maker) -> None:  # noqa: F811
     run = reviewed("a")
     with Place(run.project).viewing() as address, entered(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
@@ -33,7 +33,7 @@ def judge(run: Maker, winner: str, *, by: str = "Ann", challenger: str = "new a"
     assert said.exit_code == 0, said.output
 
 
-def test_a_page_says_how_many_verdicts_since_are_not_in_it(reviewed: Maker) -> None:  # noqa: F811
+def test_a_page_shows_the_number_of_later_verdicts(reviewed: Maker) -> None:  # noqa: F811
     run = reviewed("a", "b")
     with Place(run.project).viewing() as address, entered(address) as client:
         assert said_since(client) == 0
@@ -45,7 +45,7 @@ def test_a_page_says_how_many_verdicts_since_are_not_in_it(reviewed: Maker) -> N
         assert said_since(client) == 1, "it is the outcome that counts"
 
 
-def test_the_list_says_so(reviewed: Maker, look: Looker) -> None:  # noqa: F811
+def test_the_list_shows_it(reviewed: Maker, look: Looker) -> None:  # noqa: F811
     run = reviewed("a", "b")
     with Place(run.project).viewing() as address:
         page = look(address)
