@@ -57,8 +57,8 @@ def test_the_cli_extra_is_enough_to_save_a_baseline(tmp_path: Path) -> None:
     absent = [module for module, of in installed.items() if of <= others - {"scoregate"}]
     assert {"openai", "tomlkit"} <= set(absent)
     argv = [sys.executable, "-c", CROWNING, json.dumps(absent)]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("best\n", "")
+    process = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("best\n", "")
 
 
 @pytest.mark.parametrize("lock", [LOCK, BUILD], ids=["run", "build"])

@@ -125,10 +125,10 @@ async def test_the_test_set_runner_has_the_same_effects(tmp_path: Path, environ:
     )
     (tmp_path / "bot.py").write_text(f"{show}\ndef answer(input): return input\n")
     for options in ('{"name": "a", "origin": "b", "file": "c", "agent": "bot:answer"}', '{"file": "x"}', "{"):
-        words = ("-m", "scoregate.worker", "config", options)
-        new = await run(tmp_path, environ, *words)
+        arguments = ("-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *arguments)
         with warm_scripts():
-            warm = await run(tmp_path, environ, *words)
+            warm = await run(tmp_path, environ, *arguments)
         assert new[0] != warm[0]
         assert new[1].splitlines() == warm[1].splitlines()
         assert (new[2], "bot.py" in new[1]) == (warm[2], "agent" in options)
@@ -139,10 +139,10 @@ async def test_the_data_suite_runner_has_the_same_effects(tmp_path: Path, enviro
     (tmp_path / "lib" / "bot.py").write_text(f"{SHOW.replace('helper', 'os').replace(', main.SHOWN', '')}\n")
     for module in ("bot", "this"):
         options = json.dumps({"name": "a", "origin": "b", "file": "c", "agent": f"{module}:answer"})
-        words = ("-I", "-m", "scoregate.worker", "config", options)
-        new = await run(tmp_path, environ, *words)
+        arguments = ("-I", "-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *arguments)
         with warm_scripts():
-            warm = await run(tmp_path, environ, *words)
+            warm = await run(tmp_path, environ, *arguments)
         assert new[0] != warm[0]
         assert sorted(new[1].splitlines()) == sorted(warm[1].splitlines())
         assert (new[2], "Zen of Python" in new[1]) == (warm[2], module == "this")
@@ -176,6 +176,6 @@ def test_a_script_is_run_to_its_end_with_more_modules_and_its_errors_apart(
     script = tmp_path / "a.py"
     script.write_text("import os, sys\nprint('tomlkit' in sys.modules, os.getcwd())\nsys.exit('no')\n")
     for modules in ([], ["tomlkit"]):
-        done = run_script(script, environ, modules, tmp_path / "lib")
-        assert (done.returncode, done.stderr) == (1, "no\n")
-        assert done.stdout == f"{bool(modules)} {tmp_path / 'lib'}\n"
+        outcome = run_script(script, environ, modules, tmp_path / "lib")
+        assert (outcome.returncode, outcome.stderr) == (1, "no\n")
+        assert outcome.stdout == f"{bool(modules)} {tmp_path / 'lib'}\n"

@@ -73,9 +73,9 @@ class Project:
         return run_script(script, self._environ(), _IMPORTED, self.folder)
 
     def _environ(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
-        path = os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), kept["PATH"]])
-        return {**kept, "PATH": path, **self.environment}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
+        path = os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), environment["PATH"]])
+        return {**environment, "PATH": path, **self.environment}
 
 
 def execute(block: Block, project: Project, module: ModuleType | None) -> None:
@@ -114,10 +114,10 @@ def matches(expected: str, output: str) -> bool:
 
 
 def _check(block: Block, project: Project, done: subprocess.CompletedProcess[str]) -> None:
-    printed = f"{block.place} printed\n{done.stdout}\n{done.stderr}"
-    assert done.returncode == int(block.marks.get("exit", 0)), f"exit code {done.returncode}: {printed}"
-    assert "Traceback" not in done.stderr, printed
-    assert done.stderr == "" or block.language in SHELL, printed
+    output = f"{block.place} printed\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == int(block.marks.get("exit", 0)), f"exit code {done.returncode}: {output}"
+    assert "Traceback" not in done.stderr, output
+    assert done.stderr == "" or block.language in SHELL, output
     project.outputs.append(done.stdout or done.stderr)
 
 
@@ -135,7 +135,7 @@ def _check_extras(block: Block) -> None:
 def _check_file(block: Block, project: Project) -> None:
     assert block.path is not None
     if block.path in ("scoregate.toml", "pyproject.toml"):
-        done = project.run(["scoregate", "list"])
-        assert done.returncode != 2, f"{block.place}: {done.stderr}"
+        outcome = project.run(["scoregate", "list"])
+        assert outcome.returncode != 2, f"{block.place}: {outcome.stderr}"
     elif block.path.startswith(".github/workflows/"):
         check_workflow(block.place, block.text)

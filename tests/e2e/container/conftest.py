@@ -83,10 +83,10 @@ class Action:
 
     def container(self, workspace: Path) -> str:
         """The id of the running container that has this workspace."""
-        listed = podman("ps", "--quiet", "--filter", "label=run-action").split()
-        for found in json.loads(podman("inspect", *listed)) if listed else ():
-            if str(workspace.resolve()) in {mount["Source"] for mount in found["Mounts"]}:
-                return str(found["Id"])
+        output = podman("ps", "--quiet", "--filter", "label=run-action").split()
+        for content in json.loads(podman("inspect", *output)) if output else ():
+            if str(workspace.resolve()) in {mount["Source"] for mount in content["Mounts"]}:
+                return str(content["Id"])
         raise LookupError(workspace)
 
 
@@ -121,8 +121,8 @@ def action(runner: ModuleType) -> Iterator[Action]:
 def context(hub: GitHub) -> dict[str, str]:
     """What a job is told where its GitHub is, and a token that works there."""
     hub.repository("octo/app")
-    told = hub.tokens.pop(hub.token(contents="read", actions="read"))
-    hub.tokens[TOKEN] = replace(told, secret=TOKEN)
+    rights = hub.tokens.pop(hub.token(contents="read", actions="read"))
+    hub.tokens[TOKEN] = replace(rights, secret=TOKEN)
     return {name.removeprefix("GITHUB_").lower(): value for name, value in hub.environment.items()}
 
 
@@ -169,22 +169,22 @@ class Runner:
 
 @pytest.fixture
 def github_runner(runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
-    made = Runner(tmp_path / "temp")
-    made.folder.mkdir()
+    new_runner = Runner(tmp_path / "temp")
+    new_runner.folder.mkdir()
     for path in (tmp_path, *list(tmp_path.parents)[:2]):
         path.chmod(0o755)
     log, result = runner.Log, runner.Result
 
     class Log(log):  # type: ignore[misc, valid-type]
         def __init__(self, secrets: Any) -> None:
-            made.give_folders()
+            new_runner.give_folders()
             super().__init__(secrets)
 
     def with_files(*args: Any, **given: Any) -> Any:
-        made.keep_files()
+        new_runner.keep_files()
         return result(*args, **given)
 
-    monkeypatch.setattr(tempfile, "tempdir", str(made.folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(new_runner.folder))
     monkeypatch.setattr(runner, "Log", Log)
     monkeypatch.setattr(runner, "Result", with_files)
-    return made
+    return new_runner

@@ -119,8 +119,8 @@ def test_git_runs_no_suite_configuration_as_root(action: Action, project: Projec
 
 
 def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Project) -> None:
-    beat = "import time\nwhile True:\n    open('beat', 'a').write('x')\n    time.sleep(0.1)\n"
-    start = f"subprocess.Popen([sys.executable, '-c', {beat!r}], start_new_session=True)"
+    interval = "import time\nwhile True:\n    open('beat', 'a').write('x')\n    time.sleep(0.1)\n"
+    start = f"subprocess.Popen([sys.executable, '-c', {interval!r}], start_new_session=True)"
     project.write("evals/a_first.py", suite(f"import subprocess, sys, time\n{start}\ntime.sleep(300)"))
     watch = (
         "import os, time\n"
@@ -160,8 +160,8 @@ def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, sig
     step.join(60)
     assert not step.is_alive(), "the runner waits 7.5 s, which takes 1 to 3 on a machine at rest"
     assert results[0].exit_code == 130
-    kept = Ran(130, "", project.root / "scoregate-out")
-    assert kept.run["complete"] is False
-    assert kept.statuses["passed"] == 1
-    assert b"good 0" in gzip.decompress((kept.out / "run" / "cases.jsonl.gz").read_bytes())
-    assert {path.lstat().st_uid for path in kept.out.rglob("*")} == {OWNER}
+    outcome = Ran(130, "", project.root / "scoregate-out")
+    assert outcome.run["complete"] is False
+    assert outcome.statuses["passed"] == 1
+    assert b"good 0" in gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes())
+    assert {path.lstat().st_uid for path in outcome.out.rglob("*")} == {OWNER}

@@ -20,8 +20,8 @@ def test_they_are_found_and_recorded(action: Action, project: Project) -> None:
     project.write("evals/calls.py", PYTHON.replace("a suite/of #1?", "platform"))
     given_to(project.root, OWNER)
     result = action.run(project.root, {"min-pass-rate": "0", "max-error-rate": "1"}, env={"AUTOBLOCKS_API_KEY": "real"})
-    ran = Ran(result.exit_code, result.log, project.root / "scoregate-out")
-    suites = {suite["id"]: suite for suite in ran.run["suites"]}
+    outcome = Ran(result.exit_code, result.log, project.root / "scoregate-out")
+    suites = {suite["id"]: suite for suite in outcome.run["suites"]}
     assert suites.keys() == {"equals", "rules", "platform"}, result.log
     assert [suites[name]["means"] for name in ("equals", "rules")] == [
         {"same-answer": pytest.approx(2 / 3)},

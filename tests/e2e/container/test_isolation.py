@@ -44,8 +44,8 @@ def test_suites_share_the_workspace_as_one_user(action: Action, project: Project
     given_to(project.root, OWNER)
     result = action.run(project.root, {"max-suites": "1"})
     assert result.exit_code == 0, result.log
-    ran = Ran(0, "", project.root / "scoregate-out")
-    assert not [notice for notice in ran.run["notices"] if "discarded" in notice or "put back" in notice]
+    outcome = Ran(0, "", project.root / "scoregate-out")
+    assert not [notice for notice in outcome.run["notices"] if "discarded" in notice or "put back" in notice]
     line = next(line for line in result.log.splitlines() if "| found" in line)
     branch, user, home = json.loads(line.partition("| found ")[2])
     assert (branch, home) == ("made-by-a-suite", [])

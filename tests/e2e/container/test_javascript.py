@@ -28,8 +28,8 @@ def test_node_and_packages_are_installed_for_suites_only(action: Action, project
     assert "| runs on v22." in result.log
     assert "| demo-dep runs" in result.log
     assert "| sees /tmp/" in result.log
-    ran = Ran(0, "", project.root / "scoregate-out")
-    assert {each["id"]: each["statuses"]["passed"] for each in ran.run["suites"]} == {"demo": 3, "titles": 3}
+    outcome = Ran(0, "", project.root / "scoregate-out")
+    assert {each["id"]: each["statuses"]["passed"] for each in outcome.run["suites"]} == {"demo": 3, "titles": 3}
     # The owner's, although another user installed them, and a third one ran the suite.
     assert int((project.root / "web" / "who.txt").read_text()) > 200_000
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}

@@ -34,9 +34,9 @@ UPLOADED = [
 
 @pytest.fixture
 def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
-    made = Workflow.new(github, tmp_path)
-    made.action = action
-    return made
+    new_workflow = Workflow.new(github, tmp_path)
+    new_workflow.action = action
+    return new_workflow
 
 
 def jobs_of(page: str) -> dict[str, Any]:

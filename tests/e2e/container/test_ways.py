@@ -103,8 +103,8 @@ def test_downloads_are_cached_in_the_set_folder(action: Action, project: Project
     install(action, project, **cache)
     # Without a token, it does not wait for GitHub to answer.
     no_token = {"token": ""}
-    again = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, github=no_token, network="none")
-    assert again.exit_code == 0, again.log
+    second = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, github=no_token, network="none")
+    assert second.exit_code == 0, second.log
 
 
 def test_unresolved_packages_fail(action: Action, project: Project) -> None:

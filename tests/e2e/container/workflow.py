@@ -31,9 +31,9 @@ class Workflow(World):
         """One step with the action; the workspace belongs to the runner's user, as it does on GitHub's machines."""
         assert self.action is not None
         given_to(self.project.root, OWNER)
-        given = {name: str(value) for name, value in inputs.items()}
+        environment = {name: str(value) for name, value in inputs.items()}
         context = self._context(event, run)
-        result = self.action.run(self.project.root, given, env or {}, github=context, event=event.payload)
+        result = self.action.run(self.project.root, environment, env or {}, github=context, event=event.payload)
         given_to(self.project.root, 0)  # git refuses to work in what belongs to somebody else
         return result
 
@@ -71,9 +71,9 @@ class Workflow(World):
                 archive.extractall(folder / artifact.name)
 
     def _context(self, event: events.Event, run: Run) -> dict[str, str]:
-        told = event.environment(self.folder, run)
-        names = (name.removeprefix("GITHUB_").lower() for name in told)
-        context = dict(zip(names, told.values(), strict=True))
+        variables = event.environment(self.folder, run)
+        names = (name.removeprefix("GITHUB_").lower() for name in variables)
+        context = dict(zip(names, variables.values(), strict=True))
         return {**context, "token": self.github.token(**self.permissions), "repository": self.repo.full_name}
 
 

@@ -82,16 +82,16 @@ def session(pid: int) -> int:
 
 def secret_in(data: bytes) -> str | None:
     """The secret that some bytes hold."""
-    found = SECRET.search(data)
-    return found[0].decode() if found else None
+    secret = SECRET.search(data)
+    return secret[0].decode() if secret else None
 
 
 def each(paths: list[Path], do: Callable[[Path], object]) -> object:
     """Do it to each path; the first success."""
     for path in paths:
         try:
-            if found := do(path):
-                return f"{path}: {found}"
+            if secret := do(path):
+                return f"{path}: {secret}"
         except OSError:
             continue
     return None

@@ -115,8 +115,8 @@ async def test_files_are_listed_as_in_git(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n*.log\n")
     for name in ("ignored/a.py", "b.log", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"):
         repository.write(name)
-    found = await git.list_files(repository.root)
-    assert found == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
+    paths = await git.list_files(repository.root)
+    assert paths == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
     assert await git.list_files(repository.root / "sub") == ("new.py",)
 
 

@@ -69,12 +69,12 @@ async def test_a_project_in_a_subfolder_is_found_again(repository: Repository) -
 async def test_a_missing_base_is_explained(repository: Repository, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    for root, settings, said in (
+    for root, settings, message in (
         (outside, RERUN, "is not in a git repository"),
         (repository.root, Settings(baseline="rerun:v9"), "rerun:v9 is not a commit"),
         (repository.root, Settings(baseline="rerun", base_branch="trunk"), "has no branch trunk"),
     ):
-        with pytest.raises(GitError, match=said) as caught:
+        with pytest.raises(GitError, match=message) as caught:
             async with open_base_tree(root, settings):
                 pass
         assert caught.value.advice
@@ -188,8 +188,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def test_imports_of_the_project_are_found(environment: Path) -> None:
     python = Interpreter((str(environment / ".venv" / "bin" / "python"),), "test")
-    found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
-    assert found == ImportFolders(
+    suites_found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
+    assert suites_found == ImportFolders(
         named=(environment / "more", Path("/elsewhere")), installed=(environment / "src", environment / "lib")
     )
 
@@ -219,8 +219,8 @@ async def test_the_base_imports_only_its_own_code(repository: Repository) -> Non
     async with open_base_tree(repository.root, RERUN) as base:
         imports = await find_import_folders(python, repository.root, environ=environ)
         (launch,) = move_plan(script, base.path, imports=imports).launches
-        done = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
-    assert done.stdout == b"base\n"
+        process = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
+    assert process.stdout == b"base\n"
 
 
 async def test_the_plan_of_the_base_drops_suites_that_cannot_run(tmp_path: Path) -> None:
@@ -238,13 +238,13 @@ async def test_the_plan_of_the_base_drops_suites_that_cannot_run(tmp_path: Path)
     skipped = SkippedSource("evals/eval_unset.py", "MODEL_KEY is not set", needs=("MODEL_KEY",))
     here = make_plan(DiscoveredSuites(sources, (skipped,)), Settings(), interpreter=python, root=root)
     base = await plan_base_suites(tree, choose_base_suites(Settings(), needs), here, environ={})
-    whole = add_base_suites(here, base)
-    assert [(launch.name, launch.kind) for launch in whole.launches] == [
+    merged_plan = add_base_suites(here, base)
+    assert [(launch.name, launch.kind) for launch in merged_plan.launches] == [
         ("evals/eval_same.py", SourceKind.PYTHON),
         ("evals/eval_gone.py", SourceKind.PYTHON),
     ]
-    assert whole.launches[0].argv == ("python", "evals/eval_same.py")
-    assert [source.path for source in whole.broken] == ["evals/eval_needing.py"]
+    assert merged_plan.launches[0].argv == ("python", "evals/eval_same.py")
+    assert [source.path for source in merged_plan.broken] == ["evals/eval_needing.py"]
     named = Settings(paths=("evals/eval_same.py",), origins={("paths",): "the command line"})
     narrow = await plan_base_suites(tree, choose_base_suites(named, Settings()), here, environ={})
     assert [launch.name for launch in narrow.launches] == ["evals/eval_same.py"]

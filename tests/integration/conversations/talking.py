@@ -29,10 +29,10 @@ class Scripted:
     async def send(self, message: str) -> Reply:
         self.heard.append(message)
         await anyio.sleep(self._delay_s)
-        given = self._replies[min(len(self.heard), len(self._replies)) - 1]
-        if isinstance(given, Exception):
-            raise given
-        return given if isinstance(given, Reply) else Reply(given)
+        reply = self._replies[min(len(self.heard), len(self._replies)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, Reply) else Reply(reply)
 
 
 def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
@@ -49,14 +49,14 @@ def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
 
 def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
     """A judge that gives these verdicts, the last of them for ever, and the conversations that it was shown."""
-    shown: list[Conversation] = []
+    texts: list[Conversation] = []
 
     async def judge(conversation: Conversation) -> GoalVerdict:
-        shown.append(conversation)
-        given = verdicts[min(len(shown), len(verdicts)) - 1]
-        return given if isinstance(given, GoalVerdict) else GoalVerdict(given, float(given))
+        texts.append(conversation)
+        verdict = verdicts[min(len(texts), len(verdicts)) - 1]
+        return verdict if isinstance(verdict, GoalVerdict) else GoalVerdict(verdict, float(verdict))
 
-    return judge, shown
+    return judge, texts
 
 
 def talk(

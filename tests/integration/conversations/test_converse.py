@@ -17,14 +17,14 @@ from scoregate.execution.stopping import ConversationPlan, Limits
 
 def test_a_turn_has_the_message_and_all_replies(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": f"because {turn}"})
-    told = Reply(
+    reply = Reply(
         {"answer": "from 9 to 5"},
         conversation_id="c-7",
         context=["page 3"],
         metadata={"model": "small"},
         tool_calls=[{"name": "lookup"}],
     )
-    session = Scripted("Hello", told)
+    session = Scripted("Hello", reply)
     conversation = talk(session, ConversationPlan("goal", max_turns=2))
     first, second = conversation.turns
     assert session.heard == ["question 1", "question 2"] == [first.user, second.user]
@@ -70,25 +70,25 @@ def test_findings_are_recorded_once_with_their_turn(server: OpenAIServer) -> Non
 
 def test_a_met_goal_ends_it(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(False, True)
+    judge, judge_prompts = judging(False, True)
     conversation = talk(Scripted("a", "b", "c"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, True)
-    assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
+    assert [(len(each.turns), each.ended) for each in judge_prompts] == [(1, None), (2, None)]
 
 
 def test_a_goal_met_in_the_last_turn_counts(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(True)
+    judge, judge_prompts = judging(True)
     conversation = talk(Scripted("a"), ConversationPlan("goal", max_turns=1), judge=judge)
-    assert (conversation.ended, conversation.goal_achieved, len(shown)) == (EndReason.GOAL, True, 1)
+    assert (conversation.ended, conversation.goal_achieved, len(judge_prompts)) == (EndReason.GOAL, True, 1)
 
 
 def test_an_unmet_goal_is_reported(server: OpenAIServer) -> None:
     user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(GoalVerdict(False, 0.5))
+    judge, judge_prompts = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("a"), judge=judge)
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.MAX_TURNS, False)
-    assert [len(each.turns) for each in shown] == [8, 9, 10], "judged in the last fifth of the turns alone"
+    assert [len(each.turns) for each in judge_prompts] == [8, 9, 10], "judged in the last fifth of the turns alone"
 
 
 def test_a_late_unreachable_goal_is_abandoned(server: OpenAIServer) -> None:
@@ -100,17 +100,17 @@ def test_a_late_unreachable_goal_is_abandoned(server: OpenAIServer) -> None:
 
 def test_a_user_continues_if_the_judge_disagrees(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
-    judge, shown = judging(False, True)
+    judge, judge_prompts = judging(False, True)
     conversation = talk(Scripted("a"), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (4, EndReason.GOAL, True)
-    assert [len(each.turns) for each in shown] == [2, 4]
+    assert [len(each.turns) for each in judge_prompts] == [2, 4]
 
 
 def test_each_turn_is_judged_once(server: OpenAIServer) -> None:
     user_says(server, lambda turn: {"message": f"question {turn}", "done": True})
-    judge, shown = judging(GoalVerdict(False, 0.5))
+    judge, judge_prompts = judging(GoalVerdict(False, 0.5))
     talk(Scripted("a"), ConversationPlan("goal", max_turns=3, min_turns=1), judge=judge)
-    assert [len(each.turns) for each in shown] == [1, 2, 3]
+    assert [len(each.turns) for each in judge_prompts] == [1, 2, 3]
 
 
 def test_without_a_judge_the_user_ends_it_undecided(server: OpenAIServer) -> None:
@@ -128,10 +128,10 @@ def test_a_target_with_endless_tools_is_stopped(server: OpenAIServer) -> None:
 
 def test_a_repetitive_user_is_stopped_and_judged(server: OpenAIServer) -> None:
     user_says(server, lambda _: "When do you open?")
-    judge, shown = judging(GoalVerdict(False, 0.5))
+    judge, judge_prompts = judging(GoalVerdict(False, 0.5))
     conversation = talk(Scripted("Hm."), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (3, EndReason.LOOP, False)
-    assert len(shown) == 1
+    assert len(judge_prompts) == 1
 
 
 def test_a_timeout_keeps_the_finished_turns(server: OpenAIServer) -> None:
@@ -197,7 +197,9 @@ def test_an_equal_conversation_is_cached(server: OpenAIServer, monkeypatch: pyte
     user_says(server, lambda turn: f"question {turn}")
 
     def target(name: str) -> Scripted:
-        return Scripted(*(Reply(f"answer {at}", conversation_id=name, metadata={"time": name}) for at in range(3)))
+        return Scripted(
+            *(Reply(f"answer {index}", conversation_id=name, metadata={"time": name}) for index in range(3))
+        )
 
     first = talk(target("one"), ConversationPlan("goal", max_turns=3))
     assert len(server.requests) == 3

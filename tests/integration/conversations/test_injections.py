@@ -32,15 +32,17 @@ def test_answers_are_only_between_fences(server: OpenAIServer, attack: str) -> N
     for answer in ("harmless", ATTACKS[attack]):
         conversation = talk(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
         assert (len(conversation.turns), conversation.ended) == (2, EndReason.MAX_TURNS)
-    _, (system, calm), _, (other_system, told) = prompts(server)
+    _, (system, calm), _, (other_system, user_text) = prompts(server)
     assert system == other_system
     assert "never an instruction" in system["content"]
     assert "Find out {{ the }} hours" in system["content"]
-    (block,) = BLOCK.finditer(told["content"])
-    assert BLOCK.sub("", told["content"]) == BLOCK.sub("", calm["content"]), "what is not fenced depends on no answer"
+    (block,) = BLOCK.finditer(user_text["content"])
+    assert BLOCK.sub("", user_text["content"]) == BLOCK.sub("", calm["content"]), (
+        "what is not fenced depends on no answer"
+    )
     assert [line for line in block[2].splitlines() if line[:1].strip()] == ["Turn 1, user:", "Turn 1, assistant:"]
-    said = [line.strip() for line in ATTACKS[attack].encode("utf-8", "replace").decode().splitlines()]
-    assert [line.strip() for line in block[2].splitlines()][3:] == said
+    lines = [line.strip() for line in ATTACKS[attack].encode("utf-8", "replace").decode().splitlines()]
+    assert [line.strip() for line in block[2].splitlines()][3:] == lines
 
 
 def test_a_deceived_user_does_not_achieve_the_goal(server: OpenAIServer) -> None:

@@ -115,10 +115,10 @@ async def test_no_message_shows_a_secret(talking: Talking, chat_service: ChatSer
     with pytest.raises(EndpointError) as caught:
         async with talking({"TOKEN": SECRET, "HOST": chat_service.address}, auth_token="${TOKEN}") as talk:
             await talk.send("hello")
-    told = str(caught.value) + "".join(traceback.format_exception(caught.value))
-    assert "${TOKEN}" in told, "the service has said what it was shown"
-    assert SECRET not in told
-    assert "of us" not in told
+    text = str(caught.value) + "".join(traceback.format_exception(caught.value))
+    assert "${TOKEN}" in text, "the service has said what it was shown"
+    assert SECRET not in text
+    assert "of us" not in text
 
 
 async def test_no_message_shows_a_token_without_its_first_word(talking: Talking, chat_service: ChatService) -> None:
@@ -150,10 +150,10 @@ async def test_no_log_shows_a_secret(
     assert [each.getMessage() for each in ours if "key-of-the-service" in each.getMessage()] == []
 
 
-@pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": ""}, []])
-async def test_a_missing_token_is_requested_once(talking: Talking, chat_service: ChatService, told: object) -> None:
+@pytest.mark.parametrize("body", [{}, {"access_token": 5}, {"access_token": ""}, []])
+async def test_a_missing_token_is_requested_once(talking: Talking, chat_service: ChatService, body: object) -> None:
     auth = credentials(chat_service)
-    chat_service.fail("POST", "/token", status=200, body=told)
+    chat_service.fail("POST", "/token", status=200, body=body)
     async with talking({"S": SECRET}, auth=auth) as talk:
         for _ in range(3):
             with pytest.raises(EndpointError, match="no access_token in the answer") as caught:

@@ -74,9 +74,9 @@ async def test_retry_after_is_respected_and_no_latency(talking: Talking, chat_se
 
 
 @pytest.mark.usefixtures("hurried")
-@pytest.mark.parametrize("said", ["soon", "nan", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"])
-async def test_a_429_without_a_time_is_retried(talking: Talking, chat_service: ChatService, said: str) -> None:
-    chat_service.fail("POST", "/chat", status=503, headers={"retry-after": said})
+@pytest.mark.parametrize("retry_after", ["soon", "nan", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"])
+async def test_a_429_without_a_time_is_retried(talking: Talking, chat_service: ChatService, retry_after: str) -> None:
+    chat_service.fail("POST", "/chat", status=503, headers={"retry-after": retry_after})
     async with talking() as talk:
         assert (await talk.send("hello")).output == "You said: hello"
 

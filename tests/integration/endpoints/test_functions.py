@@ -44,7 +44,7 @@ async def test_arguments_may_be_mapped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "kind", "said"),
+    ("function", "kind", "message"),
     [
         ("slow", "timeout", "longer than the timeout of 0.2 s"),
         ("fails", "unexpected_error", "raised KeyError: 'no such thing'"),
@@ -56,8 +56,8 @@ async def test_arguments_may_be_mapped() -> None:
         ("__doc__", "configuration_error", "is no function, but a str"),
     ],
 )
-async def test_a_failure_is_an_error(function: str, kind: str, said: str) -> None:
-    with pytest.raises(EndpointError, match=said) as caught:
+async def test_a_failure_is_an_error(function: str, kind: str, message: str) -> None:
+    with pytest.raises(EndpointError, match=message) as caught:
         await replies(function, "hello", timeout_seconds=0.2)
     assert caught.value.kind == kind
 

@@ -87,13 +87,13 @@ async def test_a_message_may_be_in_the_address(talking: Talking, chat_service: C
 
 
 async def test_a_body_may_be_anything(talking: Talking, chat_service: ChatService) -> None:
-    given = {
+    definition = {
         "url": f"{chat_service.url}/echo",
         "request_mapping": {"__body__": "<ask>{{ input | e }}</ask>"},
         "request_headers": {"Content-Type": "application/xml", "X-Said": "{{ input }}"},
         "response_mapping": {"output": "{{ text }}", "headers": "{{ headers }}"},
     }
-    async with talking(**given) as talk:
+    async with talking(**definition) as talk:
         reply = await talk.send("a < b")
     assert reply.output == "<ask>a &lt; b</ask>"
     assert reply.metadata["headers"]["content-type"] == "application/xml"

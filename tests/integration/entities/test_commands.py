@@ -10,9 +10,9 @@ TABLE = "prompt_content;category;topic;behavior;notes\nWhen?;Support;Hours;Answe
 
 
 def said(project: Project, *words: str) -> str:
-    done = project.scoregate("testset", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    outcome = project.scoregate("testset", *words)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None:
@@ -23,13 +23,13 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
         " opening-hours: Single-Turn, 2 tests; cells were separated by semicolons, in"
         " .scoregate/test_sets/opening-hours/tests.jsonl"
     )
-    listed = said(project, "ls").splitlines()[1]
-    assert listed.split() == ["opening-hours", "Opening", "Hours", "Single-Turn", "2"]
+    line = said(project, "ls").splitlines()[1]
+    assert line.split() == ["opening-hours", "Opening", "Hours", "Single-Turn", "2"]
     (fields,) = json.loads(said(project, "ls", "--json"))
     assert (fields["description"], fields["topics"]) == ("ours", ["Hours", "Place"])
-    shown = said(project, "show", "opening hours", "--limit", "1")
-    assert "When?" in shown
-    assert "Opening Hours: Single-Turn, 1 of 2 tests" in shown
+    output = said(project, "show", "opening hours", "--limit", "1")
+    assert "When?" in output
+    assert "Opening Hours: Single-Turn, 1 of 2 tests" in output
     tests = json.loads(said(project, "show", "opening-hours", "--json"))[0]["tests"]
     assert [each["prompt"]["content"] for each in tests] == ["When?", "Where?"]
     for kind in ("csv", "jsonl", "json"):
@@ -45,19 +45,19 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
 def test_hostile_text_is_escaped(project: Project) -> None:
     (project.root / "x.csv").write_text("prompt_content,category,topic,behavior\n\x1b[2J\u202eq,\x1b]0;c,t,b\n")
     said(project, "import", "x.csv")
-    for words in (("ls",), ("show", "x"), ("show", "x", "--json")):
-        assert not {"\x1b", "\u202e"} & set(said(project, *words))
+    for arguments in (("ls",), ("show", "x"), ("show", "x", "--json")):
+        assert not {"\x1b", "\u202e"} & set(said(project, *arguments))
 
 
 def test_invalid_tables_import_nothing(project: Project) -> None:
     (project.root / "bad.csv").write_text("prompt_content,category,topic,behavior\nq,,t,b\n")
-    done = project.scoregate("testset", "import", "bad.csv")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "bad.csv:2: column category: is empty" in done.stderr
-    for words in (("import", "none.csv"), ("import", "bad.txt"), ("show", "none"), ("export", "none", "x.csv")):
+    outcome = project.scoregate("testset", "import", "bad.csv")
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert "bad.csv:2: column category: is empty" in outcome.stderr
+    for arguments in (("import", "none.csv"), ("import", "bad.txt"), ("show", "none"), ("export", "none", "x.csv")):
         (project.root / "bad.txt").touch()
-        done = project.scoregate("testset", *words)
-        assert (done.returncode, "Traceback" in done.stderr) == (2, False), words
+        outcome = project.scoregate("testset", *arguments)
+        assert (outcome.returncode, "Traceback" in outcome.stderr) == (2, False), arguments
     assert said(project, "ls") == "There are no test sets.\n"
 
 
@@ -80,7 +80,7 @@ def test_branches_that_add_tests_merge_and_a_conflict_is_reported(project: Proje
     branch("three", base.replace('"q"', '"three"'))
     branch("four", base.replace('"q"', '"four"'))
     project.git("merge", "--quiet", "three")
-    done = project.scoregate("testset", "show", "x")
-    assert done.returncode == 2
-    assert "x/tests.jsonl:2: differs from" in done.stderr
-    assert "keep the line that is right" in done.stderr
+    outcome = project.scoregate("testset", "show", "x")
+    assert outcome.returncode == 2
+    assert "x/tests.jsonl:2: differs from" in outcome.stderr
+    assert "keep the line that is right" in outcome.stderr

@@ -115,11 +115,11 @@ def test_an_unknown_model_and_a_missing_key_have_advice(server: OpenAIServer, mo
 
 
 def test_a_fingerprint_has_the_model_and_the_expected_text(server: OpenAIServer) -> None:
-    first, again, model, other = (
+    first, second, model, other = (
         next(iter(run("a", "a", **options).evaluators.values())).fingerprint
         for options in ({}, {"threshold": 0.5}, {"model": "m"}, {"expected": "a"})
     )
-    assert first == again
+    assert first == second
     assert (first.model, model.model) == ("text-embedding-3-small", "m")
     assert first.parameters != other.parameters
     assert server.requests == []

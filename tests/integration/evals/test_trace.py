@@ -173,15 +173,15 @@ def test_a_retry_has_its_own_trace(server: OpenAIServer, monkeypatch: pytest.Mon
 
 def test_without_a_trace_scorer_nothing_is_kept(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "scoregate.evals.tracing", None)
-    kept: list[Any] = []
+    recorded: list[Any] = []
 
     def task() -> str:
         text = get_model("gpt-4o").generate("Open?").text
-        kept.append(METER.get().calls)  # type: ignore[union-attr]
+        recorded.append(METER.get().calls)  # type: ignore[union-attr]
         return text
 
     result = evaluate("demo", data=["a"], task=task, scorers=[lambda output: True, lambda **values: len(values) > 0])  # noqa: ARG005
-    assert (result.passed, kept) == (True, [None])
+    assert (result.passed, recorded) == (True, [None])
     assert len(server.asked()) == 1
 
 

@@ -20,9 +20,9 @@ def talk(goal: str = "Learn the hours", **fields: Any) -> Test:
 
 
 def pushed(*tests: Test, **fields: Any) -> TestSet:
-    made = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
-    made.push()
-    return made
+    test_set = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
+    test_set.push()
+    return test_set
 
 
 def results(run: dict[str, Any]) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from scoregate.testing.models import BaseTestEvaluator
 
 def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"), ask("b"))
-    told = test_set.execute(endpoint, metrics=[heard])
+    summary = test_set.execute(endpoint, metrics=[heard])
     assert sorted(body["input"] for body in chat_service.asked()) == ["a", "b"]
-    assert told.pop("test_run_id").startswith("safety-evaluation-")
-    assert told == {
+    assert summary.pop("test_run_id").startswith("safety-evaluation-")
+    assert summary == {
         "status": "completed",
         "message": "2 tests run, 100% passed",
         "test_set_id": "safety-evaluation",
@@ -39,16 +39,16 @@ def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, cha
 
 def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
     test_set = pushed(ask("a"))
-    told = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
-    run = TestRun(id=told["test_run_id"]).pull()
+    summary = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
+    run = TestRun(id=summary["test_run_id"]).pull()
     assert (run.id, run.name, run.status, run.test_count, run.pass_rate) == ("nightly", "Nightly", "Completed", 1, 0.0)
     assert run.created_at is not None
     assert run.completed_at is not None
     assert run.completed_at >= run.created_at
-    (kept,) = run.get_test_results()
-    assert (kept.status, kept.test_output, kept.test_id) == ("Fail", "You said: a", test_set.tests[0].id)
-    assert kept.test_metrics is not None
-    metrics = kept.test_metrics["metrics"]
+    (result,) = run.get_test_results()
+    assert (result.status, result.test_output, result.test_id) == ("Fail", "You said: a", test_set.tests[0].id)
+    assert result.test_metrics is not None
+    metrics = result.test_metrics["metrics"]
     assert {name: (each["score"], each["is_successful"]) for name, each in metrics.items()} == {
         "heard": (1.0, True),
         "never": (0.0, False),
@@ -59,24 +59,24 @@ def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
 
 def test_a_failed_endpoint_is_an_error_without_scores(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
-    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
-    assert (told["status"], told["pass_rate"]) == ("partial", 1.0)
-    assert told["message"].endswith(" tests run, 100% of those judged passed")
-    kept = results(told)
-    assert (kept["a"].status, kept["a"].test_output, kept["a"].test_metrics) == ("Error", None, None)
-    assert "answered 500" in kept["a"].metadata["error"]
-    assert kept["b"].status == "Pass"
+    summary = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
+    assert (summary["status"], summary["pass_rate"]) == ("partial", 1.0)
+    assert summary["message"].endswith(" tests run, 100% of those judged passed")
+    result = results(summary)
+    assert (result["a"].status, result["a"].test_output, result["a"].test_metrics) == ("Error", None, None)
+    assert "answered 500" in result["a"].metadata["error"]
+    assert result["b"].status == "Pass"
 
 
 def test_a_run_without_scores_fails(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=inf)
-    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_count"], told["pass_rate"]) == ("failed", 2, None)
+    summary = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_count"], summary["pass_rate"]) == ("failed", 2, None)
 
 
 def test_an_empty_set_fails(endpoint: Endpoint) -> None:
-    told = pushed().execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_count"]) == ("failed", 0)
+    summary = pushed().execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_count"]) == ("failed", 0)
 
 
 def test_run_metrics_precede_set_metrics_and_behavior_metrics(endpoint: Endpoint, server: OpenAIServer) -> None:
@@ -111,13 +111,13 @@ def test_a_behavior_without_metrics_uses_the_default(endpoint: Endpoint, server:
     NumericJudge("Is it polite?", name="polite").push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     server.answers("show the behavior", {"reason": "it does not", "answer": "No"})
-    kept = results(pushed(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
-    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+    result = results(pushed(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"polite"},
     }
-    assert (kept["a"].status, kept["b"].status) == ("Fail", "Pass")
-    assert kept["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
+    assert (result["a"].status, result["b"].status) == ("Fail", "Pass")
+    assert result["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
 
 
 def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
@@ -128,8 +128,8 @@ def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
         Behavior(name=name, metrics=metrics).push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     tests = (ask("a"), ask("b", behavior="Greets"), ask("c", behavior="thanks"))
-    kept = results(pushed(*tests).execute(endpoint))
-    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+    result = results(pushed(*tests).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"behavior", "Polite"},
         "c": {"Polite"},
@@ -146,9 +146,9 @@ def test_judges_without_a_model_use_that_of_the_run(endpoint: Endpoint, server: 
 
 def test_a_test_without_a_metric_is_an_error_and_is_skipped(endpoint: Endpoint, chat_service: ChatService) -> None:
     only_talks = ConversationalJudge("Is it kind?", name="kind")
-    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
-    assert kept.status == "Error"
-    assert "no metric is for this test" in kept.metadata["error"]
+    (result,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
+    assert result.status == "Error"
+    assert "no metric is for this test" in result.metadata["error"]
     assert chat_service.asked() == []
 
 
@@ -174,9 +174,9 @@ class Long(BaseTestEvaluator):
 
 
 def test_evaluators_get_the_output(endpoint: Endpoint) -> None:
-    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
-    said = kept.test_metrics["metrics"]["long"]
-    assert (kept.status, said["score"], said["threshold"], said["reason"]) == ("Pass", 0.11, 0.05, "a")
+    (result,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
+    metric = result.test_metrics["metrics"]["long"]
+    assert (result.status, metric["score"], metric["threshold"], metric["reason"]) == ("Pass", 0.11, 0.05, "a")
 
 
 def test_concurrency_is_of_the_endpoint_unless_the_run_sets_it(endpoint: Endpoint, chat_service: ChatService) -> None:
@@ -194,10 +194,10 @@ def test_concurrency_is_of_the_endpoint_unless_the_run_sets_it(endpoint: Endpoin
 
 def test_one_test_can_be_executed(endpoint: Endpoint) -> None:
     test = ask("a", id="test-123", prompt=Prompt(content="a", id="p-1", expected_response="You said: a"))
-    told = test.execute(endpoint, metrics=[heard])
-    assert told.pop("execution_time") > 0
-    assert told.pop("test_metrics")["metrics"]["heard"]["is_successful"] is True
-    assert told == {
+    summary = test.execute(endpoint, metrics=[heard])
+    assert summary.pop("execution_time") > 0
+    assert summary.pop("test_metrics")["metrics"]["heard"]["is_successful"] is True
+    assert summary == {
         "test_id": "test-123",
         "prompt_id": "p-1",
         "test_output": "You said: a",
@@ -209,9 +209,9 @@ def test_one_test_can_be_executed(endpoint: Endpoint) -> None:
 
 def test_an_endpoint_failure_is_shown(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.drop("POST", "/chat")
-    told = ask("a", id="test-123").execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_output"], told["test_metrics"]) == ("Error", None, None)
-    assert told["error"].startswith("EndpointError: ")
+    summary = ask("a", id="test-123").execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_output"], summary["test_metrics"]) == ("Error", None, None)
+    assert summary["error"].startswith("EndpointError: ")
 
 
 def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_service: ChatService) -> None:
@@ -235,5 +235,5 @@ def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_se
 
 
 def _measured(run: dict[str, Any]) -> set[str]:
-    (kept,) = results(run).values()
-    return set(kept.test_metrics["metrics"])
+    (result,) = results(run).values()
+    return set(result.test_metrics["metrics"])

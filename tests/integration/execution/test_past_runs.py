@@ -22,26 +22,26 @@ def grounded(input: str, output: str, context: list[str]) -> dict[str, bool]:  #
 def test_answers_are_rescored_without_requests(endpoint: Endpoint, chat_service: ChatService) -> None:
     test_set = pushed(ask("a"), ask("b"))
     first = test_set.execute(endpoint, metrics=[heard])
-    asked = len(chat_service.asked())
-    again = test_set.rescore(endpoint, metrics=[heard, grounded, never])
-    assert len(chat_service.asked()) == asked
-    assert (first["pass_rate"], again["pass_rate"], again["test_count"]) == (1.0, 0.0, 2)
-    said = results(again)["a"].test_metrics["metrics"]
-    assert {name: each["is_successful"] for name, each in said.items()} == {
+    request_count = len(chat_service.asked())
+    second = test_set.rescore(endpoint, metrics=[heard, grounded, never])
+    assert len(chat_service.asked()) == request_count
+    assert (first["pass_rate"], second["pass_rate"], second["test_count"]) == (1.0, 0.0, 2)
+    metrics = results(second)["a"].test_metrics["metrics"]
+    assert {name: each["is_successful"] for name, each in metrics.items()} == {
         "heard": True,
         "grounded": True,
         "never": False,
     }
-    assert TestRun(id=again["test_run_id"]).pull().metadata == {"rescored": first["test_run_id"]}
+    assert TestRun(id=second["test_run_id"]).pull().metadata == {"rescored": first["test_run_id"]}
 
 
 def test_a_test_without_an_answer_has_none_after_rescoring(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=1)
     test_set = pushed(ask("a"), ask("b"))
     test_set.execute(endpoint, metrics=[heard], mode="sequential")
-    kept = results(test_set.rescore(endpoint, metrics=[heard]))
-    assert (kept["a"].status, kept["b"].status) == ("Error", "Pass")
-    assert "has no answer to this test: EndpointError" in kept["a"].metadata["error"]
+    result = results(test_set.rescore(endpoint, metrics=[heard]))
+    assert (result["a"].status, result["b"].status) == ("Error", "Pass")
+    assert "has no answer to this test: EndpointError" in result["a"].metadata["error"]
 
 
 def test_a_conversation_is_rescored_as_a_conversation(endpoint: Endpoint, server: OpenAIServer) -> None:
@@ -49,19 +49,19 @@ def test_a_conversation_is_rescored_as_a_conversation(endpoint: Endpoint, server
     server.answers("from 0 to 1", {"reason": "", "answer": 1, "relevant_turns": [1]})
     test_set = pushed(talk(max_turns=1))
     test_set.execute(endpoint, metrics=[ConversationalJudge("Is it kind?", name="kind")])
-    again = results(test_set.rescore(endpoint, metrics=[ConversationalJudge("Is it short?", name="short")]))
-    (kept,) = again.values()
-    assert (kept.status, set(kept.test_metrics["metrics"])) == ("Pass", {"short"})
+    second = results(test_set.rescore(endpoint, metrics=[ConversationalJudge("Is it short?", name="short")]))
+    (result,) = second.values()
+    assert (result.status, set(result.test_metrics["metrics"])) == ("Pass", {"short"})
 
 
 def test_a_run_to_rescore_is_named_by_object_id_or_name(endpoint: Endpoint) -> None:
     test_set = pushed(ask("a"))
-    told = test_set.execute(endpoint, metrics=[heard], run_name="Nightly")
+    summary = test_set.execute(endpoint, metrics=[heard], run_name="Nightly")
     test_set.execute(endpoint, metrics=[heard])
-    run = TestRun(id=told["test_run_id"]).pull()
-    for given in (run, run.id, "nightly"):
-        again = test_set.rescore(endpoint, given, metrics=[heard])
-        assert TestRun(id=again["test_run_id"]).pull().metadata == {"rescored": run.id}
+    run = TestRun(id=summary["test_run_id"]).pull()
+    for value in (run, run.id, "nightly"):
+        second = test_set.rescore(endpoint, value, metrics=[heard])
+        assert TestRun(id=second["test_run_id"]).pull().metadata == {"rescored": run.id}
     with pytest.raises(ValueError, match="there is no test run 'weekly'"):
         test_set.rescore(endpoint, "weekly")
 
@@ -76,10 +76,10 @@ def test_the_last_run_has_the_same_set_and_endpoint(endpoint: Endpoint, chat_ser
     test_set.execute(endpoint, metrics=[heard])
     second = test_set.execute(endpoint, metrics=[never])
     other.execute(endpoint, metrics=[heard])
-    found = test_set.last_run(endpoint)
-    assert found is not None
-    assert (found["id"], found["nano_id"]) == (second["test_run_id"],) * 2
-    assert (found["status"], found["test_count"], found["pass_rate"]) == ("Completed", 1, 0.0)
+    result = test_set.last_run(endpoint)
+    assert result is not None
+    assert (result["id"], result["nano_id"]) == (second["test_run_id"],) * 2
+    assert (result["status"], result["test_count"], result["pass_rate"]) == ("Completed", 1, 0.0)
     chat_service.fail("POST", "/chat", times=inf)
     test_set.execute(endpoint, metrics=[heard])
     assert test_set.last_run(endpoint)["status"] == "Failed"

@@ -29,8 +29,8 @@ def user(server: OpenAIServer) -> OpenAIServer:
 
 def reached(server: OpenAIServer, *, met: bool) -> None:
     """What the judge of goals says."""
-    found = [{"criterion": each, "evidence": "", "relevant_turns": [2], "met": met} for each in ("one", "two")]
-    answer = {"reason": "as it is", "criteria_evaluations": found, "score": float(met), "confidence": 1.0}
+    criteria = [{"criterion": each, "evidence": "", "relevant_turns": [2], "met": met} for each in ("one", "two")]
+    answer = {"reason": "as it is", "criteria_evaluations": criteria, "score": float(met), "confidence": 1.0}
     server.answers("did the conversation reach its goal", answer)
 
 
@@ -38,9 +38,9 @@ def test_a_reached_goal_ends_the_conversation(
     endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
 ) -> None:
     reached(server, met=True)
-    told = pushed(talk("Be remembered")).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
-    (kept,) = results(told).values()
-    conversation = Conversation.read(kept.test_output)
+    summary = pushed(talk("Be remembered")).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    (result,) = results(summary).values()
+    conversation = Conversation.read(result.test_output)
     assert conversation is not None
     assert [(turn.user, turn.assistant) for turn in conversation.turns] == [
         ("I eat no nuts.", "You said: I eat no nuts."),
@@ -48,26 +48,26 @@ def test_a_reached_goal_ends_the_conversation(
     ]
     assert (str(conversation.ended), conversation.goal_achieved) == ("goal", True)
     assert len({body.get("conversation_id") for body in chat_service.asked()[1:]}) == 1
-    goal = kept.test_metrics["metrics"]["goal"]
-    assert (kept.status, goal["is_successful"], goal["score"]) == ("Pass", True, 1.0)
+    goal = result.test_metrics["metrics"]["goal"]
+    assert (result.status, goal["is_successful"], goal["score"]) == ("Pass", True, 1.0)
 
 
 def test_a_missed_goal_fails_the_test(endpoint: Endpoint, server: OpenAIServer) -> None:
     reached(server, met=False)
-    told = pushed(talk("Be remembered", max_turns=2)).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
-    (kept,) = results(told).values()
-    conversation = Conversation.read(kept.test_output)
+    summary = pushed(talk("Be remembered", max_turns=2)).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    (result,) = results(summary).values()
+    conversation = Conversation.read(result.test_output)
     assert conversation is not None
-    assert (len(conversation.turns), conversation.goal_achieved, kept.status) == (2, False, "Fail")
+    assert (len(conversation.turns), conversation.goal_achieved, result.status) == (2, False, "Fail")
 
 
 def test_without_metrics_the_transcript_is_searched_for_the_behavior(endpoint: Endpoint, server: OpenAIServer) -> None:
     reached(server, met=True)
-    (kept,) = results(pushed(talk()).execute(endpoint)).values()
-    assert set(kept.test_metrics["metrics"]) == {"behavior"}
-    (asked,) = [text for text in map(_last, server.asked()) if "show the behavior" in text]
-    assert "what did I just say?" in asked
-    assert "BEGIN conversation" in asked
+    (result,) = results(pushed(talk()).execute(endpoint)).values()
+    assert set(result.test_metrics["metrics"]) == {"behavior"}
+    (questions,) = [text for text in map(_last, server.asked()) if "show the behavior" in text]
+    assert "what did I just say?" in questions
+    assert "BEGIN conversation" in questions
 
 
 def test_turns_before_a_failure_are_kept_and_not_judged(
@@ -75,13 +75,13 @@ def test_turns_before_a_failure_are_kept_and_not_judged(
 ) -> None:
     reached(server, met=True)
     chat_service.answers("nuts", lambda _: _break(chat_service))
-    told = pushed(talk()).execute(endpoint)
-    (kept,) = results(told).values()
-    conversation = Conversation.read(kept.test_output)
+    summary = pushed(talk()).execute(endpoint)
+    (result,) = results(summary).values()
+    conversation = Conversation.read(result.test_output)
     assert conversation is not None
     assert [turn.user for turn in conversation.turns] == ["I eat no nuts."]
-    assert (kept.status, kept.test_metrics, told["pass_rate"]) == ("Error", None, None)
-    assert "EndpointError" in kept.metadata["error"]
+    assert (result.status, result.test_metrics, summary["pass_rate"]) == ("Error", None, None)
+    assert "EndpointError" in result.metadata["error"]
 
 
 def test_conversation_scores_depend_on_the_user_and_judge_models() -> None:

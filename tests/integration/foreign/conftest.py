@@ -34,10 +34,10 @@ class Place:
 
     def run(self, *command: str | Path, redirected: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a program as a command of ours would be."""
-        given = {**outer_environment(), **spies.placed(self.folder), **self.openai, **more}
+        variables = {**outer_environment(), **spies.placed(self.folder), **self.openai, **more}
         return subprocess.run(
             command,
-            env=foreign_environment(self.platform, given) if redirected else given,
+            env=foreign_environment(self.platform, variables) if redirected else variables,
             cwd=self.folder,
             capture_output=True,
             text=True,

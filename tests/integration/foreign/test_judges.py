@@ -13,8 +13,8 @@ from scoregate.ci.listen.bodies import advice_for
 
 def advice(place: Place) -> dict[str, str]:
     """By evaluator."""
-    told = place.platform.said("/errors")
-    return {each["evaluatorExternalId"]: advice_for(each["error"]["message"]) for each in told}
+    call = place.platform.said("/errors")
+    return {each["evaluatorExternalId"]: advice_for(each["error"]["message"]) for each in call}
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_an_unsupported_openai(place: Place, python: Path, installed: str) -> No
     place.platform.champions["a suite/of #1?", "a/b"] = "old"
     script = place.write("suite.py", f"import sys; sys.modules['openai'] = {installed}\n{suites.PYTHON}")
     assert place.run(python, script).returncode == 0
-    told = advice(place)
-    assert set(told) == {"battle", "is it good?"}
-    assert all("openai>=1,<2" in each for each in told.values())
+    text = advice(place)
+    assert set(text) == {"battle", "is it good?"}
+    assert all("openai>=1,<2" in each for each in text.values())
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])

@@ -15,9 +15,9 @@ HOSTS = ("api.autoblocks.ai", "api-v2.autoblocks.ai", "ingest-event.autoblocks.a
 
 
 def run(place: Place, source: str, **options: bool) -> str:
-    done = place.run("node", "-e", f"(async () => {{ {source} }})()", **options)  # type: ignore[arg-type]
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    outcome = place.run("node", "-e", f"(async () => {{ {source} }})()", **options)  # type: ignore[arg-type]
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    return outcome.stdout
 
 
 @pytest.mark.parametrize(

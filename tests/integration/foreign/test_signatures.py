@@ -50,8 +50,8 @@ def arguments(path: Path, name: str) -> tuple[list[str], set[str]]:
     """The positional arguments of a function, and those that are keywords only."""
     node = definitions(path)[name]
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    given = [each.arg for each in node.args.args if each.arg != "self"]
-    return given, {each.arg for each in node.args.kwonlyargs}
+    names = [each.arg for each in node.args.args if each.arg != "self"]
+    return names, {each.arg for each in node.args.kwonlyargs}
 
 
 def class_fields(path: Path, name: str) -> list[str]:

@@ -28,10 +28,10 @@ def test_reserved_calls_never_exceed_the_budget(start_gateway: StartGateway, pro
     spent = client.counts().input_tokens + client.counts().output_tokens
     assert spent <= 1_000
     assert statuses.count(200) == len(provider.received) >= 6
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    assert refused.json()["error"]["code"] == "budget_spent"
-    assert refused.headers["x-should-retry"] == "false"
-    assert "max_tokens = 1,000" in refused.json()["error"]["message"]
+    refusal = next(answer for answer in answers if answer.status_code == 429)
+    assert refusal.json()["error"]["code"] == "budget_spent"
+    assert refusal.headers["x-should-retry"] == "false"
+    assert "max_tokens = 1,000" in refusal.json()["error"]["message"]
 
 
 def test_calls_without_a_limit_exceed_it_by_one_call_at_most(start_gateway: StartGateway, provider: Provider) -> None:

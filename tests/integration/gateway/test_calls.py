@@ -187,8 +187,8 @@ def test_a_stream_arrives_as_it_was_sent(start_gateway: StartGateway, provider: 
     assert answer.content == b"".join((*chunks, b"data: [DONE]\n\n"))
     assert json.loads(provider.received[0].body)["stream_options"] == {"include_usage": True}
     assert (client.counts().input_tokens, client.counts().output_tokens) == (7, 3)
-    asked = question("x", stream=True, stream_options={"include_usage": True})
-    assert client.post(data=asked).content == b"".join((*chunks, usage, b"data: [DONE]\n\n"))
+    question_request = question("x", stream=True, stream_options={"include_usage": True})
+    assert client.post(data=question_request).content == b"".join((*chunks, usage, b"data: [DONE]\n\n"))
 
 
 def test_a_broken_stream_is_an_error_of_the_client(start_gateway: StartGateway, provider: Provider) -> None:

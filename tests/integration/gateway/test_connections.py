@@ -64,9 +64,9 @@ def test_pipelined_requests_are_answered_in_order(start_gateway: StartGateway) -
         connection.sendall(b"".join(requests))
         while part := connection.recv(65536):
             answers += part
-    found = [answers.find(f"NUMBER {number}".encode()) for number in range(5)]
-    assert -1 not in found
-    assert found == sorted(found)
+    positions = [answers.find(f"NUMBER {number}".encode()) for number in range(5)]
+    assert -1 not in positions
+    assert positions == sorted(positions)
 
 
 def test_fifty_calls_at_once_over_kept_connections(start_gateway: StartGateway, provider: Provider) -> None:

@@ -28,7 +28,7 @@ def test_recorded_answers_are_replayed_byte_for_byte(
 ) -> None:
     tape = tmp_path / "tape"
     record(start_gateway, tape, "one", "two", "one", f"the key is {KEY}")
-    asked = len(provider.received)
+    request_count = len(provider.received)
     client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tape,))
     shuffled = {"messages": [{"role": "user", "content": "two"}], "model": "gpt-4o"}
     for data, answer in (
@@ -46,7 +46,7 @@ def test_recorded_answers_are_replayed_byte_for_byte(
     missing = client.post(data=question("one more"), x_scoregate_case="c9")
     assert "in case 'c9': the nearest recorded call is one in 'suite'" in missing.json()["error"]["message"]
     assert len(client.gateway.problems()["suite"]) == 2
-    assert len(provider.received) == asked
+    assert len(provider.received) == request_count
     (file,) = tape.iterdir()
     text = gzip.decompress(file.read_bytes()).decode()
     assert KEY not in text
@@ -83,7 +83,7 @@ def test_equal_streams_make_equal_files(start_gateway: StartGateway, provider: P
         ]
         body, files = b"".join(events), []
         for size in (1, 7, 50, len(body)):
-            parts = [body[at : at + size] for at in range(0, len(body), size)]
+            parts = [body[index : index + size] for index in range(0, len(body), size)]
             provider.respond = lambda _, parts=parts: Prepared(
                 headers={"content-type": "text/event-stream"}, parts=parts
             )
@@ -208,15 +208,15 @@ def test_outputs_are_stored_until_a_call_is_new(start_gateway: StartGateway, tmp
     assert client.session.stored_answers("") is None
     for text in ("one", "two"):
         client.post(data=question(text))
-    asked = client.session.stored_answers("")
-    assert asked is not None
-    assert not asked.cached
-    again = client.other("again")
+    responses = client.session.stored_answers("")
+    assert responses is not None
+    assert not responses.cached
+    second = client.other("again")
     for text in ("two", "one"):
-        again.post(data=question(text))
-    stored = again.session.stored_answers("")
+        second.post(data=question(text))
+    stored = second.session.stored_answers("")
     assert stored is not None
     assert stored.cached
-    assert stored.answer == asked.answer  # in any order
-    again.post(data=question("a stream", stream=True))
-    assert again.session.stored_answers("") is None
+    assert stored.answer == responses.answer  # in any order
+    second.post(data=question("a stream", stream=True))
+    assert second.session.stored_answers("") is None

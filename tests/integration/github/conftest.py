@@ -15,10 +15,10 @@ __all__ = ["github"]
 @pytest.fixture
 def repo(github: GitHub) -> Repository:
     """A repository with three commits on main."""
-    made = github.repository("acme/bot")
+    repository = github.repository("acme/bot")
     for number in range(3):
-        made.commit("main", files={"README.md": str(number)})
-    return made
+        repository.commit("main", files={"README.md": str(number)})
+    return repository
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ async def test_a_fault_of_github_is_retried_with_backoff(place: Place, status: i
 async def test_an_outage_of_github_is_an_error(place: Place) -> None:
     place.github.fail("GET", PULLS, status=503, times=math.inf)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused, match="503") as told:
+        with pytest.raises(GitHubRefused, match="503") as failure:
             await api.get("pulls")
-    assert "GitHub has an outage" in told.value.advice
+    assert "GitHub has an outage" in failure.value.advice
     assert place.slept == [1.0, 2.0, 4.0]
 
 
@@ -62,9 +62,9 @@ async def test_a_limit_without_a_time_is_retried_with_backoff(place: Place) -> N
 async def test_a_long_limit_is_an_error(place: Place, limit: dict[str, int]) -> None:
     place.github.rate_limit("GET", PULLS, times=math.inf, **limit)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.get("pulls")
-    assert "used up its requests" in told.value.advice
+    assert "used up its requests" in failure.value.advice
     assert place.slept == []
 
 
@@ -80,9 +80,9 @@ async def test_all_requests_share_a_budget(place: Place) -> None:
 
 async def test_a_forbidden_request_is_sent_once(place: Place) -> None:
     async with place.api(contents="read", metadata="read") as api:
-        with pytest.raises(GitHubRefused, match="Resource not accessible by integration") as told:
+        with pytest.raises(GitHubRefused, match="Resource not accessible by integration") as failure:
             await api.post("issues/1/comments", {"body": "hello"})
-    assert "pull-requests: write" in told.value.advice
+    assert "pull-requests: write" in failure.value.advice
     assert len(place.github.requests) == 1
 
 
@@ -97,9 +97,9 @@ async def test_a_forbidden_request_is_sent_once(place: Place) -> None:
 async def test_a_refusal_names_the_permission(place: Place, path: str, permission: str) -> None:
     place.github.fail("POST", f"*/{path}", status=403, body={"message": "Resource not accessible by integration"})
     async with place.api() as api:
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.post(path, {})
-    assert permission in told.value.advice
+    assert permission in failure.value.advice
 
 
 @pytest.mark.parametrize(
@@ -173,9 +173,9 @@ async def test_a_post_without_an_answer_is_checked_before_a_retry(place: Place, 
         async def arrived() -> Any:
             return next(iter([each async for each in api.pages(f"issues/{pull.number}/comments")]), None)
 
-        made = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, find_created=arrived)
+        new_comment = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, find_created=arrived)
     (comment,) = pull.comments
-    assert made["id"] == comment.id
+    assert new_comment["id"] == comment.id
 
 
 def open_pull(place: Place) -> Any:
@@ -188,7 +188,7 @@ async def test_the_token_is_not_shown(place: Place) -> None:
         (token,) = place.github.tokens
         assert token not in repr(api)
         place.github.fail("GET", PULLS, status=401, body={"message": "Bad credentials"})
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.get("pulls")
-    assert token not in str(told.value)
-    assert "github-token" in told.value.advice
+    assert token not in str(failure.value)
+    assert "github-token" in failure.value.advice

@@ -24,8 +24,8 @@ async def found(place: Place, commit: str | None, *, run: Run | None = None, **r
 
 
 async def test_the_run_of_the_exact_commit(place: Place) -> None:
-    for at, commit in enumerate(place.main):
-        place.upload(commit, cases=at + 1)
+    for index, commit in enumerate(place.main):
+        place.upload(commit, cases=index + 1)
     baseline = await found(place, place.main[1])
     assert baseline.run is not None
     assert (baseline.run.commit, baseline.run.branch, baseline.note) == (place.main[1], "main", "exact")

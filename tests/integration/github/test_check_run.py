@@ -29,8 +29,8 @@ async def check(place: Place, **rights: str) -> AsyncIterator[CheckRun]:
 
 
 def shown(place: Place) -> Shown:
-    (made,) = place.repo.check_runs.values()
-    return made
+    (check_run,) = place.repo.check_runs.values()
+    return check_run
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def shown(place: Place) -> Shown:
 )
 async def test_it_starts_and_ends_with_a_verdict(place: Place, scene: str, conclusion: str) -> None:
     view = SCENES[scene]()
-    async with check(place) as made, made.open():
+    async with check(place) as check_run, check_run.open():
         assert (shown(place).status, shown(place).conclusion) == ("in_progress", None)
-        assert (await made.publish(view, PublishTarget(place.folder, {}))).warnings == ()
+        assert (await check_run.publish(view, PublishTarget(place.folder, {}))).warnings == ()
     assert (shown(place).status, shown(place).conclusion) == ("completed", conclusion)
     assert shown(place).head_sha == place.main[2]
     assert shown(place).output["title"] == view.title
@@ -48,25 +48,25 @@ async def test_it_starts_and_ends_with_a_verdict(place: Place, scene: str, concl
 
 
 async def test_an_unmeasurable_run_blocks(place: Place) -> None:
-    async with check(place) as made, made.open():
-        await made.publish(view_of(make_run()), PublishTarget(place.folder, {}))
+    async with check(place) as check_run, check_run.open():
+        await check_run.publish(view_of(make_run()), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a fault of ours"), KeyboardInterrupt()])
 async def test_an_exception_completes_it(place: Place, error: BaseException) -> None:
     with pytest.raises(type(error)):
-        async with check(place) as made, made.open():
+        async with check(place) as check_run, check_run.open():
             raise error
     assert (shown(place).status, shown(place).conclusion) == ("completed", "cancelled")
     assert "log of the job" in shown(place).output["summary"]
 
 
 async def test_cancelling_completes_it(place: Place) -> None:
-    async with check(place) as made, anyio.create_task_group() as tasks:
+    async with check(place) as check_run, anyio.create_task_group() as tasks:
 
         async def run() -> None:
-            async with made.open():
+            async with check_run.open():
                 tasks.cancel_scope.cancel()
                 await anyio.sleep(10)
 
@@ -76,40 +76,40 @@ async def test_cancelling_completes_it(place: Place) -> None:
 
 async def test_a_lost_answer_makes_no_second_one(place: Place) -> None:
     place.github.fail("POST", "*/check-runs", status=502, after=True)
-    async with check(place) as made, made.open():
-        await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+    async with check(place) as check_run, check_run.open():
+        await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "success"
 
 
 async def test_a_refusal_at_the_start_is_a_warning_at_the_end(place: Place) -> None:
-    async with check(place, contents="read", checks="read") as made, made.open():
-        delivery = await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+    async with check(place, contents="read", checks="read") as check_run, check_run.open():
+        delivery = await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert "checks: write" in delivery.warnings[0]
     assert place.repo.check_runs == {}
 
 
 async def test_a_report_that_is_refused_leaves_no_check_in_progress(place: Place) -> None:
-    async with check(place) as made, made.open():
+    async with check(place) as check_run, check_run.open():
         place.github.fail("PATCH", "*/check-runs/*", status=422, body={"message": "Invalid request."})
         with pytest.raises(GitHubRefused):
-            await made.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+            await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "cancelled"
 
 
 async def test_an_outage_at_the_end_does_not_block(place: Place) -> None:
     async with place.api() as api:
-        made = CheckRun(replace(api, sleep=anyio.sleep), place.main[2], "evals", "")
+        check_run = CheckRun(replace(api, sleep=anyio.sleep), place.main[2], "evals", "")
         with anyio.fail_after(8):
-            async with made.open():
+            async with check_run.open():
                 place.github.fail("PATCH", "*/check-runs/*", status=503, times=math.inf)
     assert shown(place).status == "in_progress"
 
 
 async def test_a_long_report_fits(place: Place) -> None:
-    trials = [Trial(f"c{at}", [Score("e", 0.0)], name="日" * 5_000, output="日" * 50_000) for at in range(300)]
-    run = make_run(*(Told(f"{'日' * 200}{at}", trials) for at in range(30)))
-    async with check(place) as made, made.open():
-        await made.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), PublishTarget(place.folder, {}))
+    trials = [Trial(f"c{index}", [Score("e", 0.0)], name="日" * 5_000, output="日" * 50_000) for index in range(300)]
+    run = make_run(*(Told(f"{'日' * 200}{index}", trials) for index in range(30)))
+    async with check(place) as check_run, check_run.open():
+        await check_run.publish(view_of(run, limits=Limits(min_pass_rate=1.0)), PublishTarget(place.folder, {}))
     assert shown(place).conclusion == "failure"
     assert len(shown(place).output["summary"].encode()) <= 65_535
 
@@ -117,6 +117,6 @@ async def test_a_long_report_fits(place: Place) -> None:
 async def test_secrets_are_in_none_of_its_parts(place: Place) -> None:
     view = replace(SCENES["green"](), title="s3cr3t passed")
     outlet = PublishTarget(place.folder, {}, redact=lambda text: text.replace("s3cr3t", "***"))
-    async with check(place) as made, made.open():
-        await made.publish(view, outlet)
+    async with check(place) as check_run, check_run.open():
+        await check_run.publish(view, outlet)
     assert "s3cr3t" not in str(shown(place).output)

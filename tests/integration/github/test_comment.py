@@ -30,7 +30,7 @@ def pull(place: Place) -> Pull:
 
 
 def view(scene: str = "failing", run: str = "1000.1", key: str = "evals") -> ReportView:
-    return replace(made := SCENES[scene](), context=replace(made.context, key=key, run=run))
+    return replace(scene_view := SCENES[scene](), context=replace(scene_view.context, key=key, run=run))
 
 
 async def publish(
@@ -50,8 +50,8 @@ def rights(options: dict[str, Any]) -> dict[str, str]:
 async def test_it_is_created_once_then_updated(place: Place, pull: Pull) -> None:
     first = await publish(place, pull, view(run="1000.1"))
     for run in ("1000.2", "1001.1", "1002.1"):
-        again = await publish(place, pull, view("green", run=run))
-        assert again.outputs == first.outputs
+        second = await publish(place, pull, view("green", run=run))
+        assert second.outputs == first.outputs
     (comment,) = pull.comments
     assert comment.login == OURS
     assert "run=1002.1" in comment.body
@@ -89,9 +89,9 @@ async def test_a_mark_inside_another_comment_is_ignored(place: Place, pull: Pull
 async def test_an_older_run_changes_nothing(place: Place, pull: Pull, older: str, newer: str) -> None:
     await publish(place, pull, view(run=newer))
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     delivery = await publish(place, pull, view("green", run=older))
-    assert comment.body == told
+    assert comment.body == comment_text
     assert "a newer run has commented already" in delivery.warnings[0]
     assert delivery.outputs["comment-url"].endswith(str(comment.id))
 
@@ -171,7 +171,7 @@ async def test_a_comment_deleted_meanwhile_is_created_again(place: Place, pull: 
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "said"),
+    ("status", "message", "expected"),
     [
         (403, "Resource not accessible by integration", "pull-requests: write"),
         (404, "Not Found", "pull-requests: write"),
@@ -183,14 +183,14 @@ async def test_a_comment_deleted_meanwhile_is_created_again(place: Place, pull: 
     ],
 )
 async def test_a_refusal_is_a_warning_with_advice(
-    place: Place, pull: Pull, status: int, message: str, said: str
+    place: Place, pull: Pull, status: int, message: str, expected: str
 ) -> None:
     place.github.fail("POST", "*/issues/*/comments", status=status, body={"message": message}, times=9)
     delivery = await publish(place, pull, view())
     assert delivery.outputs == {"comment-pending": "true"}
     (warning,) = delivery.warnings
     assert warning.startswith("cannot write the comment: ")
-    assert said in warning
+    assert expected in warning
     assert message in warning
 
 
@@ -211,9 +211,9 @@ async def test_a_fork_gets_no_request(place: Place, pull: Pull) -> None:
 async def test_another_run_does_not_replace_the_comment(place: Place, pull: Pull) -> None:
     await publish(place, pull, view(run="1000.1"))
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     await publish(place, pull, view("green", run="1000.1"), measured_here=False)
-    assert comment.body == told
+    assert comment.body == comment_text
     await publish(place, pull, view("green", run="1001.1"), measured_here=False)
     assert "run=1001.1" in comment.body
 
@@ -222,8 +222,10 @@ async def test_a_long_report_fits_into_a_comment(place: Place, pull: Pull) -> No
     from tests.unit.report.runs import Score, Told, Trial, make_run
 
     hard = "日" * 20_000
-    trials = [Trial(f"c{at}", [Score(f"e{n}", 0.0) for n in range(5)], name=hard, output=hard) for at in range(100)]
-    run = make_run(*(Told(f"{hard}{at}", trials) for at in range(20)))
+    trials = [
+        Trial(f"c{index}", [Score(f"e{n}", 0.0) for n in range(5)], name=hard, output=hard) for index in range(100)
+    ]
+    run = make_run(*(Told(f"{hard}{index}", trials) for index in range(20)))
     await publish(place, pull, view_of(run, limits=Limits(min_pass_rate=1.0)))
     (comment,) = pull.comments
     assert len(comment.body.encode()) <= 65_536

@@ -49,8 +49,8 @@ def paths(place: Place) -> list[str]:
 
 async def test_the_first_run_creates_the_branch(place: Place) -> None:
     assert (await found(place, place.main[2])).note == f"no branch {BRANCH}"
-    for at, commit in enumerate(place.main[:2]):
-        assert await kept(place, commit, finished=1.7e9 + at) == Delivery()
+    for index, commit in enumerate(place.main[:2]):
+        assert await kept(place, commit, finished=1.7e9 + index) == Delivery()
     assert len(paths(place)) == 2
     assert (await found(place, place.main[0])).note == "exact"
     baseline = await found(place, place.main[2])
@@ -71,8 +71,8 @@ async def test_keys_are_separate(place: Place) -> None:
 
 
 async def test_runs_of_one_commit_are_pooled(place: Place) -> None:
-    for at in range(3):
-        await kept(place, place.main[2], finished=1.7e9 + at)
+    for index in range(3):
+        await kept(place, place.main[2], finished=1.7e9 + index)
     baseline = await found(place, place.main[2])
     assert len(baseline.pool) == 2
 

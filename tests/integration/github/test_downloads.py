@@ -23,17 +23,17 @@ Tamper = Callable[[Artifact], object]
 
 
 async def read(place: Place, artifact: Artifact, bounds: ArchiveBounds = OWN_BOUNDS) -> int:
-    told = {"id": artifact.id, "digest": artifact.digest}
+    entry = {"id": artifact.id, "digest": artifact.digest}
     async with place.api() as api:
-        return len(list((await read_artifact(api, told, bounds)).cases))
+        return len(list((await read_artifact(api, entry, bounds)).cases))
 
 
 async def test_another_host_serves_it_without_the_token(place: Place) -> None:
     artifact = place.upload(place.main[2])
     assert await read(place, artifact) == 3
-    (asked,) = place.github.storage.requests
-    assert "authorization" not in asked.headers
-    assert not any("ghs_" in value for value in asked.headers.values())
+    (requests,) = place.github.storage.requests
+    assert "authorization" not in requests.headers
+    assert not any("ghs_" in value for value in requests.headers.values())
 
 
 @pytest.mark.parametrize("folder", ["", "run/", "some/where/run/"])
@@ -44,7 +44,7 @@ async def test_the_run_is_found_at_the_root_or_below(place: Place, folder: str) 
 
 
 @pytest.mark.parametrize(
-    ("tamper", "said"),
+    ("tamper", "message"),
     [
         (lambda each: each.serve(zipped({"run.json": "{}"})), "its digest differs"),
         (lambda each: each.truncate(300), "no response"),
@@ -52,10 +52,10 @@ async def test_the_run_is_found_at_the_root_or_below(place: Place, folder: str) 
     ],
     ids=["other bytes", "cut", "nothing"],
 )
-async def test_a_changed_upload_is_refused(place: Place, tamper: Tamper, said: str) -> None:
+async def test_a_changed_upload_is_refused(place: Place, tamper: Tamper, message: str) -> None:
     artifact = place.upload(place.main[2])
     tamper(artifact)
-    with pytest.raises((GitHubRefused, RecordError), match=said):
+    with pytest.raises((GitHubRefused, RecordError), match=message):
         await read(place, artifact)
 
 
@@ -68,7 +68,7 @@ async def test_a_blob_host_that_refuses(place: Place, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"not a zip at all", "not a zip"),
         (b"", "not a zip|no run.json"),
@@ -83,10 +83,10 @@ async def test_a_blob_host_that_refuses(place: Place, status: int) -> None:
     ],
     ids=["text", "empty", "no run", "no version", "list", "cut json", "slip", "bomb", "bomb of cases", "large"],
 )
-async def test_invalid_zips(place: Place, content: bytes | Callable[[], bytes], said: str) -> None:
+async def test_invalid_zips(place: Place, content: bytes | Callable[[], bytes], message: str) -> None:
     artifact = place.upload(place.main[2], {"x": b""})
     artifact.content, artifact.digest = content() if callable(content) else content, None
-    with pytest.raises((GitHubRefused, RecordError), match=said):
+    with pytest.raises((GitHubRefused, RecordError), match=message):
         await read(place, artifact, SMALL)
 
 

@@ -135,8 +135,8 @@ async def test_a_claimed_commit_has_no_effect(stage: Stage, claim: str) -> None:
     assert published.outcome is not None, published.problem
     (comment,) = stage.pull.comments
     assert f"commit <code>{stage.pull.head_sha[:7]}</code>" in comment.body
-    asked = {exchange.path for exchange in stage.place.github.requests}
-    assert not any("user" in path for path in asked)
+    requests = {exchange.path for exchange in stage.place.github.requests}
+    assert not any("user" in path for path in requests)
 
 
 async def test_a_claimed_merge_of_this_head_names_the_base(stage: Stage) -> None:

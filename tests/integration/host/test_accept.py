@@ -18,8 +18,8 @@ def worse(project: Project) -> Project:
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
     for answer in ("lambda case: case.input", BROKEN):
         project.write("evals/demo.py", suite(good=20, fn=answer))
-        ran = project.scoregate("run")
-    assert ran.exit_code == 1, ran.output
+        outcome = project.scoregate("run")
+    assert outcome.exit_code == 1, outcome.output
     return project
 
 
@@ -27,9 +27,9 @@ def test_an_entry_is_written_and_the_gate_passes(worse: Project) -> None:
     path = worse.root / FILE
     path.parent.mkdir(exist_ok=True)
     path.write_text("# of the team\n", encoding="utf-8")
-    done = worse.scoregate("accept", *REASON, "--issue", "#12")
-    assert done.exit_code == 0, done.output
-    assert f"{FILE}:3: demo · is-equals: a drop of up to 0.55 is accepted" in done.output
+    outcome = worse.scoregate("accept", *REASON, "--issue", "#12")
+    assert outcome.exit_code == 0, outcome.output
+    assert f"{FILE}:3: demo · is-equals: a drop of up to 0.55 is accepted" in outcome.output
     text = path.read_text(encoding="utf-8")
     assert text == (
         '# of the team\n\n[[accepted]]\nsuite = "demo"\nevaluator = "is-equals"\nuntil = 2999-12-31\n'
@@ -38,9 +38,9 @@ def test_an_entry_is_written_and_the_gate_passes(worse: Project) -> None:
     gate = worse.scoregate("gate")
     assert gate.exit_code == 0, gate.output
     assert "Accepted regression: demo · is-equals" in gate.output
-    again = worse.scoregate("accept", *REASON)
-    assert again.exit_code == 2
-    assert "every score that is worse is accepted already" in again.output
+    second = worse.scoregate("accept", *REASON)
+    assert second.exit_code == 2
+    assert "every score that is worse is accepted already" in second.output
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -54,9 +54,9 @@ def test_invalid_entries_are_refused(worse: Project) -> None:
         (("--until", "2999-12-31", "--reason", " ", "--by", "ana"), "--reason must have 1 to 500 characters"),
         (("--at-most", "0", *REASON), "--at-most"),
     ):
-        done = worse.scoregate("accept", *arguments)
-        assert done.exit_code == 2, done.output
-        assert message in done.output
+        outcome = worse.scoregate("accept", *arguments)
+        assert outcome.exit_code == 2, outcome.output
+        assert message in outcome.output
     assert not Path(worse.root / FILE).exists()
     worse.write(FILE, "[[accepted]\n")
     assert "accepted.toml is not valid TOML" in worse.scoregate("accept", *REASON).output

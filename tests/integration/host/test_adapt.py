@@ -25,31 +25,31 @@ def both(project: Project, *flags: str) -> Ran:
 
 
 def test_only_cases_that_differ_are_repeated_and_savings_shown(project: Project) -> None:
-    ran = both(project, "--baseline", "rerun")
-    assert ran.exit_code == 0, ran.output
-    told = " ".join(ran.run["notices"])
-    assert "16 extra trials, 144 fewer than the 160 that repeating every case takes" in told
-    assert ran.statuses == {"passed": 18, "failed": 2}
-    extra = ran.out / "run" / "extra-1"
+    outcome = both(project, "--baseline", "rerun")
+    assert outcome.exit_code == 0, outcome.output
+    text = " ".join(outcome.run["notices"])
+    assert "16 extra trials, 144 fewer than the 160 that repeating every case takes" in text
+    assert outcome.statuses == {"passed": 18, "failed": 2}
+    extra = outcome.out / "run" / "extra-1"
     assert (extra / "cases.jsonl.gz").is_file()
-    assert ran.result["rows"][0]["worse"] == 2
+    assert outcome.result["rows"][0]["worse"] == 2
 
 
 def test_a_stored_run_includes_its_extra_trials(project: Project) -> None:
-    ran = both(project, "--baseline", "rerun")
-    again = project.scoregate("report", str(ran.out), "--baseline", str(ran.out / "base"), "--format", "json")
-    assert again.exit_code == 0
-    assert '"worse": 2' in again.output
+    outcome = both(project, "--baseline", "rerun")
+    second = project.scoregate("report", str(outcome.out), "--baseline", str(outcome.out / "base"), "--format", "json")
+    assert second.exit_code == 0
+    assert '"worse": 2' in second.output
 
 
 def test_a_budget_limits_the_extra_trials(project: Project) -> None:
     project.write("pyproject.toml", "")
-    ran = both(project, "--baseline", "rerun")
-    assert ran.exit_code == 0
+    outcome = both(project, "--baseline", "rerun")
+    assert outcome.exit_code == 0
     tight = project.scoregate("run", "--repeats", "auto", "--baseline", "rerun", SCOREGATE_REPEATS_BUDGET="0.3")
     assert "4 extra trials" in " ".join(tight.run["notices"])
 
 
 def test_a_base_that_cannot_run_is_reported(project: Project) -> None:
-    ran = both(project)
-    assert "needs `--baseline rerun`" in " ".join(ran.run["notices"])
+    outcome = both(project)
+    assert "needs `--baseline rerun`" in " ".join(outcome.run["notices"])

@@ -44,10 +44,10 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     prepare(project)
     planned = " ".join(project.scoregate("plan").output.split())
     assert "2 suites will not run, because nothing that they depend on changed" in planned
-    again = project.scoregate("run")
-    assert (again.exit_code, sorted(carried(again))) == (0, ["one", "two"]), again.output
-    assert "2 suites did not run, because nothing that they depend on changed" in again.output
-    (first, _) = (suite["carried"] for suite in again.result["suites"])
+    second = project.scoregate("run")
+    assert (second.exit_code, sorted(carried(second))) == (0, ["one", "two"]), second.output
+    assert "2 suites did not run, because nothing that they depend on changed" in second.output
+    (first, _) = (suite["carried"] for suite in second.result["suites"])
     project.write("prompts/one.md", "other")
     changed = project.scoregate("run")
     assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
@@ -77,9 +77,9 @@ def test_the_pass_rate_change_counts_cases_that_ran(project: Project) -> None:
 def test_list_shows_why_suites_run(project: Project) -> None:
     prepare(project)
     project.write("app/two.py", "def answer(input): return input + ''\n")
-    listed = project.scoregate("list", "--affected")
-    assert listed.exit_code == 0
-    text = " ".join(listed.output.split())
+    outcome = project.scoregate("list", "--affected")
+    assert outcome.exit_code == 0
+    text = " ".join(outcome.output.split())
     assert "one (in evals/, starts a suite at line 10) - not affected" in text
     assert "two (in evals/, starts a suite at line 10) - runs: app/two.py changed" in text
     assert "not affected" not in project.scoregate("list").output
@@ -91,9 +91,9 @@ def test_gates_count_carried_suites(project: Project) -> None:
     failed = project.scoregate("run")
     assert failed.exit_code == 1
     project.write("prompts/two.md", "other")
-    again = project.scoregate("run")
-    assert (again.exit_code, carried(again)) == (1, ["one"]), again.output
-    assert "one" in [finding["suite"] for finding in again.result["findings"] if finding["conclusion"] == "failed"]
+    second = project.scoregate("run")
+    assert (second.exit_code, carried(second)) == (1, ["one"]), second.output
+    assert "one" in [finding["suite"] for finding in second.result["findings"] if finding["conclusion"] == "failed"]
 
 
 def test_unclear_changes_run_all(project: Project) -> None:
@@ -112,9 +112,9 @@ def test_unclear_changes_run_all(project: Project) -> None:
         ("[evaluators.equals]\nscale = [0, 2]\n", "settings that change results differ from the base's"),
     ):
         project.write("scoregate.toml", f"affected = true\n{settings}")
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert why in listed, (settings, listed)
-        assert "not affected" not in listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert why in output, (settings, output)
+        assert "not affected" not in output
     project.write("scoregate.toml", "affected = true\n")
     assert "not affected" in project.scoregate("list", "--affected").output
     (head,) = project.root.glob("scoregate-out/earlier/*/run.json")
@@ -129,16 +129,16 @@ def test_incomplete_results_are_not_carried(project: Project) -> None:
     project.write("app/one.py", "def answer(input): raise ValueError('no network')\n")
     project.scoregate("run")
     assert carried(project.scoregate("run")) == ["two"]
-    listed = project.scoregate("list", "--affected").output
-    assert "cases of one have errors in the base's run" in " ".join(listed.split())
+    output = project.scoregate("list", "--affected").output
+    assert "cases of one have errors in the base's run" in " ".join(output.split())
 
 
 def test_a_new_suite_does_not_replace_a_carried_one(project: Project) -> None:
     prepare(project)
     project.write("evals/three.py", SUITE.format(name="one", cases=6))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert sorted(suite["label"] for suite in ran.result["suites"]) == ["one", "one (evals/one.py)", "two"]
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert sorted(suite["label"] for suite in outcome.result["suites"]) == ["one", "one (evals/one.py)", "two"]
 
 
 def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None:
@@ -194,10 +194,10 @@ def test_a_test_set_of_a_service_always_runs(project: Project) -> None:
     endpoint = 'url = "http://127.0.0.1:9/"\nretries = 0\n'
     project.write("evals/set.toml", f'[testset]\nname = "set"\n[endpoint]\n{endpoint}')
     project.commit()
-    ran = project.scoregate("run")
-    run = json.loads((ran.out / "run" / "run.json").read_text(encoding="utf-8"))
+    outcome = project.scoregate("run")
+    run = json.loads((outcome.out / "run" / "run.json").read_text(encoding="utf-8"))
     (script,) = run["dependencies"]["scripts"]
-    assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", ran.output
+    assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", outcome.output
 
 
 def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
@@ -245,8 +245,8 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     project.commit()
     assert project.scoregate("run").exit_code == 0
     project.write("prompts/other.md", "other")
-    again = project.scoregate("run")
-    assert (again.exit_code, carried(again)) == (0, ["chat"]), again.output
+    second = project.scoregate("run")
+    assert (second.exit_code, carried(second)) == (0, ["chat"]), second.output
     for name, text, why in (
         ("prompts/chat.md", "other", "prompts/chat.md changed"),
         ("evals/lib.mjs", "export const answer = () => '';", "evals/lib.mjs changed"),
@@ -254,8 +254,8 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     ):
         before = (project.root / name).read_text(encoding="utf-8")
         project.write(name, text)
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert f"runs: {why}" in listed, listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert f"runs: {why}" in output, output
         project.write(name, before)
     project.write("scoregate.toml", settings + 'inputs = ["prompts/none.md"]\n')
     assert project.scoregate("run").exit_code == 0

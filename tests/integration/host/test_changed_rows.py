@@ -63,8 +63,8 @@ def test_only_cases_with_changed_rows_run(project: Project, tmp_path: Path) -> N
     for name in ("data/rows.jsonl", "data/rows.csv", "data/rows.json", "data/rows.yaml"):
         rows = Rows(project, tmp_path, name)
         rows.write(CHANGED)
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert f"runs: cases whose rows in {name} changed" in listed, listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert f"runs: cases whose rows in {name} changed" in output, output
         assert rows.run() == (["q20", "q21", "bad q1"], 0), rows.ran.output
         (suite,) = rows.ran.result["suites"]
         assert (suite["trials"], suite["reused"], suite["passed"], suite["carried"]) == (21, 18, 20, None)
@@ -146,5 +146,5 @@ def test_more_changes_run_all_cases(project: Project, tmp_path: Path) -> None:
     project.write("prompts/a.md", "x")
     assert len(rows.run()[0]) == len(CHANGED)
     (project.root / rows.name).unlink()
-    listed = " ".join(project.scoregate("list", "--affected").output.split())
-    assert "runs: data/rows.jsonl is gone" in listed
+    output = " ".join(project.scoregate("list", "--affected").output.split())
+    assert "runs: data/rows.jsonl is gone" in output

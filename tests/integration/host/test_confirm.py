@@ -48,50 +48,50 @@ def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> R
 
 
 def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> None:
-    ran = confirmed(project, "False", "--confirm")
-    assert ran.exit_code == 1, ran.output
-    assert ran.run["confirmations"] == [
+    outcome = confirmed(project, "False", "--confirm")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.run["confirmations"] == [
         {"suite": "demo", "case": "good 3", "tries": [False, False, False], "base_tries": []}
     ]
-    assert "confirmed" in ran.output
+    assert "confirmed" in outcome.output
 
 
 def test_a_chance_failure_is_cleared(project: Project) -> None:
-    ran = confirmed(project, "n > 0", "--confirm")
-    assert ran.exit_code == 0, ran.output
-    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
-    assert (ran.out / "confirm-1" / "run.json").is_file()
+    outcome = confirmed(project, "n > 0", "--confirm")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
+    assert (outcome.out / "confirm-1" / "run.json").is_file()
 
 
 def test_a_fourth_try_decides_a_tie(project: Project) -> None:
-    ran = confirmed(project, "n in (2, 4)", "--confirm", "all")
-    assert ran.run["confirmations"][0]["tries"] == [False, True, False, True]
-    assert ran.exit_code == 0
+    outcome = confirmed(project, "n in (2, 4)", "--confirm", "all")
+    assert outcome.run["confirmations"][0]["tries"] == [False, True, False, True]
+    assert outcome.exit_code == 0
 
 
 def test_a_case_with_repeats_is_tried_until_it_is_decided(project: Project) -> None:
-    ran = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
-    assert ran.run["confirmations"][0]["tries"] == [False, True, False, False]
-    assert ran.exit_code == 1
-    assert "confirmed: failed 3 of 4 further tries" in " ".join(ran.output.split())
+    outcome = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
+    assert outcome.run["confirmations"][0]["tries"] == [False, True, False, False]
+    assert outcome.exit_code == 1
+    assert "confirmed: failed 3 of 4 further tries" in " ".join(outcome.output.split())
 
 
 def test_a_critical_case_is_confirmed_by_default(project: Project) -> None:
-    ran = confirmed(project, "n > 0")
-    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
-    assert ran.exit_code == 0
+    outcome = confirmed(project, "n > 0")
+    assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
+    assert outcome.exit_code == 0
 
 
 def test_a_case_with_only_errors_is_not_decided(project: Project) -> None:
-    ran = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
-    assert ran.run["confirmations"][0]["tries"] == []
-    assert ran.exit_code == 3, ran.output
+    outcome = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
+    assert outcome.run["confirmations"][0]["tries"] == []
+    assert outcome.exit_code == 3, outcome.output
 
 
 def test_without_confirmation_the_first_failure_counts(project: Project) -> None:
-    ran = confirmed(project, "n > 0", "--confirm", "off")
-    assert ran.exit_code == 1
-    assert "not run again" in ran.output
+    outcome = confirmed(project, "n > 0", "--confirm", "off")
+    assert outcome.exit_code == 1
+    assert "not run again" in outcome.output
 
 
 @pytest.mark.parametrize(("broken_base", "exit_code"), [(False, 1), (True, 0)])
@@ -112,6 +112,6 @@ def test_the_base_is_retried_if_it_can_run(project: Project, broken_base: bool, 
     project.git("checkout", "-qb", "change")
     project.write("evals/demo.py", text.replace(f"{not broken_base} or first_in_tree()", "False"))
     project.commit("change")
-    ran = project.scoregate("run", "--baseline", "rerun", "--confirm")
-    assert ran.exit_code == exit_code, ran.output
-    assert ran.run["confirmations"][0]["base_tries"] == [not broken_base] * 3
+    outcome = project.scoregate("run", "--baseline", "rerun", "--confirm")
+    assert outcome.exit_code == exit_code, outcome.output
+    assert outcome.run["confirmations"][0]["base_tries"] == [not broken_base] * 3

@@ -56,9 +56,9 @@ def plan(project: Project, *options: str) -> dict[str, Any]:
     planned = project.scoregate("plan", "--format", "json", *options)
     assert planned.exit_code == 0, planned.output
     text = planned.output
-    found: dict[str, Any] = json.loads(text[text.index("{\n") : text.rindex("\n}") + 2])
-    jsonschema.validate(found, SCHEMA)
-    return found
+    content: dict[str, Any] = json.loads(text[text.index("{\n") : text.rindex("\n}") + 2])
+    jsonschema.validate(content, SCHEMA)
+    return content
 
 
 def spent(project: Project) -> float:
@@ -68,28 +68,28 @@ def spent(project: Project) -> float:
 
 def test_plan_run_and_comment_show_the_estimate(priced: Project, openai_server: OpenAIServer) -> None:
     before, number = spent(priced), len(openai_server.requests)
-    found = plan(priced)
+    estimate = plan(priced)
     assert len(openai_server.requests) == number  # nothing ran
-    assert found["total"]["cost"]["expected"] == pytest.approx(before)
-    (suite,) = found["suites"]
+    assert estimate["total"]["cost"]["expected"] == pytest.approx(before)
+    (suite,) = estimate["suites"]
     assert (suite["suite"], suite["state"], suite["cases"], suite["calls"]) == ("one", "base", 6, 6)
     table = priced.scoregate("plan").output
     assert [line.split()[:3] for line in table.splitlines()[:2]] == [["suite", "cases", "calls"], ["one", "6", "6"]]
-    again = priced.scoregate("run")
-    assert again.output.count("estimate $") == 2
-    assert f"note: Cost: estimate ${before:.2f} [" in again.output
-    assert "actual <span>$</span>" in again.comment
-    assert again.run["estimate"]["cost"]["expected"] == pytest.approx(before)
-    assert again.result["estimate"]["calls"] == 6
+    second = priced.scoregate("run")
+    assert second.output.count("estimate $") == 2
+    assert f"note: Cost: estimate ${before:.2f} [" in second.output
+    assert "actual <span>$</span>" in second.comment
+    assert second.run["estimate"]["cost"]["expected"] == pytest.approx(before)
+    assert second.result["estimate"]["calls"] == 6
 
 
 def test_plan_refuses_what_run_refuses(priced: Project) -> None:
     half = str(spent(priced) / 2)
     for options in ((), ("--format", "json")):
-        refused = priced.scoregate("plan", "--max-cost", half, *options)
-        assert refused.exit_code == 3, refused.output
-        assert "one" in refused.output  # the estimate is shown first
-        assert f"this run would exceed the budget: it costs ${spent(priced):.2f}" in refused.output
+        refusal = priced.scoregate("plan", "--max-cost", half, *options)
+        assert refusal.exit_code == 3, refusal.output
+        assert "one" in refusal.output  # the estimate is shown first
+        assert f"this run would exceed the budget: it costs ${spent(priced):.2f}" in refusal.output
     assert priced.scoregate("plan", "--max-cost", "1000").exit_code == 0
 
 
@@ -103,11 +103,11 @@ def test_plan_explains_affected_only_if_it_is_set(priced: Project) -> None:
 def test_an_exceeded_budget_refuses_the_run(priced: Project, openai_server: OpenAIServer) -> None:
     before, number = spent(priced), len(openai_server.requests)
     for _ in range(2):  # a refusal must not hide the base, else the second run would start
-        refused = priced.scoregate("run", "--max-cost", str(before / 2))
-        assert refused.exit_code == 3
-        assert "nothing was run" in refused.output
-        assert f"max_cost = ${before / 2:g} (--max-cost)" in refused.output
-        assert "`scoregate plan`" in refused.output
+        refusal = priced.scoregate("run", "--max-cost", str(before / 2))
+        assert refusal.exit_code == 3
+        assert "nothing was run" in refusal.output
+        assert f"max_cost = ${before / 2:g} (--max-cost)" in refusal.output
+        assert "`scoregate plan`" in refusal.output
     assert len(openai_server.requests) == number
     # Within the interval it is in doubt, so the run starts.
     assert "nothing was run" not in priced.scoregate("run", "--max-cost", str(before * 0.99)).output
@@ -154,20 +154,20 @@ def test_a_limit_counts_reused_cases_and_runs_the_others(priced: Project, tmp_pa
     assert calls.read_text().count("call") == 8
     little, enough = str(spent(priced) * 1.05), str(spent(priced) * 1.2)
     priced.write("rows.jsonl", "".join([*rows, '{"input": "one more"}\n']))
-    found = plan(priced, "--max-cost", little)
-    assert found["total"]["cost"]["low"] == 0
-    assert found["total"]["cost"]["expected"] > 0
-    assert [each["note"] for each in found["suites"]] == [
+    estimate = plan(priced, "--max-cost", little)
+    assert estimate["total"]["cost"]["low"] == 0
+    assert estimate["total"]["cost"]["expected"] > 0
+    assert [each["note"] for each in estimate["suites"]] == [
         "all its cases; only those whose rows in rows.jsonl changed will run"
     ]
     # The gate counts the kept cases, as a run of all cases would: nine of them cost more than little.
-    ran = priced.scoregate("run", "--max-cost", little)
-    assert (ran.exit_code, calls.read_text().count("call")) == (1, 9), ran.output
+    outcome = priced.scoregate("run", "--max-cost", little)
+    assert (outcome.exit_code, calls.read_text().count("call")) == (1, 9), outcome.output
     assert priced.scoregate("run", "--max-cost", enough).exit_code == 0
     priced.write("rows.jsonl", "".join(rows[:7]))
-    ran = priced.scoregate("run", "--max-cost", enough)
-    assert (ran.exit_code, calls.read_text().count("call")) == (0, 9), ran.output
-    assert "0 of 7 cases ran" in " ".join(ran.output.split())
+    outcome = priced.scoregate("run", "--max-cost", enough)
+    assert (outcome.exit_code, calls.read_text().count("call")) == (0, 9), outcome.output
+    assert "0 of 7 cases ran" in " ".join(outcome.output.split())
 
 
 def test_stored_answers_are_free(priced: Project) -> None:
@@ -179,14 +179,14 @@ def test_stored_answers_are_free(priced: Project) -> None:
     assert free["suites"][0]["cost_without_cache"] > 0
     assert priced.scoregate("run", "--max-cost", "0.001").exit_code == 0
     # The base's run asked nothing itself, so the last cost that is known counts, and never refuses.
-    again = plan(priced, "--cache", "refresh")
-    assert again["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
-    assert again["total"]["cost"]["low"] == 0
-    assert "the cost is that of an earlier run" in again["suites"][0]["note"]
+    second = plan(priced, "--cache", "refresh")
+    assert second["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
+    assert second["total"]["cost"]["low"] == 0
+    assert "the cost is that of an earlier run" in second["suites"][0]["note"]
 
 
 def test_options_that_change_what_runs_change_the_estimate(priced: Project) -> None:
-    whole = plan(priced)["total"]["cost"]["expected"]
+    total = plan(priced)["total"]["cost"]["expected"]
     for options, share in (
         (("--max-cases", "3"), 1 / 2),
         (("--repeats", "3"), 3),
@@ -194,20 +194,20 @@ def test_options_that_change_what_runs_change_the_estimate(priced: Project) -> N
         (("-k", "one"), 1),
         (("--model", "our-other"), 1),
     ):
-        assert plan(priced, *options)["total"]["cost"]["expected"] == pytest.approx(whole * share, rel=0.01), options
+        assert plan(priced, *options)["total"]["cost"]["expected"] == pytest.approx(total * share, rel=0.01), options
     priced.write("scoregate.toml", PRICED.replace("100_000", "200_000"))
-    assert plan(priced)["total"]["cost"]["expected"] == pytest.approx(2 * whole)
+    assert plan(priced)["total"]["cost"]["expected"] == pytest.approx(2 * total)
 
 
 def test_a_suite_without_a_base_is_probed(priced: Project, openai_server: OpenAIServer) -> None:
     priced.write("evals/two.py", SUITE.format(name="two", cases=30))
     priced.write("evals/one.py", SUITE.format(name="one", cases=12))
-    found = plan(priced)
-    assert [(each["suite"], each["state"]) for each in found["suites"]] == [
+    estimate = plan(priced)
+    assert [(each["suite"], each["state"]) for each in estimate["suites"]] == [
         ("one", "base"),
         ("evals/two.py", "no estimate"),
     ]
-    assert found["total"]["unknown"] == ["evals/two.py"]
+    assert estimate["total"]["unknown"] == ["evals/two.py"]
     assert "`--probe` runs 3 cases" in priced.scoregate("plan").output
     number, base = len(openai_server.requests), (priced.root / "scoregate-out/run/run.json").read_bytes()
     probed = {each["suite"]: each for each in plan(priced, "--probe")["suites"]}
@@ -229,8 +229,8 @@ def test_a_failed_probe_is_explained(priced: Project) -> None:
 def test_programs_that_cannot_be_sampled_do_not_run(priced: Project) -> None:
     command = f'[[commands]]\nname = "other"\nrun = "touch {priced.root}/ran"\n'
     priced.write("scoregate.toml", f"{PRICED}{command}")
-    found = plan(priced, "--probe")
-    (other,) = (each for each in found["suites"] if each["script"] == "other")
+    estimate = plan(priced, "--probe")
+    (other,) = (each for each in estimate["suites"] if each["script"] == "other")
     assert "can't be sampled" in other["note"]
     assert not (priced.root / "ran").exists()
 
@@ -242,19 +242,19 @@ def test_unaffected_suites_cost_nothing(priced: Project) -> None:
     priced.write("evals/two.py", SUITE.format(name="two", cases=3))
     assert priced.scoregate("run").exit_code == 0
     priced.write("evals/two.py", SUITE.format(name="two", cases=4))
-    found = plan(priced)
-    assert [(each["suite"], each["state"]) for each in found["suites"]] == [("two", "base"), ("one", "not affected")]
-    assert found["total"]["calls"] == 3
+    estimate = plan(priced)
+    assert [(each["suite"], each["state"]) for each in estimate["suites"]] == [("two", "base"), ("one", "not affected")]
+    assert estimate["total"]["calls"] == 3
 
 
 def test_an_unknown_price_refuses_nothing(priced: Project) -> None:
     priced.write("scoregate.toml", 'cache = "off"\nmodel = "unheard-of"\n')
     assert priced.scoregate("run").exit_code == 0
-    found = plan(priced)
-    assert (found["total"]["cost"], found["total"]["unpriced"]) == (None, ["unheard-of"])
-    ran = priced.scoregate("run", "--max-cost", "0.01")
-    assert "nothing was run" not in ran.output
-    assert "unknown price for model unheard-of" in ran.output
+    estimate = plan(priced)
+    assert (estimate["total"]["cost"], estimate["total"]["unpriced"]) == (None, ["unheard-of"])
+    outcome = priced.scoregate("run", "--max-cost", "0.01")
+    assert "nothing was run" not in outcome.output
+    assert "unknown price for model unheard-of" in outcome.output
 
 
 def test_a_base_without_calls_has_no_estimate(priced: Project) -> None:
@@ -262,9 +262,9 @@ def test_a_base_without_calls_has_no_estimate(priced: Project) -> None:
     priced.write("evals/one.py", plain)
     assert priced.scoregate("run").exit_code == 0
     assert plan(priced)["total"]["cost"] is None
-    ran = priced.scoregate("run", "--max-cost", "0")
-    assert "nothing was run" not in ran.output
-    assert "estimate $" not in ran.output
+    outcome = priced.scoregate("run", "--max-cost", "0")
+    assert "nothing was run" not in outcome.output
+    assert "estimate $" not in outcome.output
 
 
 def test_a_damaged_base_refuses_nothing(priced: Project) -> None:
@@ -302,20 +302,20 @@ def test_shards_are_estimated_together_and_refused_together(priced: Project, ope
     options = ("--baseline", "base", "--output", "scoregate-out/partition.json", "--shards", "2")
     planned = priced.scoregate("plan", *options)
     assert re.search(rf"estimate \${before:.2f} \[.*\], 6 calls, .* tokens, for all shards", planned.output)
-    refused = priced.scoregate("plan", *options, "--max-cost", str(before / 2))
-    assert refused.exit_code == 3
-    assert "nothing was run" in refused.output
+    refusal = priced.scoregate("plan", *options, "--max-cost", str(before / 2))
+    assert refusal.exit_code == 3
+    assert "nothing was run" in refusal.output
     # Without the job of a plan, each shard refuses.
     shard = ("run", "--baseline", "base", "--shard")
-    refused = priced.scoregate(*shard, "1/2", "--out", "shards/1", "--max-cost", str(before / 2))
-    assert refused.exit_code == 3
-    assert "nothing was run" in refused.output
+    refusal = priced.scoregate(*shard, "1/2", "--out", "shards/1", "--max-cost", str(before / 2))
+    assert refusal.exit_code == 3
+    assert "nothing was run" in refusal.output
     assert len(openai_server.requests) == number
-    for at in ("1", "2"):
-        ran = priced.scoregate(
-            *shard, f"{at}/2", "--partition", "scoregate-out/partition.json", "--out", f"shards/{at}"
+    for index in ("1", "2"):
+        outcome = priced.scoregate(
+            *shard, f"{index}/2", "--partition", "scoregate-out/partition.json", "--out", f"shards/{index}"
         )
-        assert ran.exit_code == 0, ran.output
+        assert outcome.exit_code == 0, outcome.output
     merged = priced.scoregate("merge", "shards/*", "--baseline", "base")
     assert f"Cost: estimate ${before:.2f} [" in merged.output
     assert merged.run["estimate"]["cost"]["expected"] == pytest.approx(before)

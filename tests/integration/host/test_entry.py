@@ -15,6 +15,6 @@ main()
 
 
 def test_missing_packages_are_named() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "error: the command line needs click, rich\nRun: pip install 'scoregate[cli]'\n"
+    process = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert process.stderr == "error: the command line needs click, rich\nRun: pip install 'scoregate[cli]'\n"

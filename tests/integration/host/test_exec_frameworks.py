@@ -17,17 +17,17 @@ def holding(**options: str) -> str:
 
 def test_suites_in_tests_are_recorded(project: Project) -> None:
     project.write("evals/test_demo.py", holding())
-    ran = project.scoregate(*PYTEST)
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate(*PYTEST)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
     project.write("evals/test_demo.py", holding() + "\n\ndef test_plain():\n    assert 1 == 2\n")
-    ran = project.scoregate(*PYTEST)
-    assert ran.exit_code == 3
-    assert ran.run["scripts"][0]["exit_code"] == 1
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate(*PYTEST)
+    assert outcome.exit_code == 3
+    assert outcome.run["scripts"][0]["exit_code"] == 1
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_a_failed_assertion_fails_the_gate(project: Project) -> None:

@@ -96,28 +96,28 @@ def test_nothing_to_install_is_no_error(project: Project) -> None:
 
 @pytest.mark.parametrize(("install", "sought"), [("uv-sync", "uv.lock"), ("requirements", "requirements.txt")])
 def test_an_install_plan_without_files_is_refused(project: Project, install: str, sought: str) -> None:
-    ran = project.scoregate("run", SCOREGATE_INSTALL=install)
-    assert ran.exit_code == 3
-    assert f"install = '{install}' (SCOREGATE_INSTALL)" in ran.output
-    assert sought in ran.output
+    outcome = project.scoregate("run", SCOREGATE_INSTALL=install)
+    assert outcome.exit_code == 3
+    assert f"install = '{install}' (SCOREGATE_INSTALL)" in outcome.output
+    assert sought in outcome.output
 
 
 def test_unresolved_packages_are_reported_with_origin(project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("scoregate.toml", 'install = "requirements"\n')
-    ran = project.scoregate("run", UV_OFFLINE="1")
-    assert ran.exit_code == 3
+    outcome = project.scoregate("run", UV_OFFLINE="1")
+    assert outcome.exit_code == 3
     for part in ("can't be made", "(scoregate.toml)", "no-such-package-anywhere", "requirements.txt", "exit code"):
-        assert part in ran.output
-    assert not ran.out.exists()
+        assert part in outcome.output
+    assert not outcome.out.exists()
 
 
 def test_an_install_command_sees_no_token(project: Project) -> None:
     command = f"uv pip install ./{WHEEL}\npython -m pip --version\nenv > seen.txt\nwhich python > which.txt"
     path = os.pathsep.join((str(Path(UV).parent), os.environ["PATH"]))
     environment = {"GITHUB_TOKEN": TOKEN, "COPY": TOKEN, "INPUT_GITHUB-TOKEN": TOKEN, "UV_INDEX_A_PASSWORD": "theirs"}
-    ran = project.scoregate("run", "--install", command, PATH=path, **environment)
-    passed_outside(ran, project)
+    outcome = project.scoregate("run", "--install", command, PATH=path, **environment)
+    passed_outside(outcome, project)
     seen = (project.root / "seen.txt").read_text()
     assert TOKEN not in seen
     assert "INPUT_" not in seen
@@ -126,18 +126,18 @@ def test_an_install_command_sees_no_token(project: Project) -> None:
 
 
 def test_a_failed_command_is_reported_without_ci_commands(project: Project) -> None:
-    ran = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
-    assert ran.exit_code == 3
-    assert "exit code 7" in ran.output
-    assert "boo" in ran.output
-    assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
-    assert "##[" not in ran.output
+    outcome = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
+    assert outcome.exit_code == 3
+    assert "exit code 7" in outcome.output
+    assert "boo" in outcome.output
+    assert not [line for line in outcome.output.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in outcome.output
 
 
 def test_a_command_that_hangs_is_ended(project: Project) -> None:
-    ran = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
-    assert ran.exit_code == 3
-    assert "more than 1 s" in ran.output
+    outcome = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
+    assert outcome.exit_code == 3
+    assert "more than 1 s" in outcome.output
 
 
 def test_a_configured_cache_is_used(project: Project, tmp_path: Path) -> None:
@@ -145,32 +145,32 @@ def test_a_configured_cache_is_used(project: Project, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     passed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
     assert [path for path in cache.rglob("*") if path.is_file() and "demo" in str(path)]
-    kept = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
-    assert kept.exit_code == 0, kept.output
+    outcome = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
+    assert outcome.exit_code == 0, outcome.output
 
 
 def test_a_python_version_can_be_set(project: Project) -> None:
     project.write("evals/demo.py", suite("import sys\nprint('version', sys.version_info[:2])"))
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    ran = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert f"version ({sys.version_info.major}, {sys.version_info.minor})" in ran.output
-    ran = project.scoregate("run", "--python-version", "2.0", SCOREGATE_ACTION="1", UV_PYTHON_DOWNLOADS="never")
-    assert ran.exit_code == 3
-    assert "--python 2.0" in ran.output
+    outcome = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert f"version ({sys.version_info.major}, {sys.version_info.minor})" in outcome.output
+    outcome = project.scoregate("run", "--python-version", "2.0", SCOREGATE_ACTION="1", UV_PYTHON_DOWNLOADS="never")
+    assert outcome.exit_code == 3
+    assert "--python 2.0" in outcome.output
 
 
 def test_list_shows_the_plan_and_creates_nothing(project: Project) -> None:
     locked(project)
-    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
-    assert ran.exit_code == 0, ran.output
-    assert "an environment made from uv.lock" in ran.output
+    outcome = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert "an environment made from uv.lock" in outcome.output
 
 
 def test_exec_commands_find_that_python(project: Project) -> None:
     required(project)
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'python evals/other.py' }]\n")
     project.write("evals/other.py", suite("import demo_dep").replace("'demo'", "'other'"))
-    ran = project.scoregate("run", "--install", "requirements", "--suite", "other")
-    assert ran.exit_code == 0, ran.output
-    assert json.dumps(ran.run).count('"other"') >= 1
+    outcome = project.scoregate("run", "--install", "requirements", "--suite", "other")
+    assert outcome.exit_code == 0, outcome.output
+    assert json.dumps(outcome.run).count('"other"') >= 1

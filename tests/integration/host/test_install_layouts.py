@@ -128,15 +128,15 @@ def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
     project.write("src/shop.py", "")
     project.write("evals/demo.py", suite("import shop"))
     project.write("pyproject.toml", f'[project]\nname = "shop"\nversion = "1"\n{BROKEN}')
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert "no compiler was found" in ran.output
-    assert "The project itself could not be installed" in ran.output
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert "no compiler was found" in outcome.output
+    assert "The project itself could not be installed" in outcome.output
     project.write("pyproject.toml", BROKEN)
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 3
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 3
     for part in ("can't be made", "-e .", "no compiler was found", "made from pyproject.toml"):
-        assert part in ran.output
+        assert part in outcome.output
 
 
 def test_ignored_files_are_printed_and_listed(tmp_path: Path) -> None:
@@ -148,19 +148,19 @@ def test_ignored_files_are_printed_and_listed(tmp_path: Path) -> None:
     project.write("environment.yml", "")
     subprocess.run([UV, "lock", "--quiet"], cwd=tmp_path, check=True)
     line = "ignored: requirements.txt, as uv.lock is used; environment.yml, as Conda environments aren't supported"
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert line in ran.output
-    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
-    assert f"an environment made from uv.lock; {line}" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert line in outcome.output
+    outcome = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert f"an environment made from uv.lock; {line}" in " ".join(outcome.output.split())
 
 
 def test_a_conda_project_is_an_error(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
     project.write("environment.yml", "")
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 3
-    assert "Conda environments aren't supported" in ran.output
-    assert "Set `install` to a command" in ran.output
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 3
+    assert "Conda environments aren't supported" in outcome.output
+    assert "Set `install` to a command" in outcome.output
     assert project.scoregate("run").exit_code == 0, "on a laptop nothing is installed"

@@ -76,18 +76,18 @@ def test_no_process_survives(killed: Project) -> None:
 @pytest.mark.parametrize("command", ["gate", "report", "compare"])
 def test_no_earlier_run_is_shown(killed: Project, command: str, named: str) -> None:
     base = ["--baseline", "scoregate-out/run"] if command == "compare" else []
-    ran = killed.scoregate(command, named, *base)
-    assert ran.exit_code == (3 if command == "gate" else 0), ran.output
-    assert "5 of 5" in ran.output
-    assert "incomplete" in ran.output
-    assert "its process was killed" in ran.output
+    outcome = killed.scoregate(command, named, *base)
+    assert outcome.exit_code == (3 if command == "gate" else 0), outcome.output
+    assert "5 of 5" in outcome.output
+    assert "incomplete" in outcome.output
+    assert "its process was killed" in outcome.output
 
 
 def test_report_recovers_finished_cases(killed: Project) -> None:
-    ran = killed.scoregate("report", "--recover", "--format", "json")
-    document = json.loads(ran.output[ran.output.index("{") :])
+    outcome = killed.scoregate("report", "--recover", "--format", "json")
+    document = json.loads(outcome.output[outcome.output.index("{") :])
     assert document["conclusion"] == "unmeasurable"
-    (folder,) = (ran.out / "interrupted").iterdir()
+    (folder,) = (outcome.out / "interrupted").iterdir()
     run = read_run(folder)
     assert sorted(case.hash for case in run.cases) == [f"good {number}" for number in range(5)]
     assert [case.output for case in run.cases] == [case.hash for case in run.cases]
@@ -99,11 +99,11 @@ def test_report_recovers_finished_cases(killed: Project) -> None:
 
 def test_the_next_run_recovers_it_first(killed: Project) -> None:
     killed.write("quick", "")
-    ran = killed.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "5 cases that had finished" in ran.output
-    assert any("were recovered" in notice for notice in ran.run["notices"])
-    (folder,) = (ran.out / "interrupted").iterdir()
+    outcome = killed.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "5 cases that had finished" in outcome.output
+    assert any("were recovered" in notice for notice in outcome.run["notices"])
+    (folder,) = (outcome.out / "interrupted").iterdir()
     assert len(list(read_run(folder).cases)) == 5
     assert killed.scoregate("gate", "scoregate-out").exit_code == 0
 
@@ -113,9 +113,9 @@ def test_a_run_in_progress_is_refused(project: Project) -> None:
     process = project.start("run")
     try:
         wait_for(project.root / "pids")
-        ran = project.scoregate("gate", "scoregate-out")
-        assert ran.exit_code == 3, ran.output
-        assert f"in progress in scoregate-out/run (process {process.pid})" in ran.output
+        outcome = project.scoregate("gate", "scoregate-out")
+        assert outcome.exit_code == 3, outcome.output
+        assert f"in progress in scoregate-out/run (process {process.pid})" in outcome.output
         assert "nothing to recover" in project.scoregate("report", "--recover").output
         second = project.scoregate("run")
         assert second.exit_code == 2, second.output
@@ -138,9 +138,9 @@ def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> Non
     process = project.start("run", "--baseline", "rerun:HEAD", FLAG=str(flag))
     wait_for(flag)
     kill(process)
-    ran = project.scoregate("gate", "scoregate-out")
-    assert ran.exit_code == 3, ran.output
-    assert "didn't finish" in ran.output
+    outcome = project.scoregate("gate", "scoregate-out")
+    assert outcome.exit_code == 3, outcome.output
+    assert "didn't finish" in outcome.output
 
 
 @pytest.mark.parametrize("least", [0, 500, 5_000])
@@ -156,8 +156,8 @@ def test_a_kill_at_any_time_loses_no_flushed_case(project: Project, least: int) 
     assert len(there) >= least
     recovered = project.scoregate("report", "--recover", "-q")
     assert recovered.exit_code == 0 or not there, recovered.output
-    found = [read_run(folder) for folder in (project.root / "scoregate-out").glob("interrupted/*")]
-    assert [case.hash for run in found for case in run.cases] == there
+    paths = [read_run(folder) for folder in (project.root / "scoregate-out").glob("interrupted/*")]
+    assert [case.hash for run in paths for case in run.cases] == there
 
 
 def test_a_killed_command_ends_children(project: Project) -> None:

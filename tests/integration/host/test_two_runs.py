@@ -52,9 +52,9 @@ def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> 
     with running(project) as first:
         second = project.scoregate(command, *words)
         assert second.exit_code == 2, second.output
-        told = " ".join(second.output.split())
-        assert f"another scoregate run (process {first.pid}) is writing to" in told
-        assert "--out" in told
+        text = " ".join(second.output.split())
+        assert f"another scoregate run (process {first.pid}) is writing to" in text
+        assert "--out" in text
         other = project.scoregate("exec", "--out", "other", "--baseline", "none", "--", sys.executable, "-c", "1")
         assert "is writing to" not in other.output
         (project.root / "go").touch()
@@ -71,8 +71,8 @@ def test_a_killed_run_locks_no_folder(project: Project) -> None:
         first.wait(60)
         assert (project.root / "scoregate-out" / ".lock").exists()
         (project.root / "go").touch()
-        again = project.scoregate(*RUN)
-        assert again.exit_code == 0, again.output
+        second = project.scoregate(*RUN)
+        assert second.exit_code == 0, second.output
         assert not (project.root / "scoregate-out" / ".lock").exists()
 
 

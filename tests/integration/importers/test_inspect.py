@@ -19,8 +19,8 @@ def log(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_score_of_every_epoch_is_kept(log: str) -> None:
-    found = imported_file(log)
-    cases = {(case.name.partition(":")[0], case.repeat): case for case in found.cases}
+    imported_run = imported_file(log)
+    cases = {(case.name.partition(":")[0], case.repeat): case for case in imported_run.cases}
     for sample in raw("inspect.json")["samples"]:
         case = cases.pop((str(sample["id"]), sample["epoch"] - 1))
         assert case.output in (sample["output"]["completion"], None)
@@ -39,7 +39,7 @@ def test_every_score_of_every_epoch_is_kept(log: str) -> None:
                 expected[name] = value
         assert {name: each.score for name, each in case.evaluations.items()} == expected
     assert not cases
-    assert found.suites["capitals"].complete
+    assert imported_run.suites["capitals"].complete
 
 
 def test_the_means_equal_those_of_inspect(log: str) -> None:
@@ -50,11 +50,11 @@ def test_the_means_equal_those_of_inspect(log: str) -> None:
 
 
 def test_errors_of_samples_and_scorers_are_separate(log: str) -> None:
-    found = imported_file(log)
-    assert "the tool is gone" in found.case("broken", repeat=1).errors[0].error.message
-    (error,) = found.case("long").errors
+    imported_run = imported_file(log)
+    assert "the tool is gone" in imported_run.case("broken", repeat=1).errors[0].error.message
+    (error,) = imported_run.case("long").errors
     assert error.evaluator == "facets"
-    assert found.case("long").status is Status.ERRORED
+    assert imported_run.case("long").status is Status.ERRORED
 
 
 def test_grades_are_no_verdicts(log: str) -> None:
@@ -110,6 +110,6 @@ def test_a_truncated_log_keeps_its_samples() -> None:
         for name in old.namelist():
             if name != "header.json":
                 new.writestr(name, old.read(name))
-    found = imported("inspect", out.getvalue())
-    assert len(found.cases) == 10
-    assert not found.suites["capitals"].complete
+    imported_run = imported("inspect", out.getvalue())
+    assert len(imported_run.cases) == 10
+    assert not imported_run.suites["capitals"].complete

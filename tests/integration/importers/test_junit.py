@@ -20,23 +20,23 @@ def written(body: str, suite_name: str = "s") -> str:
 
 @pytest.mark.parametrize("name", ["junit-promptfoo.xml", "junit-pytest.xml"])
 def test_the_counts_equal_another_reader(name: str) -> None:
-    whole, cases = JUnitXml.fromfile(str(DATA / name)), imported_file(name).cases
+    document, cases = JUnitXml.fromfile(str(DATA / name)), imported_file(name).cases
     states = [case.status for case in cases]
-    assert len(cases) == sum(len(list(each)) for each in whole)
-    assert states.count(Status.FAILED) == sum(each.failures for each in whole)
-    assert states.count(Status.ERRORED) == sum(each.errors for each in whole)
-    assert states.count(Status.UNSCORED) == sum(each.skipped for each in whole)
+    assert len(cases) == sum(len(list(each)) for each in document)
+    assert states.count(Status.FAILED) == sum(each.failures for each in document)
+    assert states.count(Status.ERRORED) == sum(each.errors for each in document)
+    assert states.count(Status.UNSCORED) == sum(each.skipped for each in document)
 
 
 def test_pass_fail_error_and_skip() -> None:
-    found = {case.hash.partition("::")[2]: case for case in imported_file("junit-pytest.xml").cases}
-    assert found["test_capital[France-Paris-0.9]"].status is Status.PASSED
-    failed = found["test_capital[Italy-Milan-0.25]"]
+    imported_run = {case.hash.partition("::")[2]: case for case in imported_file("junit-pytest.xml").cases}
+    assert imported_run["test_capital[France-Paris-0.9]"].status is Status.PASSED
+    failed = imported_run["test_capital[Italy-Milan-0.25]"]
     assert failed.status is Status.FAILED
     assert "another city" in failed.evaluations["passed"].metadata["reason"]
-    assert "the tool is gone" in found["test_with_a_tool"].errors[0].error.message
-    assert not found["test_skipped"].evaluations
-    assert found["test_skipped"].tags == ("skipped",)
+    assert "the tool is gone" in imported_run["test_with_a_tool"].errors[0].error.message
+    assert not imported_run["test_skipped"].evaluations
+    assert imported_run["test_skipped"].tags == ("skipped",)
 
 
 def test_properties_are_scores_only_by_prefix_or_glob() -> None:
@@ -86,8 +86,8 @@ def test_a_name_with_the_class_is_kept() -> None:
 
 
 def test_playwright_projects_and_hosts_are_separate_suites() -> None:
-    found = imported_file("junit-playwright.xml")
-    assert list(found.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
+    imported_run = imported_file("junit-playwright.xml")
+    assert list(imported_run.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
     assert list(imported_file("junit-vitest.xml").suites) == ["v/math.test.js"], "the host is this machine"
     body = '<testsuite name="s" hostname="{}"><testcase name="a"/></testsuite>'
     two = imported("junit", f"<testsuites>{body.format('one')}{body.format('two')}</testsuites>")
@@ -98,8 +98,8 @@ def test_playwright_projects_and_hosts_are_separate_suites() -> None:
 def test_shards_on_random_hosts_are_one_suite() -> None:
     def shards(*hosts: str) -> str:
         elements = (
-            f'<testsuite name="s" hostname="{host}"><testcase name="t{at}"/></testsuite>'
-            for at, host in enumerate(hosts)
+            f'<testsuite name="s" hostname="{host}"><testcase name="t{index}"/></testsuite>'
+            for index, host in enumerate(hosts)
         )
         return f"<testsuites>{''.join(elements)}</testsuites>"
 
@@ -119,8 +119,8 @@ def test_a_rerun_fails_no_test_of_another_run() -> None:
 
 
 def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
-    found = imported_file("junit-gotestsum.xml")
-    assert {case.hash: case.status.value for case in found.cases} == {
+    imported_run = imported_file("junit-gotestsum.xml")
+    assert {case.hash: case.status.value for case in imported_run.cases} == {
         "TestOpens/sunday": "failed",
         "TestParent": "failed",
         "TestOpens/monday": "passed",
@@ -134,13 +134,13 @@ def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
 
 def statuses(name: str) -> dict[str, list[str]]:
     """The status of every trial, by case."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for case in imported_file(name).cases:
-        trials = found.setdefault(case.hash, [])
+        trials = results.setdefault(case.hash, [])
         if case.suite == 0:
             assert case.repeat == len(trials)
             trials.append(case.status.value)
-    return found
+    return results
 
 
 def test_attempts_are_trials_of_one_case() -> None:
@@ -186,9 +186,9 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
 
 
 def test_nested_suites_have_the_outer_names() -> None:
-    found = imported_file("junit-node.xml")
-    assert list(found.suites) == ["capitals", "capitals / of islands", "junit-node"]
-    assert found.case("test::of Malta").status is Status.FAILED
+    imported_run = imported_file("junit-node.xml")
+    assert list(imported_run.suites) == ["capitals", "capitals / of islands", "junit-node"]
+    assert imported_run.case("test::of Malta").status is Status.FAILED
 
 
 def test_equal_names_are_numbered() -> None:
@@ -217,8 +217,8 @@ def test_deep_nesting_is_refused() -> None:
 
 def test_scoregates_report_is_read(project: Project) -> None:
     project.write("evals/demo.py", suite(good=3, bad=1))
-    ran = project.scoregate("run")
-    found = imported("junit", (ran.out / "junit.xml").read_bytes())
-    cases = [case for case in found.cases if list(found.suites)[case.suite] == "demo"]
+    outcome = project.scoregate("run")
+    imported_run = imported("junit", (outcome.out / "junit.xml").read_bytes())
+    cases = [case for case in imported_run.cases if list(imported_run.suites)[case.suite] == "demo"]
     assert sorted(case.evaluations["is-equals"].score for case in cases) == [0, 1, 1, 1]
     assert [case.status for case in cases].count(Status.FAILED) == 1

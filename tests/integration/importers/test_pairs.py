@@ -125,11 +125,11 @@ def rows_file(rows: list[Row]) -> str:
 
 
 def lm_eval_file(rows: list[Row]) -> str:
-    listed = [
+    samples = [
         {"doc_id": number, "doc": {"q": question}, "target": "x", "resps": [["y"]], "metrics": ["acc"], "acc": passed}
         for number, (question, passed) in enumerate(rows)
     ]
-    return "".join(json.dumps(row) + "\n" for row in listed)
+    return "".join(json.dumps(row) + "\n" for row in samples)
 
 
 def evalite_file(rows: list[Row]) -> str:
@@ -281,8 +281,8 @@ def test_equal_inputs_are_never_paired_by_their_order_in_the_file() -> None:
         "name": "n",
         "dataset_name": "d",
         "cases": [
-            {"name": f"Case {at}", "inputs": 1, "expected_output": 0, "assertions": {"right": {"value": at < 3}}}
-            for at in (1, 2, 3)
+            {"name": f"Case {index}", "inputs": 1, "expected_output": 0, "assertions": {"right": {"value": index < 3}}}
+            for index in (1, 2, 3)
         ],
         "failures": [],
     }
@@ -319,8 +319,14 @@ def test_definitions_with_the_same_input_are_different_cases_with_their_own_tria
 def test_a_failed_pydantic_evals_task_keeps_its_hash() -> None:
     def report(failing: int) -> str:
         cases = [
-            {"name": f"Case {at}", "inputs": "?", "expected_output": at % 2, "assertions": {}, "error_message": "gone"}
-            for at in range(1, 5)
+            {
+                "name": f"Case {index}",
+                "inputs": "?",
+                "expected_output": index % 2,
+                "assertions": {},
+                "error_message": "gone",
+            }
+            for index in range(1, 5)
         ]
         failed = [cases.pop(failing)] if failing >= 0 else []
         return json.dumps({"name": "n", "dataset_name": "d", "cases": cases, "failures": failed})
@@ -451,10 +457,10 @@ def named(names: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 def test_prompts_are_paired_by_label_then_text_then_position() -> None:
     for name, (before, after, expected) in PROMPTS.items():
-        found = compared("promptfoo", [promptfoo_file(ROWS, after)], [promptfoo_file(ROWS, before)])
-        assert pairs(found) == named(expected), name
-        assert len(found.gone) == len(before) - len(expected), name
-        assert flips(found) == (0, 0), name
+        comparison = compared("promptfoo", [promptfoo_file(ROWS, after)], [promptfoo_file(ROWS, before)])
+        assert pairs(comparison) == named(expected), name
+        assert len(comparison.gone) == len(before) - len(expected), name
+        assert flips(comparison) == (0, 0), name
 
 
 def test_the_only_prompt_is_compared_with_its_old_version() -> None:
@@ -475,18 +481,20 @@ def test_a_new_provider_leaves_the_others_paired() -> None:
 
 def test_a_provider_with_another_label_is_the_same() -> None:
     before, after = [GPT, CLAUDE], [(CLAUDE[0], "careful"), (GPT[0], "fast")]
-    found = compared("promptfoo", [promptfoo_file(ROWS, providers=after)], [promptfoo_file(ROWS, providers=before)])
-    assert pairs(found) == {
+    comparison = compared(
+        "promptfoo", [promptfoo_file(ROWS, providers=after)], [promptfoo_file(ROWS, providers=before)]
+    )
+    assert pairs(comparison) == {
         ("capitals [provider=careful]", "capitals [provider=anthropic:claude]"),
         ("capitals [provider=fast]", "capitals [provider=openai:gpt-4o]"),
     }
-    assert not any(row.setup_change for row in found.rows)
+    assert not any(row.setup_change for row in comparison.rows)
 
 
 def test_equal_providers_are_different_suites() -> None:
-    found = imported("promptfoo", promptfoo_file(ROWS, providers=[GPT, GPT]))
-    assert list(found.suites) == ["capitals [provider=openai:gpt-4o]", "capitals [provider=openai:gpt-4o] #2"]
-    assert len(found.cases) == 24
+    imported_run = imported("promptfoo", promptfoo_file(ROWS, providers=[GPT, GPT]))
+    assert list(imported_run.suites) == ["capitals [provider=openai:gpt-4o]", "capitals [provider=openai:gpt-4o] #2"]
+    assert len(imported_run.cases) == 24
 
 
 def test_suites_with_equal_setups_are_paired_by_id_or_not_at_all() -> None:
@@ -522,20 +530,20 @@ def test_a_replaced_model_is_compared_and_marked() -> None:
     change = "model changed: openai:gpt-4o → openai:gpt-6-luna"
     for before, after in (([GPT], [LUNA]), ([GPT, CLAUDE], [CLAUDE, LUNA])):
         base = promptfoo_file(ROWS, providers=before)
-        found = compared("promptfoo", [promptfoo_file(DROPPED, providers=after)], [base])
-        changes = {row.suite: row.setup_change for row in found.rows}
+        comparison = compared("promptfoo", [promptfoo_file(DROPPED, providers=after)], [base])
+        changes = {row.suite: row.setup_change for row in comparison.rows}
         assert set(changes.values()) - {""} == {change}
         assert changes.get("capitals [provider=anthropic:claude]", "") == ""
-        assert found.gone == ()
-        assert flips(found) == (8 * len(before), 0)
+        assert comparison.gone == ()
+        assert flips(comparison) == (8 * len(before), 0)
 
 
 def test_models_and_tasks_of_inspect_are_paired() -> None:
     one = inspect_file(ROWS)
     other, task = inspect_file(ROWS, model="google/gemini"), inspect_file(ROWS[:6], task="rivers")
-    found = compared("inspect", [other, one, task], [one])
-    assert pairs(found) == {("capitals [model=openai/gpt-4o]", "capitals")}
-    assert found.gone == ()
+    comparison = compared("inspect", [other, one, task], [one])
+    assert pairs(comparison) == {("capitals [model=openai/gpt-4o]", "capitals")}
+    assert comparison.gone == ()
     replaced = compared("inspect", [other], [one])
     assert {row.setup_change for row in replaced.rows} == {"model changed: openai/gpt-4o → google/gemini"}
     renamed = compared("inspect", [inspect_file(ROWS, task="capitals_v2")], [one])
@@ -555,9 +563,9 @@ def test_another_file_leaves_the_suites_of_the_first_paired(alone: bool) -> None
                 reducer.apply(name, "evals", event)
         return Run("id", 0, 0, "0", suites=reducer.results())
 
-    found = compare(run("b.json", "a.json"), run("a.json"))
-    assert found.gone == ()
-    assert {found.run.suites[at].id for at, _ in found.pairs} == {f"a / capitals [prompt={n}]" for n in (1, 2)}
+    result = compare(run("b.json", "a.json"), run("a.json"))
+    assert result.gone == ()
+    assert {result.run.suites[index].id for index, _ in result.pairs} == {f"a / capitals [prompt={n}]" for n in (1, 2)}
 
 
 def gate(project: Project, form: str, text: str, *arguments: str, settings: str = "") -> Ran:
@@ -566,8 +574,8 @@ def gate(project: Project, form: str, text: str, *arguments: str, settings: str 
     files = 'junit = "out"' if form == "junit" else f'imports = ["{form}:out"]'
     command = f'[[commands]]\nname = "evals"\nrun = "cp results out"\n{files}\n'
     project.write("scoregate.toml", f"fail_on_regression = true\nmin_pass_rate = 0\n{settings}\n{command}")
-    ran = project.scoregate("run", *arguments)
-    return replace(ran, out=project.root / arguments[-1])
+    outcome = project.scoregate("run", *arguments)
+    return replace(outcome, out=project.root / arguments[-1])
 
 
 def test_the_comment_about_a_file_with_a_new_row_and_another_model(project: Project) -> None:
@@ -593,9 +601,11 @@ def test_the_settings_can_forbid_another_model(project: Project) -> None:
     luna = inspect_file(ROWS, model="openai/gpt-6-luna")
     head = ("--baseline", "base", "--out", "head")
     assert gate(project, "inspect", luna, *head).exit_code == 0
-    ran = gate(project, "inspect", luna, *head, settings='severity = { same_model = "fail" }')
-    assert ran.exit_code == 1, ran.output
-    assert "The model isn't the baseline's in capitals: model changed: openai/gpt-4o → openai/gpt-6-luna" in ran.output
+    outcome = gate(project, "inspect", luna, *head, settings='severity = { same_model = "fail" }')
+    assert outcome.exit_code == 1, outcome.output
+    assert (
+        "The model isn't the baseline's in capitals: model changed: openai/gpt-4o → openai/gpt-6-luna" in outcome.output
+    )
     warned = gate(project, "inspect", luna, *head, settings='severity = { same_model = "warn" }')
     assert warned.exit_code == 0
     assert [finding["rule"] for finding in warned.result["warnings"]] == ["same model"]
@@ -606,9 +616,9 @@ def test_a_model_that_is_unknown_on_one_side_is_not_the_same(project: Project) -
     strict = 'severity = { same_model = "fail" }'
     for base, head, side in ((known, unknown, "run"), (unknown, known, "baseline")):
         gate(project, "inspect", base, "--out", "base")
-        ran = gate(project, "inspect", head, "--baseline", "base", "--out", "head", settings=strict)
-        assert ran.exit_code == 3, ran.output
-        assert f"the model of the {side} is unknown" in ran.output
+        outcome = gate(project, "inspect", head, "--baseline", "base", "--out", "head", settings=strict)
+        assert outcome.exit_code == 3, outcome.output
+        assert f"the model of the {side} is unknown" in outcome.output
     assert gate(project, "inspect", known, "--baseline", "base", "--out", "head").exit_code == 0
     gate(project, "inspect", unknown, "--out", "base")
     same = gate(project, "inspect", unknown, "--baseline", "base", "--out", "head", settings=strict)
@@ -618,15 +628,17 @@ def test_a_model_that_is_unknown_on_one_side_is_not_the_same(project: Project) -
 def test_a_limit_for_an_evaluation_holds_for_each_of_its_providers(project: Project) -> None:
     limits = "[suites.capitals]\nmin_pass_rate = 0.9"
     for providers in ([GPT], [GPT, CLAUDE]):
-        ran = gate(project, "promptfoo", promptfoo_file(ROWS, providers=providers), "--out", "out2", settings=limits)
-        assert [finding["conclusion"] for finding in ran.result["findings"] if finding["rule"] == "pass rate"] == (
+        outcome = gate(
+            project, "promptfoo", promptfoo_file(ROWS, providers=providers), "--out", "out2", settings=limits
+        )
+        assert [finding["conclusion"] for finding in outcome.result["findings"] if finding["rule"] == "pass rate"] == (
             ["failed"] * len(providers)
-        ), ran.output
+        ), outcome.output
 
 
 def test_the_comment_reports_pairs_by_position(project: Project) -> None:
     gate(project, "junit", junit_file(ROWS, inputs=False), "--out", "base")
     more = junit_file([("A new one?", True), *ROWS], inputs=False)
-    ran = gate(project, "junit", more, "--baseline", "base", "--out", "head")
-    assert ran.result["newly_failing"], "pairs by position are wrong here"
-    assert "pytest: 13 cases can only be paired by position" in ran.comment
+    outcome = gate(project, "junit", more, "--baseline", "base", "--out", "head")
+    assert outcome.result["newly_failing"], "pairs by position are wrong here"
+    assert "pytest: 13 cases can only be paired by position" in outcome.comment

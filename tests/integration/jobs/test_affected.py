@@ -143,7 +143,7 @@ def test_changed_files_that_no_eval_reads_get_a_note(world: World) -> None:
 
 def test_notes_are_few(world: World) -> None:
     prepare(world, UNREAD)
-    job = judge(world, **{f"prompts__{at}_md": "" for at in range(9)})
+    job = judge(world, **{f"prompts__{index}_md": "" for index in range(9)})
     assert len(unread(job)) == 5
     assert unread(job)[-1] == ("", "5 more changed files that no eval reads")
 
@@ -181,18 +181,18 @@ evaluate("rows", data="data/rows.jsonl", task=lambda input: input, scorers=[equa
 
 
 def write_rows(world: World, expected: list[str]) -> None:
-    rows = [json.dumps({"input": str(at), "expected": each}) for at, each in enumerate(expected)]
+    rows = [json.dumps({"input": str(index), "expected": each}) for index, each in enumerate(expected)]
     world.project.write("data/rows.jsonl", "\n".join(rows) + "\n")
 
 
 def test_a_pull_request_runs_the_cases_of_changed_rows(world: World) -> None:
     write_suites(world, "affected = true\naffected_push = true\nmin_pass_rate = 0.9\n")
     world.project.write("evals/rows.py", ROWS)
-    write_rows(world, [str(at) for at in range(20)])
+    write_rows(world, [str(index) for index in range(20)])
     world.commit()
     world.push()
     world.branch()
-    write_rows(world, ["wrong", *(str(at) for at in range(1, 20))])
+    write_rows(world, ["wrong", *(str(index) for index in range(1, 20))])
     world.commit()
     pull = world.open_pull_request()
     job = world.job(events.pull_request(pull))
@@ -205,7 +205,7 @@ def test_a_pull_request_runs_the_cases_of_changed_rows(world: World) -> None:
     assert 'value="19 of 20 results are those of main@' in text
     # The results are no point of a history, and no base: a push runs all cases.
     world.project.git("checkout", "-q", "main")
-    write_rows(world, ["other", *(str(at) for at in range(1, 20))])
+    write_rows(world, ["other", *(str(index) for index in range(1, 20))])
     world.commit()
     pushed = next(each for each in world.push().result["suites"] if each["id"] == "rows")
     assert (pushed["reused"], pushed["kept"]) == (0, None)

@@ -61,9 +61,9 @@ class Hook:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    made = Hook()
-    yield made
-    made.close()
+    new_hook = Hook()
+    yield new_hook
+    new_hook.close()
 
 
 def start(world: World, settings: str = SETTINGS, fn: str = FN) -> None:

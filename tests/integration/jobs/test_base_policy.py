@@ -118,15 +118,15 @@ def test_a_base_without_runs_has_a_policy(world: World) -> None:
 def test_without_the_base_policy_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
     prepared(world)
     world.push()
-    given = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
+    environment = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
     if fault == "no token":
-        given["INPUT_GITHUB-TOKEN"] = ""
+        environment["INPUT_GITHUB-TOKEN"] = ""
     elif fault == "odd":
         world.github.fail("GET", "*/git/trees/*", status=200, body=[], times=math.inf)
     else:
         world.github.fail("GET", "*/git/trees/*", status=int(fault), times=math.inf)
     head = "min_pass_rate = 0\n" + ('policy_from = "base"\n' if requested == "by the head" else "")
-    job = changed(world, head, shallow=True, **given)
+    job = changed(world, head, shallow=True, **environment)
     assert job.exit_code == 3, job.output
     assert "The base's settings aren't available" in job.output
     assert job.outputs["conclusion"] == "unmeasurable"

@@ -15,8 +15,8 @@ SETTINGS = "affected = true\nmin_pass_rate = 0\n"
 def push(world: World, times: int, name: str = "README.md") -> list[str]:
     """Commits on main that change a file, each with its job; their hashes."""
     commits = []
-    for at in range(times):
-        world.project.write(name, f"text {at}")
+    for index in range(times):
+        world.project.write(name, f"text {index}")
         world.commit()
         job = world.push()
         assert job.exit_code == 0, job.output

@@ -87,9 +87,9 @@ def test_a_rerun_without_history_is_explained_but_an_unknown_commit_fails(world:
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 0, job.output
     assert "fetch-depth: 0" in job.comment
-    asked = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
-    assert asked.exit_code == 2
-    (error,) = [command for command in asked.commands if command.name == "error"]
+    outcome = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
+    assert outcome.exit_code == 2
+    (error,) = [command for command in outcome.commands if command.name == "error"]
     assert "rerun:nowhere is not a commit" in error.message
 
 
@@ -125,7 +125,7 @@ def test_main_of_a_fork_is_no_base(world: World) -> None:
 
 def test_local_runs_send_no_request(project: Project, world: World) -> None:
     project.write("evals/demo.py", (world.project.root / "evals/demo.py").read_text())
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "::" not in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "::" not in outcome.output
     assert world.github.requests == []

@@ -29,8 +29,8 @@ BASE_THRESHOLD = "Threshold(gte=0.5)"
 
 
 def source(*, threshold: str = BASE_THRESHOLD, evaluator: str = "scorer", prefix: str = "", body: str = BODY) -> str:
-    told = body.replace("EVALUATOR", evaluator).replace("THRESHOLD", threshold).replace("PREFIX", prefix)
-    return SUITE + told
+    comment_text = body.replace("EVALUATOR", evaluator).replace("THRESHOLD", threshold).replace("PREFIX", prefix)
+    return SUITE + comment_text
 
 
 CHANGES = {
@@ -59,12 +59,12 @@ def judged(world: World, base: str, change: dict[str, str]) -> Job:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_verdict_shows_it(world: World, name: str) -> None:
-    change, told = CHANGES[name]
+    change, message = CHANGES[name]
     job = judged(world, "", change)
     assert job.exit_code == 0, job.output
     (verdict,) = (line for line in " ".join(job.output.split()).split("✓ ") if line.startswith("scoregate:"))
     assert "evaluators since the baseline:" in verdict
-    assert told in verdict
+    assert message in verdict
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -43,8 +43,8 @@ def judge(world: World, settings: str = "annotate_coverage = true\n", silent: st
 
 
 def notes(job: Job) -> list[tuple[str, str, str]]:
-    found = [each for each in job.commands if each.name == "notice"]
-    return [(each.properties.get("file", ""), each.properties.get("line", ""), each.message) for each in found]
+    notices = [each for each in job.commands if each.name == "notice"]
+    return [(each.properties.get("file", ""), each.properties.get("line", ""), each.message) for each in notices]
 
 
 def test_unused_tools_are_in_every_report_and_have_notes(world: World) -> None:
@@ -59,7 +59,9 @@ def test_unused_tools_are_in_every_report_and_have_notes(world: World) -> None:
     }
     assert coverage["doubt"] == ""
     lines = (world.project.root / "tools.json").read_text().splitlines()
-    search, book = (next(at for at, text in enumerate(lines, 1) if name in text) for name in ('"search"', '"book"'))
+    search, book = (
+        next(index for index, text in enumerate(lines, 1) if name in text) for name in ('"search"', '"book"')
+    )
     assert notes(job) == [
         ("tools.json", str(search), "No eval uses these arguments or values of the tool search: sort = o|d`, page"),
         ("tools.json", str(book), "No eval calls the tool book."),

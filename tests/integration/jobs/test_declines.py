@@ -64,8 +64,8 @@ def test_days_count_from_the_storage_time(world: World) -> None:
     world.project.write("scoregate.toml", f'{SETTINGS}decline_window = "7 days"\n')
     push(world, 0)
     assert "none is 7 days old" in push(world, 4).output
-    for at, artifact in enumerate(sorted(world.repo.artifacts.values(), key=lambda each: each.id)):
-        artifact.created_at = datetime.now(UTC) - timedelta(days=9 - at)
+    for index, artifact in enumerate(sorted(world.repo.artifacts.values(), key=lambda each: each.id)):
+        artifact.created_at = datetime.now(UTC) - timedelta(days=9 - index)
     assert push(world, 16).exit_code == 1
 
 

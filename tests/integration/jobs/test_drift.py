@@ -72,10 +72,10 @@ def edit_notes(world: World) -> None:
 def test_drift_is_not_blamed_on_a_pull_request(world: World, provider: Provider) -> None:
     assert start(world, provider).exit_code == 0
     provider.drifted = 1
-    asked = len(provider.server.asked())
+    request_count = len(provider.server.asked())
     job = change(world, provider, edit_notes)
     assert job.exit_code == 0, job.output
-    assert len(provider.server.asked()) - asked == CASES + CASES // 2
+    assert len(provider.server.asked()) - request_count == CASES + CASES // 2
     (row,) = job.result["rows"]
     assert (row["label"], row["state"]) == ("drift", "drift")
     drift = row["drift"]

@@ -83,9 +83,9 @@ def test_an_entry_of_the_change_needs_a_label_with_write_access(world: World) ->
     prepare(world)
     pull = change(world, ENTRY)
     world.repo.roles |= {"ana": "maintain", "tim": "triage"}
-    refused = judge(world, pull)
-    assert refused.exit_code == 1, refused.output
-    assert "**Doesn&#39;t count**" in refused.comment or "Doesn't count" in refused.comment
+    refusal = judge(world, pull)
+    assert refusal.exit_code == 1, refusal.output
+    assert "**Doesn&#39;t count**" in refusal.comment or "Doesn't count" in refusal.comment
     for login, why in (
         ("tim", "the label was set by tim, without write access"),
         ("mallory", "the label was set by mallory, without write access"),
@@ -119,9 +119,9 @@ def test_only_the_labelled_commit_counts(world: World) -> None:
     world.project.write("README.md", "more")
     world.commit()
     world.check_out_merge(pull)
-    again = judge(world, pull)
-    assert again.exit_code == 1, again.output
-    assert [each["state"] for each in again.result["exemptions"]] == ["exceeded"]
+    second = judge(world, pull)
+    assert second.exit_code == 1, second.output
+    assert [each["state"] for each in second.result["exemptions"]] == ["exceeded"]
 
 
 def test_unproven_approvals_do_not_count(world: World) -> None:
@@ -271,8 +271,8 @@ def test_the_gate_command_follows_the_base(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY)
     assert judge(world, pull).exit_code == 1
-    again = judge_again(world, pull)
-    assert again.exit_code == 1, again.output
+    second = judge_again(world, pull)
+    assert second.exit_code == 1, second.output
     world.repo.roles["ana"] = "write"
     pull.label(LABEL, "ana")
     accepted = judge_again(world, pull)

@@ -37,8 +37,8 @@ def test_only_the_second_stage_comments(world: World) -> None:
     assert second.outputs["comment-url"].endswith(str(comment.id))
     assert second.outputs["comment-pending"] == "false"
 
-    again = world.second_stage(first.ran)
-    assert again.exit_code == 0, again.output
+    repeated = world.second_stage(first.ran)
+    assert repeated.exit_code == 0, repeated.output
     assert len(pull.comments) == 1
 
 
@@ -157,10 +157,10 @@ def test_a_comment_of_the_first_stage_is_kept(world: World) -> None:
     first = world.job(events.pull_request(pull))
     first.upload()
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     second = world.second_stage(first.ran)
     assert second.exit_code == 0, second.output
-    assert [comment.body for comment in pull.comments] == [told]
+    assert [comment.body for comment in pull.comments] == [comment_text]
 
 
 def test_publishing_in_another_event_is_an_error(world: World) -> None:

@@ -40,11 +40,11 @@ def test_a_job_that_is_run_again_replaces_its_run(world: World) -> None:
     world.push()
     world.commit_suite(good=20)
     world.push()
-    again = world.push()
+    second = world.push()
     world.commit_suite(good=20)
     third = world.push()
-    assert len(commits(again)) == 1
-    assert past(third)[-1]["id"] == again.run["id"]
+    assert len(commits(second)) == 1
+    assert past(third)[-1]["id"] == second.run["id"]
     assert len(commits(third)) == len(set(commits(third))) == 2
 
 

@@ -27,14 +27,14 @@ def cancelled(world: World, when: Callable[[], object], *signals: signal.Signals
     """The job on the pull request that is checked out, signalled once `when` holds."""
     (pull,) = world.repo.pulls.values()
     event = events.pull_request(pull)
-    ran = world.workflow_run(event)
-    process = world.start(event, ran, "run", "--check-run")
+    workflow_run = world.workflow_run(event)
+    process = world.start(event, workflow_run, "run", "--check-run")
     until(when)
     started = time.monotonic()
     for number in signals:
         process.send_signal(number)
         time.sleep(pause)
-    job = world.finish(process, ran)
+    job = world.finish(process, workflow_run)
     assert time.monotonic() - started < GRACE_S
     return job
 
@@ -117,8 +117,8 @@ def test_a_run_of_the_base(world: World) -> None:
 
 def cancelled_in_base(world: World) -> Job:
     (pull,) = world.repo.pulls.values()
-    ran = world.workflow_run(event := events.pull_request(pull))
-    process = world.start(event, ran, "run", "--check-run", "--baseline", "rerun", "--fail-on-regression")
+    workflow_run = world.workflow_run(event := events.pull_request(pull))
+    process = world.start(event, workflow_run, "run", "--check-run", "--baseline", "rerun", "--fail-on-regression")
     until((world.folder / "in-base").exists)
     process.send_signal(signal.SIGINT)
-    return world.finish(process, ran)
+    return world.finish(process, workflow_run)

@@ -129,10 +129,10 @@ def test_a_merge_reruns_no_base(world: World) -> None:
 
 def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
     write_suites(world, "affected = true\nmin_pass_rate = 0\n")
-    for at in range(3):
-        world.project.write("README.md", f"text {at}")
+    for index in range(3):
+        world.project.write("README.md", f"text {index}")
         world.commit()
-        if at == 2:  # a leg without a record has none in the merged run
+        if index == 2:  # a leg without a record has none in the merged run
             event = events.push(world.repo)
             folder = legs(world, event)
             head = json.loads((folder / LEGS[1] / "run.json").read_text(encoding="utf-8"))

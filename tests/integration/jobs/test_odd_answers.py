@@ -70,11 +70,11 @@ def test_the_publishing_stage_of_an_odd_github(world: World, name: str) -> None:
 @pytest.fixture
 def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Another port of the same host, and the headers of the requests that come there."""
-    heard: list[dict[str, str]] = []
+    calls: list[dict[str, str]] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            heard.append(dict(self.headers))
+            calls.append(dict(self.headers))
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"[]")
@@ -84,7 +84,7 @@ def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", heard
+    yield f"http://127.0.0.1:{server.server_port}", calls
     server.shutdown()
     server.server_close()
 
@@ -109,10 +109,10 @@ def first_stage(world: World, *contents: dict[str, bytes]) -> Any:
     world.branch()
     world.commit_suite(**WORSE)
     pull = world.open_pull_request(fork=world.fork())
-    ran = world.workflow_run(events.pull_request(pull))
+    workflow_run = world.workflow_run(events.pull_request(pull))
     for number, content in enumerate(contents):
-        ran.upload(f"scoregate-evals-evals-{number:02}", content)
-    return ran
+        workflow_run.upload(f"scoregate-evals-evals-{number:02}", content)
+    return workflow_run
 
 
 UNDECLARED = record(cases=[{**CASE, "evaluations": {"e": {"score": 1.0}, "nobody": {"score": 0.5}}}])
@@ -170,10 +170,10 @@ def test_a_record_with_an_undeclared_evaluator_is_reported(world: World, command
         "merge": ["merge", "stored"],
         "compare": ["compare", "stored", "--baseline", "stored"],
     }[command]
-    ran = world.project.scoregate(*arguments)
-    assert ran.exit_code in (0, 1, 3), ran.output
-    assert "Traceback" not in ran.output
-    assert ("nobody" if name == "undeclared" else "x") in ran.output
+    outcome = world.project.scoregate(*arguments)
+    assert outcome.exit_code in (0, 1, 3), outcome.output
+    assert "Traceback" not in outcome.output
+    assert ("nobody" if name == "undeclared" else "x") in outcome.output
 
 
 def test_an_error_before_any_report_still_sets_the_outputs(world: World) -> None:

@@ -21,21 +21,21 @@ def base_of_pull_request(world: World, *arguments: str) -> str | None:
 
 
 def test_an_older_complete_run_replaces_a_partial_one(world: World) -> None:
-    whole = world.push()
+    complete = world.push()
     world.commit_suite(good=21)
     world.commit()
     part = world.job(events.push(world.repo), "run", *PART)
     assert "good 1" in part.run["selection"]
     part.upload()
-    assert base_of_pull_request(world) == whole.run["id"]
+    assert base_of_pull_request(world) == complete.run["id"]
 
 
 def test_a_data_branch_has_no_partial_run(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
-    whole = world.job(events.push(world.repo), "run", "--baseline", "branch")
+    complete = world.job(events.push(world.repo), "run", "--baseline", "branch")
     part = world.job(events.push(world.repo), "run", "--baseline", "branch", *PART)
     assert "a run of a part of the cases is not stored as a baseline" in part.output
-    assert base_of_pull_request(world, "--baseline", "branch") == whole.run["id"]
+    assert base_of_pull_request(world, "--baseline", "branch") == complete.run["id"]
 
 
 def test_a_partial_shard_is_a_partial_run(world: World) -> None:

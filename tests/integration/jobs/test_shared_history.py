@@ -21,8 +21,8 @@ def cluster() -> Iterator[Cluster]:
     pytest.importorskip("psycopg", reason="psycopg is not installed: the shared history is NOT tested")
     if (programs := find_programs()) is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql): the shared history is NOT tested")
-    with open_cluster(programs) as opened:
-        yield opened
+    with open_cluster(programs) as new_cluster:
+        yield new_cluster
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_a_history_outage_is_a_warning_and_recovers(world: World, history: Postg
     assert [point.passed for point in load_trend(history, "demo", "is-equals", ALL)] == [20, 19, 19]
     assert history.query("SELECT COUNT(*) FROM bases", {}) == [(3,)]
     for kind, text in {"artifacts": "0 runs added to acme/bot, 3 known", "branch": "0 runs added"}.items():
-        done = world.job(events.push(world.repo), "history", "import", kind, **environ)
-        assert text in done.output
+        outcome = world.job(events.push(world.repo), "history", "import", kind, **environ)
+        assert text in outcome.output
     elsewhere = world.project.scoregate("history", "import", "artifacts", **environ)
     assert (elsewhere.exit_code, "gh run download" in elsewhere.output) == (2, True)
 
@@ -112,9 +112,9 @@ def test_a_developer_compares_with_the_commit_that_is_checked_out(world: World, 
     world.project.git("config", "remote.origin.url", "git@github.com:acme/bot.git")
     world.branch()
     world.commit_suite(**WORSE)
-    done = world.project.scoregate("run", "--baseline", "history", **environ)
-    assert done.exit_code == 1, done.output
-    assert "1 commits before this one" in done.comment
+    outcome = world.project.scoregate("run", "--baseline", "history", **environ)
+    assert outcome.exit_code == 1, outcome.output
+    assert "1 commits before this one" in outcome.comment
     assert history.query("SELECT COUNT(*) FROM runs", {}) == [(1,)]
 
 

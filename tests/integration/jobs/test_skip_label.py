@@ -75,8 +75,8 @@ def test_a_label_that_does_not_count_skips_nothing(world: World) -> None:
     assert world.job(event).exit_code == 1, "the label was removed since the event"
     world.github.fail("GET", "*/labels", status=403, body={"message": "Resource not accessible by integration"})
     pull.label(LABEL, "ana")
-    refused = judge(world, pull)
-    assert (refused.exit_code, len(refused.warnings)) == (1, 1), refused.output
+    refusal = judge(world, pull)
+    assert (refusal.exit_code, len(refusal.warnings)) == (1, 1), refusal.output
 
 
 def test_it_passes_no_job_of_a_fork(world: World) -> None:

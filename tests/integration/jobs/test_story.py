@@ -52,15 +52,15 @@ def test_a_worse_pull_request_is_fixed_and_merged(world: World) -> None:
     assert all(each.properties["line"].isdigit() for each in errors if "file" in each.properties)
 
     job.ran.run_attempt = 2
-    again = world.job(events.pull_request(pull), "run", "--check-run", run=job.ran)
-    assert (again.exit_code, len(pull.comments)) == (1, 1)
+    second = world.job(events.pull_request(pull), "run", "--check-run", run=job.ran)
+    assert (second.exit_code, len(pull.comments)) == (1, 1)
     assert f"run={job.ran.id}.2 " in comment.body
 
     world.project.git("checkout", "-q", "change")
     world.commit_suite(good=20)
     world.check_out_merge(pull)
-    mended = world.job(events.pull_request(pull), "run", "--check-run")
-    assert mended.exit_code == 0, mended.output
+    fixed = world.job(events.pull_request(pull), "run", "--check-run")
+    assert fixed.exit_code == 0, fixed.output
     assert len(pull.comments) == 1
     assert comment.body.splitlines()[1].startswith("## ✅")
     assert [check.conclusion for check in world.repo.check_runs.values()] == ["failure", "failure", "success"]

@@ -83,8 +83,8 @@ def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, n
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "The baseline can't be read" in job.output
     assert "fail_on_regression can't be applied without it" in job.summary.replace("&#95;", "_").replace("\\_", "_")
-    again = world.project.scoregate("gate", str(job.out / "run"))
-    assert again.exit_code == 3, again.output
+    second = world.project.scoregate("gate", str(job.out / "run"))
+    assert second.exit_code == 3, second.output
 
 
 @pytest.mark.parametrize("name", ["403", "truncated", "object"])
@@ -168,5 +168,5 @@ def test_a_base_that_fails_to_run(world: World, what: str) -> None:
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 3, job.output
     assert "The baseline can't be read" in job.output
-    told = "fetch-depth: 0" if what == "not fetched" else "in the baseline, evals/demo.py"
-    assert told in " ".join(job.output.split())
+    message = "fetch-depth: 0" if what == "not fetched" else "in the baseline, evals/demo.py"
+    assert message in " ".join(job.output.split())

@@ -80,18 +80,18 @@ async def test_two_versions_of_a_judge_run_together(client: Client, server: Open
     client.judges.create("helpfulness", "Is it helpful?")
     client.judges.update("helpfulness", prompt="Is it helpful and short?")
     pins: list[dict[str, Any]] = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
-    found = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
-    assert {name: found.mean(name) for name in found.evaluators} == {"helpfulness@0.0": 1.0, "helpfulness@0.1": 0.0}
+    result = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
+    assert {name: result.mean(name) for name in result.evaluators} == {"helpfulness@0.0": 1.0, "helpfulness@0.1": 0.0}
 
 
 async def test_sync_and_async_code_judges_are_scorers() -> None:
     judges = [unstored_version(graders.Short), unstored_version(graders.Starred), unstored_version(graders.Toned)]
-    found = (await run(*judges)).suites[0]
-    means = {name: found.mean(name) for name in found.evaluators}
+    result = (await run(*judges)).suites[0]
+    means = {name: result.mean(name) for name in result.evaluators}
     assert means == {"Short": 1.0, "stars": pytest.approx(sum(e["stars"] - 1 for e in EXAMPLES) / 48), "Toned": 1.0}
 
 
 async def test_an_exception_of_a_judge_is_a_case_error() -> None:
-    found = (await run(unstored_version(graders.Broken))).suites[0]
-    assert len(found.columns.errored["Broken"]) == len(EXAMPLES)
-    assert found.mean("Broken") is None
+    result = (await run(unstored_version(graders.Broken))).suites[0]
+    assert len(result.columns.errored["Broken"]) == len(EXAMPLES)
+    assert result.mean("Broken") is None

@@ -32,16 +32,21 @@ async def ask(client: Client, prompt: str, subject: Subject | None = None, **jud
 @pytest.mark.parametrize(("answer", "score"), [("Yes", 1.0), ("No", 0.0)])
 async def test_a_binary_judge_passes_or_fails(client: Client, server: OpenAIServer, answer: str, score: float) -> None:
     server.answers("helpful", {"answer": answer, "reason": "so it is"})
-    found = await ask(client, "Is it helpful?\n{{output}}")
-    assert (found.grade.value, found.grade.score, found.grade.reason, found.judge.version) == (
+    judge_answer = await ask(client, "Is it helpful?\n{{output}}")
+    assert (
+        judge_answer.grade.value,
+        judge_answer.grade.score,
+        judge_answer.grade.reason,
+        judge_answer.judge.version,
+    ) == (
         answer,
         score,
         "so it is",
         "0.0",
     )
-    assert found.usage is not None
-    assert found.usage.input_tokens > 10
-    evaluation = found.grade.evaluation()
+    assert judge_answer.usage is not None
+    assert judge_answer.usage.input_tokens > 10
+    evaluation = judge_answer.grade.evaluation()
     assert evaluation is not None
     assert evaluation.metadata is not None
     assert evaluation.metadata["prompt"] == prompts(server)[0]
@@ -51,34 +56,36 @@ async def test_a_binary_judge_passes_or_fails(client: Client, server: OpenAIServ
 
 async def test_a_numeric_judge_is_read_on_its_own_scale(client: Client, server: OpenAIServer) -> None:
     server.answers("from 1 to 5", {"answer": 4, "reason": "good"})
-    found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5, model="openai/gpt-6-luna")
-    assert (found.grade.value, found.grade.score, *found.judge.scale) == (4.0, 0.75, 1.0, 5.0)
+    evaluation = await ask(
+        client, "How good?", score_type="numeric", min_score=1, max_score=5, model="openai/gpt-6-luna"
+    )
+    assert (evaluation.grade.value, evaluation.grade.score, *evaluation.judge.scale) == (4.0, 0.75, 1.0, 5.0)
     assert server.asked()[0]["model"] == "gpt-6-luna"
 
 
 async def test_a_categorical_judge_may_have_a_label_without_a_score(client: Client, server: OpenAIServer) -> None:
     categories = [{"value": "kind", "description": "warm words", "score": 1}, "odd"]
     server.answers("- kind: warm words\n- odd", {"answer": "odd", "reason": "hm"})
-    found = await ask(client, "Which tone?", score_type="categorical", categories=categories)
-    assert (found.grade.value, found.grade.score, found.error) == ("odd", None, None)
-    assert found.grade.evaluation() == Label(str(found.grade.value), found.grade.metadata())
+    evaluation = await ask(client, "Which tone?", score_type="categorical", categories=categories)
+    assert (evaluation.grade.value, evaluation.grade.score, evaluation.error) == ("odd", None, None)
+    assert evaluation.grade.evaluation() == Label(str(evaluation.grade.value), evaluation.grade.metadata())
 
 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "seven", {"answer": "NaN"}])
 async def test_an_answer_off_the_scale_fails(client: Client, server: OpenAIServer, answer: Any) -> None:
     server.answers("How good|Answer again", answer)
-    found = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5)
-    assert (found.grade.value, found.grade.score) == (None, None)
-    assert found.error is not None
-    assert found.error.type == "MalformedAnswer"
-    assert found.usage is not None, "what was paid for is told"
+    evaluation = await ask(client, "How good?", score_type="numeric", min_score=1, max_score=5)
+    assert (evaluation.grade.value, evaluation.grade.score) == (None, None)
+    assert evaluation.error is not None
+    assert evaluation.error.type == "MalformedAnswer"
+    assert evaluation.usage is not None, "what was paid for is told"
 
 
 async def test_a_refusal_is_an_error_with_advice(client: Client, server: OpenAIServer) -> None:
     server.filters_content("helpful")
-    found = await ask(client, "Is it helpful?")
-    assert found.error is not None
-    assert found.error.type == "ContentFiltered"
+    evaluation = await ask(client, "Is it helpful?")
+    assert evaluation.error is not None
+    assert evaluation.error.type == "ContentFiltered"
 
 
 async def test_fenced_values_replace_their_names(client: Client, server: OpenAIServer) -> None:
@@ -119,10 +126,10 @@ async def test_agent_steps_are_shown(
 
 
 async def test_a_prompt_with_a_missing_value_asks_no_model(client: Client, server: OpenAIServer) -> None:
-    found = await ask(client, "{{output}} {{trace}} {{x}}", to_subject({}, {}))
-    assert found.error is not None
-    assert "asks for {{output}}, {{trace}}, {{x}}, which this example does not have" in found.error.message
-    assert "agent's output" in found.error.advice
+    evaluation = await ask(client, "{{output}} {{trace}} {{x}}", to_subject({}, {}))
+    assert evaluation.error is not None
+    assert "asks for {{output}}, {{trace}}, {{x}}, which this example does not have" in evaluation.error.message
+    assert "agent's output" in evaluation.error.advice
     assert server.asked() == []
 
 

@@ -71,9 +71,9 @@ JUDGES = (Accuracy, NSFW, Toxicity, Custom, Own)
 
 def run(evaluators: Iterable[Any], *, outputs: Mapping[str, Any] | None = None, **options: Any) -> SuiteResult:
     """Run a suite called `demo` on cases of these names, giving these outputs."""
-    given = outputs or {"a": "an output"}
-    cases = [Case(name) for name in given]
-    return run_test_suite("demo", cases, lambda case: given[case.input], evaluators, **options)
+    values = outputs or {"a": "an output"}
+    cases = [Case(name) for name in values]
+    return run_test_suite("demo", cases, lambda case: values[case.input], evaluators, **options)
 
 
 def only(result: SuiteResult) -> CaseResult:

@@ -65,11 +65,11 @@ def test_the_first_output_is_the_baseline_and_not_evaluated(server: OpenAIServer
 
 def test_the_winner_is_the_next_baseline(server: OpenAIServer) -> None:
     prefers(server, {"poor": 1, "good": 2, "best": 3})
-    told = []
+    requests = []
     for output in ("good", "poor", "best", "good"):
         evaluations = only(run([Auto()], outputs={"a": output})).evaluations
-        told.append((evaluations["auto"].score if evaluations else None, crowned()["a"]))
-    assert told == [(None, "good"), (0, "good"), (1, "best"), (0, "best")]
+        requests.append((evaluations["auto"].score if evaluations else None, crowned()["a"]))
+    assert requests == [(None, "good"), (0, "good"), (1, "best"), (0, "best")]
 
 
 @pytest.mark.parametrize("answer", ["First", "Second", "Equal"])
@@ -178,7 +178,7 @@ def test_grid_combinations_have_separate_baselines(server: OpenAIServer) -> None
     for _ in range(2):
         result = run_test_suite("demo", [Case("a")], fn, [Auto()], grid_search_params={"t": [0, 1]})
     scores = [case.evaluations["auto"].metadata for variant in result.variants for case in variant.cases]
-    assert [told["baseline"] for told in scores if told] == ["output at 0", "output at 1"]
+    assert [entry["baseline"] for entry in scores if entry] == ["output at 0", "output at 1"]
 
 
 def test_outside_of_a_suite_there_is_no_battle() -> None:

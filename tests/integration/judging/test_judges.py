@@ -135,8 +135,8 @@ assert case.evaluations == {{}}
 assert error.error.type == "MissingExtra"
 print(error.error.advice)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert "pip install 'scoregate[judges]'" in done.stdout, done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "pip install 'scoregate[judges]'" in process.stdout, process.stderr
     assert server.requests == []
 
 
@@ -170,9 +170,11 @@ def test_a_custom_judge_without_criteria_uses_helpfulness(server: OpenAIServer) 
         criteria = "The output rhymes."
 
     evaluations = only(run([Custom(), Strict()])).evaluations
-    told = {name: evaluation.metadata["criteria"] for name, evaluation in evaluations.items() if evaluation.metadata}
-    assert told["strict"] == "The output rhymes."
-    assert told["custom"].startswith("(the default) The output is helpful")
+    expected = {
+        name: evaluation.metadata["criteria"] for name, evaluation in evaluations.items() if evaluation.metadata
+    }
+    assert expected["strict"] == "The output rhymes."
+    assert expected["custom"].startswith("(the default) The output is helpful")
     assert sum("The output rhymes." in prompt for prompt in prompts(server)) == 1
     assert sum("The output is helpful" in prompt for prompt in prompts(server)) == 1
 
@@ -215,10 +217,10 @@ def test_mappers_may_be_async(server: OpenAIServer) -> None:
             return f"awaited prompt of {test_case.input} and {output}, {len(recent_overrides)} corrections"
 
     assert run([Later(), OwnLater()]).mean("own-later") == 1
-    asked = "".join(prompts(server))
-    assert "\nawaited an output\n" in asked
-    assert "\nawaited the expected\n" in asked
-    assert "awaited prompt of a and an output" in asked
+    questions = "".join(prompts(server))
+    assert "\nawaited an output\n" in questions
+    assert "\nawaited the expected\n" in questions
+    assert "awaited prompt of a and an output" in questions
 
 
 def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer) -> None:

@@ -80,22 +80,22 @@ class Talk:
         return answer.json()
 
     async def start(self, suite: str = "bot", *, agent: str = PYTHON, **more: Any) -> str:
-        said = {"testExternalId": suite, "gridSearchRunGroupId": None, "gridSearchParamsCombo": None, **more}
-        run: str = (await self.post("/start", said, agent=agent))["id"]
+        event = {"testExternalId": suite, "gridSearchRunGroupId": None, "gridSearchParamsCombo": None, **more}
+        run: str = (await self.post("/start", event, agent=agent))["id"]
         return run
 
     async def result(self, run: str | None, case: str = "a", output: Any = "out", **more: Any) -> Any:
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "testCaseBody": {"input": case}}
-        return await self.post("/results", said | {"testCaseOutput": output, "testCaseDurationMs": 1.5} | more)
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "testCaseBody": {"input": case}}
+        return await self.post("/results", event | {"testCaseOutput": output, "testCaseDurationMs": 1.5} | more)
 
     async def score(self, run: str | None, case: str = "a", score: Any = 1, **more: Any) -> None:
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": "exact"}
-        assert await self.post("/evals", said | {"score": score} | more) == "ok"
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": "exact"}
+        assert await self.post("/evals", event | {"score": score} | more) == "ok"
 
     async def error(self, run: str | None, case: str | None = None, evaluator: str | None = None, **more: Any) -> None:
         error = {"name": "ValueError", "message": "boom", "stacktrace": "Traceback…"}
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": evaluator}
-        assert await self.post("/errors", said | {"error": error} | more) == "ok"
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": evaluator}
+        assert await self.post("/errors", event | {"error": error} | more) == "ok"
 
     async def end(self, run: str | None, suite: str = "bot") -> None:
         assert await self.post("/end", {"testExternalId": suite, "runId": run}) == "ok"

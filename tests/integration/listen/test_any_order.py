@@ -25,8 +25,8 @@ def calls_of(cases: list[tuple[str, float | None, bool]]) -> Calls:
         who = {**WHO, "testCaseHash": f"case-{number % 3}-{number // 3}"}
         calls.append(("/results", who | {"testCaseBody": {"q": number % 3}, "testCaseOutput": output}))
         if score is not None:
-            said = {"score": score, "threshold": {"gte": 0.5}}
-            calls.append(("/evals", who | {"evaluatorExternalId": f"e{number % 2}"} | said))
+            evaluation = {"score": score, "threshold": {"gte": 0.5}}
+            calls.append(("/evals", who | {"evaluatorExternalId": f"e{number % 2}"} | evaluation))
         if errs:
             calls.append(("/errors", who | {"evaluatorExternalId": "judge", "error": {"message": output}}))
     return calls
@@ -36,19 +36,19 @@ def calls_of(cases: list[tuple[str, float | None, bool]]) -> Calls:
 def shuffled(draw: st.DrawFn) -> tuple[Calls, Calls]:
     cases = st.tuples(st.text(max_size=5), st.none() | st.floats(0, 1), st.booleans())
     calls = calls_of(draw(st.lists(cases, min_size=1, max_size=9)))
-    again = draw(st.lists(st.sampled_from(calls), max_size=10))
-    return calls, draw(st.permutations(calls + again))
+    second = draw(st.lists(st.sampled_from(calls), max_size=10))
+    return calls, draw(st.permutations(calls + second))
 
 
 async def record(folder: Path, calls: Calls, *, at_once: bool) -> tuple[list[CaseResult], Any]:
     async with talking(folder) as talk:
         run = await talk.start()
         async with anyio.create_task_group() as tasks:
-            for path, said in calls:
+            for path, fields in calls:
                 if at_once:
-                    tasks.start_soon(talk.post, path, said)
+                    tasks.start_soon(talk.post, path, fields)
                 else:
-                    await talk.post(path, said)
+                    await talk.post(path, fields)
         await talk.end(run)
     tally = talk.ear.tallies[-1]
     assert tally.states == {status: n for status in Status if (n := talk.suite.columns.count(status))}

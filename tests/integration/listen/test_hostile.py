@@ -113,8 +113,8 @@ async def test_an_internal_error_fails_the_run(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         with mock.patch.object(Spool, "add", side_effect=OSError("no space")):
-            said = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "testCaseOutput": 1}
-            assert "error" in await talk.post("/results", said, status=500)
+            event = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "testCaseOutput": 1}
+            assert "error" in await talk.post("/results", event, status=500)
         await talk.end(run)
     assert [(error.type, "no space" in error.message) for error in talk.suite.errors] == [("OSError", True)]
     assert talk.suite.complete
@@ -155,8 +155,8 @@ async def test_any_calls_are_answered_in_json_and_can_be_recorded(
 ) -> None:
     statuses = []
     async with talking(tmp_path) as talk:
-        for path, said in calls:
-            answer = await talk.client.post(path, content=to_json(said, inf_nan_mode="constants"))
+        for path, body in calls:
+            answer = await talk.client.post(path, content=to_json(body, inf_nan_mode="constants"))
             assert answer.json() is not None
             statuses.append(answer.status_code)
     assert set(statuses) <= {200, 400}

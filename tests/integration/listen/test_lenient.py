@@ -58,13 +58,13 @@ async def test_an_invalid_score_is_an_evaluator_error(tmp_path: Path, fields: di
     assert not talk.suite.passed
 
 
-@pytest.mark.parametrize("given", ["text", ["a", 1], None, 3.5, {"nested": {"x": [None]}}])
-async def test_all_bodies_are_recorded(tmp_path: Path, given: object) -> None:
+@pytest.mark.parametrize("value", ["text", ["a", 1], None, 3.5, {"nested": {"x": [None]}}])
+async def test_all_bodies_are_recorded(tmp_path: Path, value: object) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
-        await talk.result(run, testCaseBody=given, somethingNew=True)
+        await talk.result(run, testCaseBody=value, somethingNew=True)
         await talk.end(run)
-    assert talk.case.input == given
+    assert talk.case.input == value
     assert talk.notices == ()
 
 
@@ -92,8 +92,8 @@ async def test_invalid_assertions_are_dropped_with_notice(tmp_path: Path) -> Non
 async def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         await talk.start(agent=NODE)
-        said = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
-        await talk.post("/results", said, agent=NODE)
+        fields = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
+        await talk.post("/results", fields, agent=NODE)
         await talk.post("/results", body(testCaseHash='"b"', testCaseOutput='"').rstrip(b"}") + b'\xff"}')
         nested = json.dumps('{"cut": "\\ud83d"}')
         await talk.post("/results", body(testCaseHash='"c"', testCaseOutput=nested), agent=NODE)

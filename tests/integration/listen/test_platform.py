@@ -105,10 +105,10 @@ async def test_a_damaged_baseline_is_not_green(tmp_path: Path, error: Exception)
         await whole(talk)
         for _ in range(3):
             assert "error" in await get(talk, BASELINE, status=500)
-    (told,) = (*talk.suite.errors, *talk.ear.failures)
-    assert told.type == type(error).__name__
+    (problem,) = (*talk.suite.errors, *talk.ear.failures)
+    assert problem.type == type(error).__name__
     if isinstance(error, StoreError):
-        assert talk.suite.errors == (told,)
+        assert talk.suite.errors == (problem,)
 
 
 class Late(EmptyBook):
@@ -149,8 +149,8 @@ async def test_a_review_is_reported_only_once(tmp_path: Path) -> None:
             body = {"assigneeEmailAddress": person, "name": "look"}
             assert await talk.post(f"/cloud/testing/ci/runs/{run}/human-review-job", body) == "ok"
         assert await talk.post("/cloud/testing/ci/runs/none/human-review-job", {"name": "other"}) == "ok"
-    (asked,) = [event for _, event in talk.ear.events if isinstance(event, ReviewRequested)]
-    assert (asked.suite, asked.name, asked.assignees) == ("a/b", "look", ("ann@example.com",))
+    (review_event,) = [event for _, event in talk.ear.events if isinstance(event, ReviewRequested)]
+    assert (review_event.suite, review_event.name, review_event.assignees) == ("a/b", "look", ("ann@example.com",))
     assert talk.suite.reviews == ("look",)
     assert [notice for notice in talk.notices if "other" in notice]
 
@@ -162,8 +162,8 @@ async def test_unknown_paths_stay_local_and_are_noticed(tmp_path: Path) -> None:
         for path in ("/cloud", "/cloud/", "/cloud/v2/otel/v1/traces"):
             await get(talk, path, status=404)
         await whole(talk)
-    kept = [notice for notice in talk.notices if "was not sent there" in notice]
-    assert [notice.rpartition(": ")[2] for notice in kept] == [
+    notices = [notice for notice in talk.notices if "was not sent there" in notice]
+    assert [notice.rpartition(": ")[2] for notice in notices] == [
         "GET /prompts/one", "POST /prompts/one", "DELETE /prompts/one", "GET /", "GET /v2/otel/v1/traces",
     ]  # fmt: skip
     assert talk.suite.errors == ()

@@ -21,8 +21,8 @@ async def test_a_suite_is_recorded_as_sent(tmp_path: Path) -> None:
         run = await talk.start()
         await talk.result(run, "a", {"text": "A"}, testCaseBody={"input": "x", "n": [1, None]})
         await talk.score(run, "a", 0.25, threshold={"gte": 0.5, "lt": None}, metadata={"why": "short"})
-        said = [{"criterion": "polite", "passed": True, "required": False, "metadata": None}]
-        await talk.score(run, "a", 1, evaluatorExternalId="rubric", threshold=None, assertions=said)
+        assertions = [{"criterion": "polite", "passed": True, "required": False, "metadata": None}]
+        await talk.score(run, "a", 1, evaluatorExternalId="rubric", threshold=None, assertions=assertions)
         await talk.error(run, "a", "judge")
         await talk.error(run, "b")
         await talk.end(run)
@@ -42,7 +42,7 @@ async def test_a_suite_is_recorded_as_sent(tmp_path: Path) -> None:
 
 
 async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
-    shown = [
+    fields = [
         {"name": "question", "value": "**why?**", "contentType": "markdown"},
         {"name": "odd", "value": "kind", "contentType": ["pdf"]},
         {"name": "no text", "value": 5},
@@ -50,9 +50,9 @@ async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
     ]
     async with talking(tmp_path) as talk:
         run = await talk.start()
-        more = {"testCaseHumanReviewInputFields": shown, "testCaseHumanReviewOutputFields": None}
+        more = {"testCaseHumanReviewInputFields": fields, "testCaseHumanReviewOutputFields": None}
         await talk.result(run, "a", datasetItemId="item-1", **more)
-        await talk.result(run, "b", datasetItemId=7, testCaseHumanReviewOutputFields=shown[:1])
+        await talk.result(run, "b", datasetItemId=7, testCaseHumanReviewOutputFields=fields[:1])
         await talk.end(run)
     a, b = talk.cases
     question = HumanReviewField("question", "**why?**", HumanReviewFieldContentType.MARKDOWN)
@@ -69,7 +69,7 @@ async def test_nulls_equal_missing_keys(tmp_path: Path) -> None:
         await talk.post("/evals", least | {"evaluatorExternalId": "e", "score": 1, "threshold": {}})
         await talk.post("/evals", least | {"evaluatorExternalId": "f", "score": 1, "threshold": {"gte": None}})
         await talk.post("/end", {"testExternalId": "bot", "runId": run})
-    assert {name: found.threshold for name, found in talk.case.evaluations.items()} == {"e": None, "f": None}
+    assert {name: evaluation.threshold for name, evaluation in talk.case.evaluations.items()} == {"e": None, "f": None}
     assert (talk.case.duration_ms, talk.notices) == (None, ())
 
 
@@ -148,8 +148,8 @@ async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> N
 async def test_runs_of_a_grid_are_separated_by_parameters(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         grid = (await talk.post("/grids", {"gridSearchParams": {"model": ["a", "b"]}}))["id"]
-        told = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
-        runs = [await talk.start(**each) for each in told]
+        body = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
+        runs = [await talk.start(**each) for each in body]
         async with anyio.create_task_group() as tasks:
             for run, score in zip(runs, (0, 1), strict=True):
                 tasks.start_soon(talk.result, run)
@@ -164,8 +164,8 @@ async def test_concurrent_suites_are_separate(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         runs = {suite: await talk.start(suite) for suite in ("one", "two")} | {"again": await talk.start("one")}
         for case in range(5):
-            for at, run in enumerate(runs.values()):
-                await talk.score(run, f"c{case}", at / 2)
+            for index, run in enumerate(runs.values()):
+                await talk.score(run, f"c{case}", index / 2)
         for name, run in runs.items():
             await talk.end(run, suite={"again": "one"}.get(name, name))
     assert [(suite.id, suite.mean("exact"), len(suite.columns)) for suite in talk.suites] == [
@@ -220,9 +220,9 @@ async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> No
     async with talking(tmp_path, suites=["bot*"]) as talk:
         for suite in ("robot", "bot-2", "robot"):
             run = await talk.start(suite)
-            said = {"testExternalId": suite, "runId": run, "testCaseHash": "a"}
-            assert "id" in await talk.post("/results", said | {"testCaseBody": {}, "testCaseOutput": 1})
-            await talk.post("/evals", said | {"evaluatorExternalId": "e", "score": 1})
+            event = {"testExternalId": suite, "runId": run, "testCaseHash": "a"}
+            assert "id" in await talk.post("/results", event | {"testCaseBody": {}, "testCaseOutput": 1})
+            await talk.post("/evals", event | {"evaluatorExternalId": "e", "score": 1})
             await talk.error(run, testExternalId=suite)
             await talk.end(run, suite)
     assert [suite.id for suite in talk.suites] == ["bot-2"]
@@ -260,8 +260,8 @@ async def test_calls_of_old_sdks_are_answered(tmp_path: Path) -> None:
     async with talking(tmp_path) as talk:
         run = await talk.start()
         event = {"message": "m", "traceId": "t", "timestamp": "2026-01-01T00:00:00Z", "properties": {}}
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "event": event}
-        assert await talk.post("/events", said) == "ok"
+        body = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "event": event}
+        assert await talk.post("/events", body) == "ok"
         assert await talk.post("/info", {"language": "python", "testCaseHashes": []}) == "ok"
         await talk.end(run)
     assert (talk.suite.errors, talk.notices) == ((), ())

@@ -67,8 +67,8 @@ def test_a_goal_needs_every_criterion(server: OpenAIServer, met: tuple[bool, boo
     evaluation = only(run([GOAL], {"a": MULTI})).evaluations["goal"]
     assert (evaluation.score, evaluation.threshold, evaluation.passed) == (score, Threshold(gte=1), passed)
     assert evaluation.assertions is not None
-    told = [(each.criterion, each.passed, each.required, each.metadata) for each in evaluation.assertions]
-    assert told == [
+    assertions = [(each.criterion, each.passed, each.required, each.metadata) for each in evaluation.assertions]
+    assert assertions == [
         ("Hours are told", met[0], True, {"evidence": "turn (1,)", "relevant_turns": [1]}),
         ("Sundays too", met[1], True, {"evidence": "turn (2, 1)", "relevant_turns": [1, 2]}),
     ]
@@ -102,7 +102,7 @@ def test_missing_or_contradictory_judgements_are_not_met(server: OpenAIServer) -
     first = only(run([CONTRACT], {"a": MULTI})).evaluations["goal"]
     server.answers("", judged(criterion(1, True, 1), criterion(1, False, 2), criterion(2, True, 1)))
     second = only(run([CONTRACT], {"a": MULTI})).evaluations["goal"]
-    met = [[each.passed for each in told.assertions or ()] for told in (first, second)]
+    met = [[each.passed for each in entry.assertions or ()] for entry in (first, second)]
     assert met == [[True, False], [False, True]]
     assert first.assertions is not None
     assert first.assertions[1].metadata == {"evidence": "it was not judged", "relevant_turns": []}
@@ -134,9 +134,9 @@ def test_a_criterion_of_no_number_is_no_judgement(server: OpenAIServer) -> None:
 
 def test_a_goal_and_messages_are_needed(server: OpenAIServer) -> None:
     without = {"no goal": replace(MULTI, goal=" "), "no words": replace(MULTI, conversation=Conversation(()))}
-    said = {case.hash: case.errors[0].error.message for case in run([GOAL], without).cases}
-    assert "judges whether a goal was reached, and this test has none" in said["no goal"]
-    assert "judges conversations, and there is none here" in said["no words"]
+    errors = {case.hash: case.errors[0].error.message for case in run([GOAL], without).cases}
+    assert "judges whether a goal was reached, and this test has none" in errors["no goal"]
+    assert "judges conversations, and there is none here" in errors["no words"]
     with pytest.raises(ValueError, match="this test has none"):
         GOAL.evaluate(HISTORY)
     assert server.requests == []

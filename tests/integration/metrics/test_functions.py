@@ -30,8 +30,8 @@ def test_it_gets_its_arguments_and_stays_a_function() -> None:
     assert short("a", "b c") == {"score": 2, "reason": "after a", "words": ["b", "c"]}
     result = short.evaluate("hi", "one two")
     assert result.score == 2
-    told = {"score_type": "numeric", "name": "short", "reason": "after hi", "is_successful": True}
-    assert result.details.items() >= told.items()
+    expected = {"score_type": "numeric", "name": "short", "reason": "after hi", "is_successful": True}
+    assert result.details.items() >= expected.items()
     assert result.details["words"] == ["one", "two"]
     assert polite.evaluate("a", "please", "x", ["c"]).details["reason"] == "x ['c']"
     listed = {"score", "score_type", "name", "prompt", "reason", "is_successful", "min_score", "max_score"}
@@ -76,10 +76,10 @@ RETURNED: list[tuple[dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("terms", "returned", "expected"), RETURNED)
 def test_returned_values_are_scores(terms: dict[str, Any], returned: Any, expected: Any) -> None:
-    made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([made]))
-    found = case.evaluations.get("m")
-    assert (found and (found.score, found.passed)) == expected
+    function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
+    case = only(run([function]))
+    evaluation = case.evaluations.get("m")
+    assert (evaluation and (evaluation.score, evaluation.passed)) == expected
     assert case.unscored == (("m",) if expected is None else ())
 
 
@@ -96,19 +96,19 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("terms", "returned", "said"), BAD)
-def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, said: str) -> None:
-    made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([made]))
+@pytest.mark.parametrize(("terms", "returned", "message"), BAD)
+def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, message: str) -> None:
+    function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
+    case = only(run([function]))
     assert case.evaluations == {}
-    assert said in case.errors[0].error.message
-    with pytest.raises((TypeError, ValueError), match=said):
-        made.evaluate("a", "b")
+    assert message in case.errors[0].error.message
+    with pytest.raises((TypeError, ValueError), match=message):
+        function.evaluate("a", "b")
 
 
 def test_an_exception_keeps_its_type() -> None:
-    made = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
-    assert only(run([made])).errors[0].error.type == "ZeroDivisionError"
+    function = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
+    assert only(run([function])).errors[0].error.type == "ZeroDivisionError"
 
 
 def test_only_conversation_functions_get_conversations() -> None:
@@ -128,15 +128,15 @@ def too_little(output: str) -> None: ...
 
 
 @pytest.mark.parametrize(
-    ("function", "said"), [(unknown, "weather"), (anything, "more"), (too_little, "must take input and output")]
+    ("function", "message"), [(unknown, "weather"), (anything, "more"), (too_little, "must take input and output")]
 )
-def test_invalid_functions(function: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_invalid_functions(function: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         metric("m")(function)
 
 
 @pytest.mark.parametrize(
-    ("terms", "said"),
+    ("terms", "message"),
     [
         ({"score_type": "percent"}, "score_type must be one of numeric, categorical, binary"),
         ({"threshold": 3}, "threshold must lie from 0 to 1"),
@@ -144,8 +144,8 @@ def test_invalid_functions(function: Any, said: str) -> None:
         ({"categories": ["a"], "passing_categories": "b"}, "none of its categories"),
     ],
 )
-def test_invalid_options(terms: dict[str, Any], said: str) -> None:
-    with pytest.raises(MetricError, match=said):
+def test_invalid_options(terms: dict[str, Any], message: str) -> None:
+    with pytest.raises(MetricError, match=message):
         metric("m", **terms)
 
 

@@ -38,8 +38,8 @@ def test_a_number_is_normalised_from_its_scale(server: OpenAIServer) -> None:
     evaluation = only(run([POLITE])).evaluations["polite"]
     assert (evaluation.score, evaluation.threshold, evaluation.passed) == (0.75, Threshold(gte=0.5), True)
     assert evaluation.metadata is not None
-    told = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
-    assert evaluation.metadata == told
+    expected = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
+    assert evaluation.metadata == expected
     assert evaluation.usage is not None
     assert evaluation.usage.input_tokens > 10
 
@@ -134,8 +134,8 @@ def test_thresholds_are_in_the_fingerprint(change: dict[str, Any], root: Any) ->
     from scoregate.metrics.scorers import metric_fingerprint
 
     assert metric_fingerprint(POLITE).parameters != metric_fingerprint(replace(POLITE, **change)).parameters
-    told = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
-    assert metric_fingerprint(told) == metric_fingerprint(POLITE)
+    judge = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
+    assert metric_fingerprint(judge) == metric_fingerprint(POLITE)
 
 
 def test_the_model_is_configurable(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,8 +178,8 @@ async def test_direct_calls_in_loops_and_conversations(server: OpenAIServer) -> 
     assert (await POLITE.a_evaluate(conversation_history=HISTORY)).details["relevant_turns"] == [2]
     assert POLITE.evaluate(conversation_history=HISTORY).score == 5, "sync within a running loop"
     server.answers("", {"answer": "Yes", "relevant_turns": []})
-    found = await behavior_judge().a_evaluate(conversation_history=HISTORY, behavior="Tells the hours")
-    assert (found.score, found.details["score_type"]) == ("Yes", "binary")
+    evaluation = await behavior_judge().a_evaluate(conversation_history=HISTORY, behavior="Tells the hours")
+    assert (evaluation.score, evaluation.details["score_type"]) == ("Yes", "binary")
 
 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "four", {"answer": "NaN"}, {"answer": None}])
@@ -206,10 +206,10 @@ def test_a_missing_field_is_an_error_of_the_metric(server: OpenAIServer) -> None
     server.answers("", {"answer": 5})
     case = only(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
     assert set(case.evaluations) == {"polite"}
-    said = {error.evaluator: error.error for error in case.errors}
-    assert "needs an expected_output" in said["tone"].message
-    assert "requires_ground_truth=False" in said["tone"].advice
-    assert "this test names none" in said["behavior"].message
+    errors = {error.evaluator: error.error for error in case.errors}
+    assert "needs an expected_output" in errors["tone"].message
+    assert "requires_ground_truth=False" in errors["tone"].advice
+    assert "this test names none" in errors["behavior"].message
     assert len(server.requests) == 1
 
 
@@ -263,7 +263,7 @@ def test_concurrent_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_repeated_calls_are_cached(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
     judges = [POLITE, behavior_judge(), GoalAchievementJudge(name="goal")]
-    first, again = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
+    first, second = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
     assert len(server.requests) == len(judges)
-    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in again.items()}
-    assert all(each.usage is not None and each.usage.cached for each in again.values())
+    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in second.items()}
+    assert all(each.usage is not None and each.usage.cached for each in second.values())

@@ -30,16 +30,16 @@ def use_python(project: Project, name: str, requirements: Sequence[str], *, alon
         requirements: packages with versions.
         alone: packages that are installed without what they need.
     """
-    wanted = (*requirements, *_own_requirements("cli", "endpoints", "judges"))
+    expected = (*requirements, *_own_requirements("cli", "endpoints", "judges"))
 
     def make(folder: Path) -> None:
-        make_python(folder, wanted, what=f"the example of {name}")
+        make_python(folder, expected, what=f"the example of {name}")
         if alone:
             python = str(folder / "bin" / "python")
             command = [UV, "pip", "install", "--quiet", "--no-deps", "--python", python, *alone]
             install(command, what=f"the example of {name}")
 
-    environment = kept(f"migrate-{name}", (sys.version, *wanted, *alone), make)
+    environment = kept(f"migrate-{name}", (sys.version, *expected, *alone), make)
     put_first(project, environment / "bin")
     project.environment |= {"PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(environment)}
 
@@ -63,15 +63,15 @@ def use_node(project: Project, name: str, packages: Sequence[str], *, version: s
             f"the example of {name} is NOT tested: there is no npm, or no Node.js from npm for {system} {machine}"
         )
     this = f"{system}-{machine}"
-    wanted = (f"node-{this}@{version}", *(package.format(platform=this) for package in packages))
+    expected = (f"node-{this}@{version}", *(package.format(platform=this) for package in packages))
 
     def make(folder: Path) -> None:
         folder.mkdir()
         quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
         chosen = () if optional else ("--omit=optional",)
-        install(["npm", "install", *quiet, *chosen, "--prefix", str(folder), *wanted], what=f"the example of {name}")
+        install(["npm", "install", *quiet, *chosen, "--prefix", str(folder), *expected], what=f"the example of {name}")
 
-    modules = kept(f"migrate-{name}", wanted, make) / "node_modules"
+    modules = kept(f"migrate-{name}", expected, make) / "node_modules"
     put_first(project, modules / f"node-{this}" / "bin", modules / ".bin")
     return modules
 

@@ -37,7 +37,7 @@ def open_platform(definition: dict[str, Any]) -> Iterator[str]:
 def _definition(given: dict[str, Any]) -> dict[str, Any]:
     """The definition as the API gives it; the client's own type says whether it is one."""
     config = {"type": "custom", "schema": {"type": "object", "properties": {}}}
-    whole = {
+    document = {
         "id": EVAL,
         "object": "eval",
         "created_at": 1760000000,
@@ -45,7 +45,7 @@ def _definition(given: dict[str, Any]) -> dict[str, Any]:
         "metadata": {},
         **given,
     }
-    return EvalRetrieveResponse.model_validate(whole).to_dict()
+    return EvalRetrieveResponse.model_validate(document).to_dict()
 
 
 def _run() -> dict[str, Any]:

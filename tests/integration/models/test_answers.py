@@ -61,9 +61,9 @@ def test_an_object_in_every_form_of_schema(server: OpenAIServer, ask: Ask, refus
 
 def test_an_unsupported_schema(server: OpenAIServer) -> None:
     server.does_not_take("json_schema", "tools", "json_object")
-    with pytest.raises(RefusedSchema, match="openai/some-model") as told:
+    with pytest.raises(RefusedSchema, match="openai/some-model") as failure:
         get_model("some-model").generate("judge", schema=Grade)
-    assert told.value.advice
+    assert failure.value.advice
 
 
 def test_unsupported_parameters_are_dropped_or_renamed(server: OpenAIServer) -> None:
@@ -90,17 +90,17 @@ def test_a_malformed_answer_is_repaired_once(server: OpenAIServer, meter: UsageM
 def test_a_malformed_answer_is_not_stored_after_a_retry(server: OpenAIServer, ask: Ask) -> None:
     server.answers(".", '{"reason": "x", "choice": "C"}')
     for _ in range(2):
-        with pytest.raises(MalformedAnswer, match="choice") as told:
+        with pytest.raises(MalformedAnswer, match="choice") as failure:
             ask(get_model("gpt-4o"), "judge", schema=Grade)
-        assert told.value.advice
+        assert failure.value.advice
     assert len(server.requests) == 4
 
 
 def test_a_truncated_answer_is_not_repaired(server: OpenAIServer) -> None:
     server.truncates("judge")
-    with pytest.raises(MalformedAnswer, match="cut off") as told:
+    with pytest.raises(MalformedAnswer, match="cut off") as failure:
         get_model("gpt-4o").generate("judge", schema=Grade)
-    assert "max_tokens" in told.value.advice
+    assert "max_tokens" in failure.value.advice
     assert len(server.requests) == 1
 
 
@@ -115,9 +115,9 @@ def test_filters_and_refusals_are_not_stored(server: OpenAIServer, ask: Ask) -> 
     server.filters_content("poison")
     server.answers("crime", Reply(None, refusal="I will not."))
     for prompt, word in (("poison", "filter"), ("crime", "I will not"), ("poison", "filter")):
-        with pytest.raises(ContentFiltered, match=word) as told:
+        with pytest.raises(ContentFiltered, match=word) as failure:
             ask(get_model("gpt-4o"), prompt)
-        assert told.value.advice
+        assert failure.value.advice
     assert len(server.requests) == 3
 
 
@@ -130,26 +130,26 @@ def test_a_filter_that_stops_the_question(server: OpenAIServer) -> None:
 
 def test_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(MissingKey, match="openai/gpt-4o") as told:
+    with pytest.raises(MissingKey, match="openai/gpt-4o") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "OPENAI_API_KEY" in told.value.advice
+    assert "OPENAI_API_KEY" in failure.value.advice
     assert server.requests == []
 
 
 def test_an_invalid_key(server: OpenAIServer) -> None:
     server.keys = ["another"]
-    with pytest.raises(MissingKey, match="401") as told:
+    with pytest.raises(MissingKey, match="401") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "OPENAI_API_KEY" in told.value.advice
+    assert "OPENAI_API_KEY" in failure.value.advice
     assert len(server.requests) == 1
 
 
 def test_a_retired_model_and_its_replacement(server: OpenAIServer) -> None:
     server.models = ["gpt-6-luna"]
-    with pytest.raises(ModelGone, match="gpt-4o") as told:
+    with pytest.raises(ModelGone, match="gpt-4o") as failure:
         get_model().generate("hello")
-    assert "gpt-6-luna" in told.value.advice
-    assert "SCOREGATE_MODEL" in told.value.advice
+    assert "gpt-6-luna" in failure.value.advice
+    assert "SCOREGATE_MODEL" in failure.value.advice
     assert len(server.requests) == 1
 
 
@@ -163,9 +163,9 @@ def test_a_refused_request_is_not_repeated(server: OpenAIServer) -> None:
 def test_an_exhausted_quota_is_not_retried(server: OpenAIServer) -> None:
     body = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
     server.fail("POST", CHAT, status=429, body=body)
-    with pytest.raises(RateLimited, match="quota") as told:
+    with pytest.raises(RateLimited, match="quota") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "billing" in told.value.advice
+    assert "billing" in failure.value.advice
     assert len(server.requests) == 1
 
 
@@ -191,9 +191,9 @@ def test_lasting_faults_end(server: OpenAIServer, monkeypatch: pytest.MonkeyPatc
         get_model("gpt-4o").generate("hello")
     server.faults.clear()
     server.drop("POST", CHAT, times=math.inf)
-    with pytest.raises(Unreachable, match=server.url.removesuffix("/v1")) as told:
+    with pytest.raises(Unreachable, match=server.url.removesuffix("/v1")) as failure:
         get_model("gpt-4o").generate("hello")
-    assert told.value.advice
+    assert failure.value.advice
     assert len(server.requests) == 4
 
 

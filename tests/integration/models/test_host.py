@@ -40,9 +40,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def ran(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
-    kept = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
-    done = run_cli("run", "--baseline", "none", *flags, cwd=project, environ=kept)
-    return done.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
+    environment = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
+    outcome = run_cli("run", "--baseline", "none", *flags, cwd=project, environ=environment)
+    return outcome.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
 
 
 def test_suites_use_the_settings_and_pay_once(server: OpenAIServer, project: Path) -> None:
@@ -59,10 +59,10 @@ def test_suites_use_the_settings_and_pay_once(server: OpenAIServer, project: Pat
 
 
 def test_a_budget_covers_the_run_and_missing_cases_are_unmeasurable(server: OpenAIServer, project: Path) -> None:
-    code, told = ran(project, "--max-cost", "40", "--cache", "off")
+    code, output = ran(project, "--max-cost", "40", "--cache", "off")
     assert code == 3
     assert 2 <= len(server.requests) < 20
-    assert "BudgetSpent" in json.dumps(told)
+    assert "BudgetSpent" in json.dumps(output)
 
 
 def test_calls_in_user_threads_are_in_the_sums(server: OpenAIServer, project: Path) -> None:
@@ -74,8 +74,8 @@ def test_calls_in_user_threads_are_in_the_sums(server: OpenAIServer, project: Pa
         for name in ("one", "two"):
             imported = f"NAME = {name!r}\nfrom concurrent.futures import ThreadPoolExecutor as Executor\n"
             (project / "evals" / f"{name}.py").write_text(imported + SUITE.replace('case["q"], [', f"{call}, ["))
-        code, told = ran(project, "--cache", "off")
+        code, output = ran(project, "--cache", "off")
         assert code == 0
-        sums.append((told["totals"]["tokens"], told["totals"]["cost"]))
+        sums.append((output["totals"]["tokens"], output["totals"]["cost"]))
     assert len(server.requests) == 80
     assert sums[0] == sums[1]

@@ -36,10 +36,10 @@ def told(folder: Path, *, client: str, start: str) -> list[str]:
     """What the advice of errors was, suite by suite."""
     script = folder / "suite.py"
     script.write_text(SCRIPT.format(client=client, start=start))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode in (0, 3), done.stderr  # 3 if no case could be measured
-    assert done.stderr == ""
-    return [line for line in done.stdout.splitlines() if line.startswith("[")]
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode in (0, 3), process.stderr  # 3 if no case could be measured
+    assert process.stderr == ""
+    return [line for line in process.stdout.splitlines() if line.startswith("[")]
 
 
 def test_an_unwrapped_global_client_serves_several_suites(server: OpenAIServer, tmp_path: Path) -> None:

@@ -51,10 +51,10 @@ def test_the_rate_of_a_server_is_learned_from_retry_after(server: OpenAIServer) 
     """It takes one call at a time, and wants a whole second after each that is too early."""
     server.bucket = Bucket(900, burst=1, tells=False, fine=False)
     asyncio.run(ask_many(40, at_once=20))
-    refused = server.bucket.refused
+    refusals = server.bucket.refused
     asyncio.run(ask_many(50, at_once=20, first=40))
     assert server.bucket.taken == 90
-    assert server.bucket.refused - refused <= 5, "each costs a second; benchmarks/ asks for the rate"
+    assert server.bucket.refused - refusals <= 5, "each costs a second; benchmarks/ asks for the rate"
 
 
 @pytest.mark.parametrize("ask", BOTH)
@@ -72,10 +72,10 @@ def test_retry_after_is_respected(server: OpenAIServer, ask: Ask, headers: dict[
 def test_a_too_long_retry_after_is_an_error(server: OpenAIServer) -> None:
     server.rate_limit("POST", CHAT, status=429, retry_after=86_400)
     started = time.monotonic()
-    with pytest.raises(RateLimited, match="429") as told:
+    with pytest.raises(RateLimited, match="429") as failure:
         get_model("gpt-4o").generate("hello")
     assert time.monotonic() - started < 20
-    assert told.value.advice
+    assert failure.value.advice
 
 
 def test_waiting_is_no_latency(server: OpenAIServer) -> None:

@@ -21,8 +21,8 @@ class Judge(BaseTestEvaluator[Any, str]):
     id = "judge"
 
     async def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:
-        found = await get_model("gpt-4o").a_generate(f"judge {test_case['q']}: {output}", schema=Grade)
-        return Evaluation(float(found.parsed.choice == "A"), usage=found.usage)
+        response = await get_model("gpt-4o").a_generate(f"judge {test_case['q']}: {output}", schema=Grade)
+        return Evaluation(float(response.parsed.choice == "A"), usage=response.usage)
 
 
 class InThreads(Judge):
@@ -31,8 +31,8 @@ class InThreads(Judge):
     id = "in-threads"
 
     def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]
-        found = get_model("gpt-4o").generate(f"judge {test_case['q']} again: {output}", schema=Grade)
-        return Evaluation(float(found.parsed.choice == "A"))
+        response = get_model("gpt-4o").generate(f"judge {test_case['q']} again: {output}", schema=Grade)
+        return Evaluation(float(response.parsed.choice == "A"))
 
 
 def answering() -> Callable[[Any], Any]:
@@ -148,7 +148,7 @@ def test_an_exhausted_budget_stops_calls_and_is_reported(server: OpenAIServer, m
 def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
     fn = answering()
     for number in range(3):
-        cases = [{"q": f"{number} {at}"} for at in range(5)]
+        cases = [{"q": f"{number} {index}"} for index in range(5)]
         result = run_test_suite("demo", cases, fn, [Judge()], test_case_hash=["q"])
         assert [case.errors for case in result.cases] == [[]] * 5
     assert len(server.requests) == 30
@@ -171,17 +171,17 @@ def test_threads_without_a_case_count_for_the_suite(server: OpenAIServer) -> Non
     assert result.usage.input_tokens > 0
     assert result.tokens == sum(usage.input_tokens + usage.output_tokens for usage in (*cases, result.usage))
     assert result.cost == pytest.approx(sum(usage.cost for usage in (*cases, result.usage)))
-    again = run(fn)
+    second = run(fn)
     assert len(server.requests) == 4
-    assert (again.usage.cached, again.cost) == (True, 0.0)
+    assert (second.usage.cached, second.cost) == (True, 0.0)
 
 
 def test_usage_in_evaluation_threads_counts_once(server: OpenAIServer) -> None:
     class Threaded(Judge):
         def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]  # noqa: ARG002
             with ThreadPoolExecutor() as executor:
-                found = executor.submit(get_model("gpt-4o").generate, f"judge {output}", schema=Grade).result()
-            return Evaluation(1.0, usage=found.usage)
+                response = executor.submit(get_model("gpt-4o").generate, f"judge {output}", schema=Grade).result()
+            return Evaluation(1.0, usage=response.usage)
 
     result = run(lambda case: case["q"], Threaded())
     assert len(server.requests) == 2
@@ -194,8 +194,8 @@ def test_a_thread_over_budget_is_an_error(server: OpenAIServer, monkeypatch: pyt
 
     def fn(case: Any) -> str:
         with ThreadPoolExecutor() as executor:
-            asked = [executor.submit(get_model("gpt-4o").generate, f"{case['q']} {number}") for number in range(20)]
-        return str(sum(each.exception() is None for each in asked))
+            futures = [executor.submit(get_model("gpt-4o").generate, f"{case['q']} {number}") for number in range(20)]
+        return str(sum(each.exception() is None for each in futures))
 
     result = run(fn)
     assert len(server.requests) < 40

@@ -172,9 +172,9 @@ def test_its_copies_and_raw_responses_are_counted_too(server: OpenAIServer, mete
 @pytest.mark.parametrize("in_loop", [False, True], ids=["sync", "async"])
 def test_errors_are_those_of_the_package_with_advice(server: OpenAIServer, in_loop: bool) -> None:
     server.models = ["another"]
-    with pytest.raises(openai.NotFoundError) as told:
+    with pytest.raises(openai.NotFoundError) as failure:
         made(chat, in_loop=in_loop)
-    assert "gpt-6-luna" in told.value.advice  # type: ignore[attr-defined]
+    assert "gpt-6-luna" in failure.value.advice  # type: ignore[attr-defined]
 
 
 def test_temporary_errors_are_retried_and_not_stored(server: OpenAIServer, meter: UsageMeter) -> None:

@@ -21,8 +21,8 @@ EXAMPLES = [
 
 def test_code_judges_and_stored_judges_mix(client: Client) -> None:
     rows = client.evaluation.create().run(EXAMPLES, [judges.Matches, graders.Starred(), "helpfulness"], "now")
-    said = {row.data_object["input"]: {data.name: data.value for data in row.scorers_data} for row in rows}
-    assert said == {
+    scores = {row.data_object["input"]: {data.name: data.value for data in row.scorers_data} for row in rows}
+    assert scores == {
         "question 1": {"helpfulness": "Yes", "Matches": "Yes", "stars": 1.0},
         "question 2": {"helpfulness": "Yes", "Matches": "No", "stars": 2.0},
     }

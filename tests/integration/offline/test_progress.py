@@ -67,10 +67,10 @@ def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPatch, client: object) -> None:
-    told: list[tuple[str, int]] = []
+    messages: list[tuple[str, int]] = []
     monkeypatch.setattr(
         "scoregate.offline_tests.run.show_progress",
-        lambda name, total, shown: _Counting(told, name, total),  # noqa: ARG005
+        lambda name, total, shown: _Counting(messages, name, total),  # noqa: ARG005
     )
 
     def agent(input: str) -> str:  # noqa: A002
@@ -79,7 +79,7 @@ def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPa
         return input
 
     client.offline_tests.run("nightly-regression", agent)  # type: ignore[attr-defined]
-    assert told == [("nightly-regression", 8)] * 9
+    assert messages == [("nightly-regression", 8)] * 9
 
 
 class _Counting:

@@ -148,16 +148,16 @@ def test_an_agent_exception_is_a_row_error(client: Client) -> None:
 
 
 def test_a_row_with_a_failed_judge_fails(client: Client) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def passes(fields: dict[str, Any], scorers: list[Any]) -> bool:
-        asked.append(fields["input"])
+        requests.append(fields["input"])
         return all(scorer.value != "No" for scorer in scorers)
 
     result = with_judge(client, judges.Broken)(pass_condition_fn=passes)
     (row,) = [row for row in result.results if not row.success]
     assert row.scorers_data[0].error == "ValueError: cannot judge this"
-    assert sorted(asked) == ["question 1", "question 3", "question 4"]
+    assert sorted(requests) == ["question 1", "question 3", "question 4"]
     with pytest.raises(JudgmentTestError, match=r"1 example\(s\): \[2\]"):
         client.offline_tests.run("coded", pass_condition_fn=passes, assert_test=True)
 
@@ -200,7 +200,7 @@ def never(**_: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("value", "error", "message"),
     [
         ({"test_config": "unknown", "assert_test": True}, ValueError, "requires a pass_condition_fn"),
         ({"dataset_version": 99}, ValueError, "Dataset version 99 does not exist for the dataset of test config"),
@@ -231,10 +231,10 @@ def never(**_: Any) -> None:
     ],
 )
 def test_all_is_checked_before_the_agent_is_called(
-    client: Client, server: OpenAIServer, given: dict[str, Any], error: type[Exception], message: str
+    client: Client, server: OpenAIServer, value: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        client.offline_tests.run(**{"test_config": "nightly-regression", "agent_function": never, **given})
+        client.offline_tests.run(**{"test_config": "nightly-regression", "agent_function": never, **value})
     assert server.asked() == []
 
 
@@ -259,8 +259,8 @@ def test_two_judge_versions_are_separate(client: Client, server: OpenAIServer) -
     pins: Any = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
     result = client.offline_tests.run("nightly-regression", judge_versions=pins)
     assert result is not None
-    said = {data.name: (data.value, data.version) for data in result.results[0].scorers_data}
-    assert said == {
+    scores = {data.name: (data.value, data.version) for data in result.results[0].scorers_data}
+    assert scores == {
         "helpfulness@0.0": ("Yes", "0.0"),
         "helpfulness@0.1": ("No", "0.1"),
         "faithfulness": ("Yes", "0.0"),
@@ -356,10 +356,10 @@ def test_a_config_without_judges_is_looked_up(client: Client) -> None:
 
 def test_configs_are_created_listed_and_deleted(client: Client) -> None:
     tests = client.offline_tests
-    made = tests.create_config("second", "golden-set", [{"name": "helpfulness"}], "for tests")
-    assert tests.get_config(made.id) == tests.get_config("second") == made
-    assert [config.name for config in tests.list_configs(made.dataset_id)] == ["nightly-regression", "second"]
-    assert tests.delete_config(made.id) is True
-    assert tests.delete_config(made.id) is False
+    new_config = tests.create_config("second", "golden-set", [{"name": "helpfulness"}], "for tests")
+    assert tests.get_config(new_config.id) == tests.get_config("second") == new_config
+    assert [config.name for config in tests.list_configs(new_config.dataset_id)] == ["nightly-regression", "second"]
+    assert tests.delete_config(new_config.id) is True
+    assert tests.delete_config(new_config.id) is False
     with pytest.raises(ScoregateError, match="Judges not found: nope"):
         tests.create_config("third", "golden-set", ["nope"])

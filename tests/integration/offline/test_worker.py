@@ -28,7 +28,7 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "message"),
     [
         ({"agent": "a_bot:answr"}, "agent = 'a_bot:answr' cannot be loaded: AttributeError"),
         ({"agent": "a_bot_that_raises:answer"}, "cannot be loaded: FileNotFoundError"),
@@ -41,17 +41,17 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
     ],
 )
 def test_a_failed_start_is_reported_with_its_line(
-    said: Path, order: dict[str, object], told: str, capsys: pytest.CaptureFixture[str]
+    said: Path, order: dict[str, object], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", json.dumps({**ORDER, **order})]) == 0
     (log,) = said.iterdir()
     started, error, finished = map(parse_event, log.read_bytes().splitlines())
     assert (started.type, error.type, finished.type) == ("suite_started", "errored", "suite_finished")
     assert started.origin.file == "configs/n.toml"
-    assert told in error.error.message
+    assert message in error.error.message
     if "name" not in order:
         assert error.error.message.endswith("(a config in x.toml)")
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_the_traceback_of_the_users_module_is_kept(said: Path) -> None:

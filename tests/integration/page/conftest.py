@@ -31,9 +31,9 @@ def browser() -> Iterator[Browser]:
         )
     expect.set_options(timeout=20_000)  # other tests run beside these
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield found
-        found.close()
+        browser_process = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser_process
+        browser_process.close()
 
 
 @pytest.fixture
@@ -68,11 +68,13 @@ def run_of(root: Path, suites: str) -> Path:
             "[suites.support-bot]\nmax_drop = 0.05\nmin_score = { tone = 0.7 }\n",
         )
         project.commit()
-        ran = project.scoregate("run", *(["--baseline", "base", "-m", "stricter <b>retrieval</b>"] if worse else []))
+        outcome = project.scoregate(
+            "run", *(["--baseline", "base", "-m", "stricter <b>retrieval</b>"] if worse else [])
+        )
         if not worse:
-            shutil.move(ran.out, root / "base")
-    assert (ran.out / "report.html").is_file(), ran.output
-    return ran.out / "report.html"
+            shutil.move(outcome.out, root / "base")
+    assert (outcome.out / "report.html").is_file(), outcome.output
+    return outcome.out / "report.html"
 
 
 @pytest.fixture(scope="session")

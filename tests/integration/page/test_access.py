@@ -17,8 +17,8 @@ needs_axe = pytest.mark.skipif(
 
 def violations(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+    result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [f"{each['id']}: {node['html'][:200]}" for each in result["violations"] for node in each["nodes"]]
 
 
 @needs_axe

@@ -118,7 +118,7 @@ def test_the_worst_change_is_first_and_errors_shown(report: Path, visit: Opener)
     page = visit(report)
     assert told(page) == "48 cases"
     assert rows(page)[0] == "question 0"
-    assert set(rows(page)[:11]) == {*(f"question {at}" for at in range(0, 40, 4)), "lost parcel 0"}
+    assert set(rows(page)[:11]) == {*(f"question {index}" for index in range(0, 40, 4)), "lost parcel 0"}
     assert rows(page)[11:13] == ["ticket 1", "the broken one"]
     page.select_option("select[name=change]", "errors")
     expect_rows(page, ["the broken one"])
@@ -252,9 +252,9 @@ def test_a_printed_report_has_the_worst_cases_in_full(report: Path, visit: Opene
 
 
 def test_a_rewritten_text_has_no_word_marks(tmp_path: Path, visit: Opener) -> None:
-    said = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
+    answer = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
             False: "Sorry, I do not know. A colleague will help you, please write to us."}  # fmt: skip
-    trials = {first: Told("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said}
+    trials = {first: Told("demo", [Trial("h", [Score("e", float(first))], output=answer[first])]) for first in answer}
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(trials[False]), make_base(trials[True])))), encoding="utf-8")
     page = visit(path)
@@ -267,9 +267,9 @@ def test_a_rewritten_text_has_no_word_marks(tmp_path: Path, visit: Opener) -> No
 
 
 def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
-    told = Told("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
+    suite = Told("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     assert rows(page) == ["bad", "good"]
     assert page.locator(".list thead th:visible").all_inner_texts()[1:] == [

@@ -16,8 +16,8 @@ VIOLATIONS = (
 
 
 def elements(page: Page) -> set[str]:
-    found: list[str] = page.evaluate("[...document.querySelectorAll('body *')].map((each) => each.localName)")
-    return set(found)
+    results: list[str] = page.evaluate("[...document.querySelectorAll('body *')].map((each) => each.localName)")
+    return set(results)
 
 
 def test_no_text_becomes_markup(hostile: Path, visit: Opener) -> None:
@@ -41,8 +41,8 @@ def test_no_text_becomes_markup(hostile: Path, visit: Opener) -> None:
 
 def test_invisible_and_bidi_characters_are_shown_as_escapes(hostile: Path, visit: Opener) -> None:
     page = visit(hostile, "#q=left")
-    (shown,) = rows(page)
-    assert "left\\u202eright\\u2066" in shown
+    (row,) = rows(page)
+    assert "left\\u202eright\\u2066" in row
     assert "\u202e" not in page.content()
 
 
@@ -90,22 +90,22 @@ def test_the_policy_blocks_injections(report: Path, visit: Opener, attempt: str)
 
 def test_trusted_types_prevent_markup_from_text(report: Path, visit: Opener) -> None:
     page = visit(report)
-    refused = page.evaluate(
+    error = page.evaluate(
         "() => { try { document.body.innerHTML = '<b>x</b>' } catch (error) { return String(error) } }"
     )
-    assert "TrustedHTML" in refused
+    assert "TrustedHTML" in error
 
 
 def test_the_page_keeps_its_own_policy(report: Path, visit: Opener) -> None:
     page = visit(report, ready=False)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.reload()
     page.wait_for_selector("html[data-ready=all]", state="attached")
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.get_by_role("dialog").locator("h2")).not_to_be_empty()
-    assert said == []
+    assert messages == []
 
 
 def test_the_file_has_one_script(hostile: Path) -> None:

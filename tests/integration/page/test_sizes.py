@@ -25,13 +25,13 @@ TEXTS = [f"{at} " + "a reply of some length; " * 8 for at in range(50)]
 
 def trials(*, worse: bool) -> Iterator[Trial]:
     dice = random.Random(5)
-    for at in range(CASES):
-        bad = worse and at % 37 == 0
-        words = f"word{at} " * 3 + TEXTS[at % len(TEXTS)]
+    for index in range(CASES):
+        bad = worse and index % 37 == 0
+        words = f"word{index} " * 3 + TEXTS[index % len(TEXTS)]
         yield Trial(
-            f"c{at}",
+            f"c{index}",
             [Score("exact", 0.0 if bad else 1.0, Threshold(gte=1)), Score("tone", dice.random(), None)],
-            name=f"case {at}",
+            name=f"case {index}",
             output=f"{'No' if bad else 'Yes'}, {words}",
         )
 
@@ -73,9 +73,9 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) 
 
 def test_a_limited_list_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
-    told = Told("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
+    suite = Told("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     expect(page.locator(".notice")).to_contain_text(
         "lists the 30 cases with the largest changes, of 50. All cases are in run/"
@@ -84,9 +84,9 @@ def test_a_limited_list_says_so(tmp_path: Path, visit: Opener, monkeypatch: pyte
 
 
 def test_a_long_output_is_shortened_by_a_stated_amount(tmp_path: Path, visit: Opener) -> None:
-    told = Told("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
+    suite = Told("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator("dialog .cut")).to_have_text(

@@ -60,10 +60,10 @@ class Place:
         events.mkdir()
         script = self.folder / "suite.py"
         script.write_text(source, encoding="utf-8")
-        told = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT / "src")}
-        done = subprocess.run(
+        variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT / "src")}
+        process = subprocess.run(
             [self.environment.python, script],
-            env={**told, **self.server.environment, "SCOREGATE_EVENTS": str(events), **environ},
+            env={**variables, **self.server.environment, "SCOREGATE_EVENTS": str(events), **environ},
             capture_output=True,
             text=True,
             check=False,
@@ -71,7 +71,7 @@ class Place:
             timeout=120,
         )
         lines = [line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines()]
-        return Ran(done.returncode, done.stdout, done.stderr, [parse_event(line) for line in lines])
+        return Ran(process.returncode, process.stdout, process.stderr, [parse_event(line) for line in lines])
 
 
 @pytest.fixture(scope="session")

@@ -32,9 +32,9 @@ def prepared() -> Environment:
     """Made where it is not there; skips, loudly, where nothing can be installed."""
     folder = kept("ragas", (sys.version, NO_DOWNLOADS, *_requirements()), _make)
     python = folder / "bin" / "python"
-    asked = "from importlib.metadata import version; print(version('ragas'))"
-    told = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
-    return Environment(python, told.stdout.strip())
+    source = "from importlib.metadata import version; print(version('ragas'))"
+    process = subprocess.run([python, "-c", source], capture_output=True, text=True, check=True)
+    return Environment(python, process.stdout.strip())
 
 
 def _requirements() -> list[str]:

@@ -40,13 +40,13 @@ def run(place: Place, proxy: socket.socket, document: Path, **environ: str) -> R
 
 
 def test_an_example_runs_untracked(place: Place, proxy: socket.socket) -> None:
-    ran = run(place, proxy, SEED[0] if SEED else OURS)
-    assert (ran.code, ran.errors) == (0, {})
-    assert 0 < ran.scores["response-relevancy"][0] < 1
+    outcome = run(place, proxy, SEED[0] if SEED else OURS)
+    assert (outcome.code, outcome.errors) == (0, {})
+    assert 0 < outcome.scores["response-relevancy"][0] < 1
     assert callers(proxy) == 0
 
 
 def test_tracking_is_opt_in(place: Place, proxy: socket.socket) -> None:
-    ran = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
-    assert (ran.code, ran.errors) == (0, {})
+    outcome = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
+    assert (outcome.code, outcome.errors) == (0, {})
     assert callers(proxy) > 0

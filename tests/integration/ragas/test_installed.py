@@ -68,8 +68,8 @@ def refusal(folder: Path) -> ErrorInfo:
     events = folder / "events"
     events.mkdir()
     run(SUITE, folder, SCOREGATE_EVENTS=str(events))
-    said = [parse_event(line) for path in events.iterdir() for line in path.read_bytes().splitlines()]
-    (error,) = [event.error for event in said if isinstance(event, Errored)]
+    recorded = [parse_event(line) for path in events.iterdir() for line in path.read_bytes().splitlines()]
+    (error,) = [event.error for event in recorded if isinstance(event, Errored)]
     return error
 
 

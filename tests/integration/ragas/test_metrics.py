@@ -85,7 +85,7 @@ def test_the_fingerprint_names_the_models_and_the_version(ran: Ran, environment:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "said"),
+    ("name", "kind", "message"),
     [
         ("without a model", "InvalidSuite", "has no llm"),
         ("without embeddings", "InvalidSuite", "has no embeddings"),
@@ -98,10 +98,10 @@ def test_the_fingerprint_names_the_models_and_the_version(ran: Ran, environment:
         ("also NaN", "ModelError", "ragas' NonLLMContextRecall gave no score (NaN)"),
     ],
 )
-def test_unscorable_cases_are_errors(ran: Ran, name: str, kind: str, said: str) -> None:
+def test_unscorable_cases_are_errors(ran: Ran, name: str, kind: str, message: str) -> None:
     error = ran.errors[name]
     assert (error.type, name in ran.scores) == (kind, False)
-    assert said in error.message
+    assert message in error.message
     assert error.advice or kind != "ModelError"
 
 
@@ -139,6 +139,6 @@ def test_concurrent_questions_keep_their_parameters(ran: Ran, server: OpenAIServ
 def test_the_newer_kind_of_models_works(place: Place) -> None:
     if place.environment.version < "0.4":
         pytest.skip(f"ragas {place.environment.version} takes them in metrics of another kind only")
-    ran = place.run(NEWER)
-    assert ran.errors == {}
-    assert {name: scores[0] for name, scores in ran.scores.items()} == pytest.approx(SCORES, abs=1e-6)
+    outcome = place.run(NEWER)
+    assert outcome.errors == {}
+    assert {name: scores[0] for name, scores in outcome.scores.items()} == pytest.approx(SCORES, abs=1e-6)

@@ -24,8 +24,8 @@ def said(run: Reviewed, winner: str, *cases: str) -> None:
     """People's word on what was put before them for these cases."""
     for case in cases:
         pair = ("--baseline", f"old {case}", "--challenger", f"new {case}")
-        ran = run.project.scoregate("verdicts", "add", "better", "--case", case, *pair, "--winner", winner)
-        assert ran.exit_code == 0, ran.output
+        outcome = run.project.scoregate("verdicts", "add", "better", "--case", case, *pair, "--winner", winner)
+        assert outcome.exit_code == 0, outcome.output
 
 
 def kept(run: Reviewed) -> Path:
@@ -35,8 +35,8 @@ def kept(run: Reviewed) -> Path:
 
 def row(result: dict[str, Any]) -> tuple[float | None, float | None]:
     """The mean of the base's battles, and of the run's."""
-    found = next(each for each in result["rows"] if each["evaluator"] == "better")
-    return found["base"], found["mean"]
+    entry = next(each for each in result["rows"] if each["evaluator"] == "better")
+    return entry["base"], entry["mean"]
 
 
 def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
@@ -44,11 +44,11 @@ def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
     base = kept(run)
     said(run, "challenger", "a", "b")
     said(run, "baseline", "c")
-    told = run.project.scoregate("report", str(run.run), "--format", "json", "--baseline", str(base))
-    assert row(json.loads(told.output)) == pytest.approx((2 / 3, 2 / 3))
-    ran = run.project.scoregate("run", "--baseline", str(base))
-    assert row(ran.result) == pytest.approx((2 / 3, 2 / 3))
-    assert "waiting" not in ran.output
+    outcome = run.project.scoregate("report", str(run.run), "--format", "json", "--baseline", str(base))
+    assert row(json.loads(outcome.output)) == pytest.approx((2 / 3, 2 / 3))
+    run_outcome = run.project.scoregate("run", "--baseline", str(base))
+    assert row(run_outcome.result) == pytest.approx((2 / 3, 2 / 3))
+    assert "waiting" not in run_outcome.output
 
 
 def test_reviews_apply_to_shards_without_changing_them(reviewed: Maker) -> None:
@@ -68,6 +68,6 @@ def test_a_damaged_store_has_one_error_everywhere(reviewed: Maker, words: tuple[
     run = reviewed("a", "b", "c")
     paths = {"RUN": str(run.run), "BASE": str(kept(run))}
     run.project.write(".scoregate/verdicts/better.jsonl", "no verdict\n")
-    ran = run.project.scoregate(*(paths.get(word, word) for word in words))
-    assert ran.exit_code == 2, ran.output
-    assert ".scoregate/verdicts/better.jsonl:1: " in ran.output.replace("\n", "")
+    outcome = run.project.scoregate(*(paths.get(word, word) for word in words))
+    assert outcome.exit_code == 2, outcome.output
+    assert ".scoregate/verdicts/better.jsonl:1: " in outcome.output.replace("\n", "")

@@ -19,8 +19,8 @@ def say(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, 
     side = "left" if battle["left"].startswith(winner) else "right"
     answer = client.post(f"/battles/{battle['key']}", json={"said": side if winner else "tie"})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    response: dict[str, Any] = answer.json()
+    return response
 
 
 def test_a_pending_battle_becomes_a_score_without_a_new_run(reviewed: Maker) -> None:
@@ -46,9 +46,9 @@ def test_sides_are_shuffled_stably_and_hidden(reviewed: Maker) -> None:
     seen = []
     for by in ("Dev", "Dev", "Ann"):
         with run.reviewing("--by", by) as address, entered(address) as client:
-            found = battles(client)
-            seen.append([battle["left"].startswith("new") for battle in found])
-            for battle in found:
+            items = battles(client)
+            seen.append([battle["left"].startswith("new") for battle in items])
+            for battle in items:
                 assert {"baseline", "challenger", "winner"}.isdisjoint(battle)
     assert seen[0] == seen[1] != seen[2]
     assert 0 < sum(seen[0]) < 12
@@ -62,11 +62,11 @@ def test_two_reviewers_see_where_they_differ_after_their_reviews(reviewed: Maker
             say(ann, battle, "new")
         first, second = battles(bob)
         assert (first["others"], first["said"]) == ([], None)
-        told = say(bob, first, "old")
-        assert [each["by"] for each in told["others"]] == ["Ann"]
-        assert told["others"][0]["said"] != told["said"]
-        told = say(bob, second, "new")
-        assert told["others"][0]["said"] == told["said"]
+        answer = say(bob, first, "old")
+        assert [each["by"] for each in answer["others"]] == ["Ann"]
+        assert answer["others"][0]["said"] != answer["said"]
+        answer = say(bob, second, "new")
+        assert answer["others"][0]["said"] == answer["said"]
     assert len(run.words("verdicts", "better")) == 4
 
 
@@ -138,6 +138,6 @@ def test_an_invalid_review_is_refused_with_a_reason(reviewed: Maker, body: str, 
 def test_a_reviewer_is_required(reviewed: Maker) -> None:
     run = reviewed("a")
     run.project.git("config", "user.name", "")
-    ran = run.project.scoregate("review", str(run.run))
-    assert ran.exit_code == 2
-    assert "--by" in ran.output
+    outcome = run.project.scoregate("review", str(run.run))
+    assert outcome.exit_code == 2
+    assert "--by" in outcome.output

@@ -12,15 +12,15 @@ from tests.integration.review.conftest import Maker, Reviewed
 
 def sheets(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
     file = run.project.root / "battles.jsonl"
-    ran = run.project.scoregate("review", str(run.run), "--export", str(file))
-    assert ran.exit_code == 0, ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--export", str(file))
+    assert outcome.exit_code == 0, outcome.output
     return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
 def back(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    ran = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
-    return ran.exit_code, ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
+    return outcome.exit_code, outcome.output
 
 
 def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
@@ -33,8 +33,8 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
     code, output = back(run, file, lines)
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
-    said = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
-    assert said == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
+    reviews = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
+    assert reviews == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
     assert "2 unchanged" in back(run, file, lines)[1]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert code == 1, output
@@ -42,7 +42,7 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"said": "both"}, "said"),
         ({"key": "0" * 16}, "no open battle"),
@@ -52,7 +52,7 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
         ({"winner": "left"}, "winner"),
     ],
 )
-def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str, str], told: str) -> None:
+def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str, str], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     lines[0] |= {"said": "tie", "by": "Ann"}
@@ -60,7 +60,7 @@ def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str
     code, output = back(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
-    assert told in output
+    assert message in output
     assert run.words("verdicts", "better") == []
 
 
@@ -75,16 +75,16 @@ def test_a_flag_names_the_reviewer(reviewed: Maker) -> None:
 def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
     """A file for people elsewhere, its lines, and what was printed."""
     file = run.project.root / "elsewhere.jsonl"
-    ran = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
-    assert ran.exit_code == 0, ran.output
-    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
+    assert outcome.exit_code == 0, outcome.output
+    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], outcome.output
 
 
 def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    file, lines, told = given_out(run)
+    file, lines, message = given_out(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
-    assert "3 scores are skipped until the battles" in told.replace("\n", " ")
+    assert "3 scores are skipped until the battles" in message.replace("\n", " ")
     assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
     _, lines, _ = given_out(run, "--by", "Ann")
     assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
@@ -111,17 +111,17 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
     code, output = back(run, file, lines, "--by", "Ann")
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
-    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
-    assert {name: (each["override_score"], each["by"]) for name, each in said.items()} == {
+    overrides = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert {name: (each["override_score"], each["by"]) for name, each in overrides.items()} == {
         "a": (1, "Ann"), "b": (0.5, "Ann"),
     }  # fmt: skip
-    assert [each["comment_text"] for each in said["a"]["comments"]] == ["short is good"]
+    assert [each["comment_text"] for each in overrides["a"]["comments"]] == ["short is good"]
     assert "2 unchanged" in back(run, file, lines, "--by", "Ann")[1]
     assert "0.500" in run.project.scoregate("agreement").output
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"said": 2}, "said"),
         ({"said": "left"}, "said"),
@@ -132,7 +132,7 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
         ({"said": 1, "by": ""}, "by:"),
     ],
 )
-def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str, Any], told: str) -> None:
+def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str, Any], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     lines[0] |= {"said": 1, "by": "Ann"}
@@ -140,5 +140,5 @@ def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str
     code, output = back(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
-    assert told in output
+    assert message in output
     assert run.words("overrides", "tone") == []

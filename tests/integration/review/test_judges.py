@@ -25,12 +25,12 @@ def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> No
             assert ann.post(f"/judges/{row['key']}", json={"score": 0.5}).status_code == 200
         first, *_ = freed(bob)
         assert (first["others"], first["said"]) == ([], None)
-        told = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
-        assert told["others"] == [{"by": "Ann", "said": 0.5}]
+        answer = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
+        assert answer["others"] == [{"by": "Ann", "said": 0.5}]
         (figures,) = ann.get("/state").json()["agreement"]
         assert (figures["evaluator"], figures["n"], figures["matching"]) == ("tone", 4, 3)
-    said = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
-    assert said == {("Ann", 0.5), ("Bob", 1)}
+    reviews = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
+    assert reviews == {("Ann", 0.5), ("Bob", 1)}
 
 
 def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
@@ -46,8 +46,8 @@ def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
 
 def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    words = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
-    assert run.project.scoregate("overrides", "add", "tone", *words).exit_code == 0
+    arguments = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
+    assert run.project.scoregate("overrides", "add", "tone", *arguments).exit_code == 0
     with run.reviewing() as address, entered(address) as client:
         assert [row["said"] for row in freed(client)] == [1, None, None]
 
@@ -69,12 +69,12 @@ def test_the_score_of_a_pending_battle_is_refused_and_hidden(reviewed: Maker) ->
     with run.reviewing("--by", "Bob") as address, entered(address) as client:
         key = freed(client)[0]["key"]
     with run.reviewing("--by", "Ann") as address, entered(address) as client:
-        asked = [
+        attributes = [
             client.get(f"/judges/{key}"),
             client.post(f"/judges/{key}", json={"score": 1}),
             client.delete(f"/judges/{key}"),
         ]
-        for answer in asked:
+        for answer in attributes:
             assert answer.status_code == 409
             assert list(answer.json()) == ["error"]
             assert "Judge the battle" in answer.json()["error"]

@@ -57,8 +57,8 @@ def test_a_pending_run_is_reviewed_and_gated(reviewed: Maker, browser: Browser) 
         page.keyboard.press("k")
         expect(page.get_by_role("button", name="Tie")).to_have_attribute("aria-pressed", "true")
         expect(page.get_by_label("Comment")).to_have_value("both are fine")
-    said = [(each["case"], each["winner"]) for each in run.words("verdicts", "better")]
-    assert sorted(said) == [("a", "baseline"), ("b", "baseline"), ("c", "tie")]
+    reviews = [(each["case"], each["winner"]) for each in run.words("verdicts", "better")]
+    assert sorted(reviews) == [("a", "baseline"), ("b", "baseline"), ("c", "tie")]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.5")
     assert code == 1, output
     assert "waiting" not in output
@@ -78,10 +78,10 @@ def test_keys_in_a_field_are_letters(reviewed: Maker, browser: Browser) -> None:
 def test_hostile_texts_are_escaped_and_load_nothing(reviewed: Maker, browser: Browser) -> None:
     run = reviewed(*HOSTILE)
     with run.reviewing() as address, opened(browser, address) as page:
-        asked: list[str] = []
-        said: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
+        requests: list[str] = []
+        messages: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
         page.reload()
         page.wait_for_selector("html[data-ready]", state="attached")
         for text in ("window.pwned = 1</script>", "onerror=", "left\\u202eright\\u2066 \\u001b[31mred"):
@@ -91,8 +91,8 @@ def test_hostile_texts_are_escaped_and_load_nothing(reviewed: Maker, browser: Br
         page.click("summary")
         assert page.locator("main img, main script, main iframe").count() == 0
         assert page.evaluate("window.pwned") is None
-        assert {url.split("/")[2] for url in asked} == {address.split("/")[2]}
-        assert said == []
+        assert {url.split("/")[2] for url in requests} == {address.split("/")[2]}
+        assert messages == []
 
 
 @needs_axe
@@ -150,9 +150,9 @@ def test_keys_numbers_and_quotations_correct_a_judge(reviewed: Maker, browser: B
         expect(page.locator("h1")).to_have_text("All scores of judges are reviewed")
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("0.333")
-    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
-    assert [said[name]["override_score"] for name in "abc"] == [0.5, 0.25, 0]
-    assert said["b"]["comments"] == [{"comment_text": "not new", "field_id": "output", "quoted_text": "new"}]
+    overrides = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert [overrides[name]["override_score"] for name in "abc"] == [0.5, 0.25, 0]
+    assert overrides["b"]["comments"] == [{"comment_text": "not new", "field_id": "output", "quoted_text": "new"}]
     assert run.project.scoregate("agreement").output.count("0.333") == 1
 
 

@@ -25,9 +25,9 @@ def test_a_pending_run_is_reviewed_gated_and_is_a_base(tmp_path: Path, browser: 
     project = Project(tmp_path)
     project.write("evals/demo.py", SUITE.format(texts=["a", "b", "c"]))
     project.commit()
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "3 evaluations waiting for review: scoregate review" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "3 evaluations waiting for review: scoregate review" in " ".join(outcome.output.split())
     run = Reviewed(project, tmp_path / "scoregate-out" / "run")
     assert "waiting" in run.gate(SCOREGATE_MIN_PASS_RATE="0.6")[1]
     with run.reviewing() as address, opened(browser, address) as page:
@@ -40,8 +40,8 @@ def test_a_pending_run_is_reviewed_gated_and_is_a_base(tmp_path: Path, browser: 
     assert (strict[0], lenient[0]) == (1, 0), strict[1] + lenient[1]
     assert "waiting" not in strict[1]
     base = run.run.rename(tmp_path / "base")
-    again = project.scoregate("run", "--baseline", str(base))
-    battle = next(row for row in again.result["rows"] if row["evaluator"] == "better")
+    second = project.scoregate("run", "--baseline", str(base))
+    battle = next(row for row in second.result["rows"] if row["evaluator"] == "better")
     assert battle["base"] == battle["mean"] == pytest.approx(2 / 3)
 
 
@@ -69,8 +69,8 @@ def test_two_concurrent_reviewers_see_where_they_differ(reviewed: Maker, browser
             click_for(page, "new")
         expect(ann.locator("h1")).to_have_text("All battles are reviewed")
         expect(bob.locator("h1")).to_have_text("All battles are reviewed")
-    said = sorted((each["case"], each["by"], each["winner"]) for each in run.words("verdicts", "better"))
-    assert said == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
+    reviews = sorted((each["case"], each["by"], each["winner"]) for each in run.words("verdicts", "better"))
+    assert reviews == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
 
 
 def test_long_lists_have_pages(reviewed: Maker, browser: Browser) -> None:

@@ -58,23 +58,23 @@ def judged(tmp_path: Path) -> Reviewed:
     project.write("evals/demo.py", SUITE.format(model="house-model"))
     project.write("scoregate.toml", SETTINGS.format(least=0.7))
     project.commit()
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "judge not calibrated (0 of 20 reviews)" in ran.output
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "judge not calibrated (0 of 20 reviews)" in outcome.output
     return Reviewed(project, tmp_path / "scoregate-out" / "run")
 
 
 def give_out(run: Reviewed, size: int) -> list[dict[str, Any]]:
-    done = run.project.scoregate("review", "--sample", str(size), "--export", "sheets.jsonl")
-    assert done.exit_code == 0, done.output
+    outcome = run.project.scoregate("review", "--sample", str(size), "--export", "sheets.jsonl")
+    assert outcome.exit_code == 0, outcome.output
     return [json.loads(line) for line in (run.project.root / "sheets.jsonl").read_text("utf-8").splitlines()]
 
 
 def take_back(run: Reviewed, sheets: Sequence[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     path = run.project.root / "sheets.jsonl"
     path.write_text("".join(json.dumps(sheet) + "\n" for sheet in sheets), encoding="utf-8")
-    done = run.project.scoregate("review", "--import", "sheets.jsonl", "--by", "Ann", *arguments)
-    return done.exit_code, done.output
+    outcome = run.project.scoregate("review", "--import", "sheets.jsonl", "--by", "Ann", *arguments)
+    return outcome.exit_code, outcome.output
 
 
 def is_polite(sheet: dict[str, Any]) -> float:
@@ -83,9 +83,9 @@ def is_polite(sheet: dict[str, Any]) -> float:
 
 def result_of(run: Reviewed) -> dict[str, Any]:
     output = run.project.scoregate("gate", str(run.run), "--json", "--quiet").output
-    told, _ = json.JSONDecoder().raw_decode(output, output.index('{\n  "schema_version"'))
-    found: dict[str, Any] = told
-    return found
+    document, _ = json.JSONDecoder().raw_decode(output, output.index('{\n  "schema_version"'))
+    results: dict[str, Any] = document
+    return results
 
 
 def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
@@ -95,12 +95,12 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (12 of 20 reviews)" in output
-    found = result_of(judged)
-    assert {row["evaluator"]: row["uncalibrated"] for row in found["rows"]} == {
+    result = result_of(judged)
+    assert {row["evaluator"]: row["uncalibrated"] for row in result["rows"]} == {
         "polite": "judge not calibrated (12 of 20 reviews)",
         "short": "",
     }
-    assert [each["rule"] for each in found["warnings"]] == ["judge agreement"]
+    assert [each["rule"] for each in result["warnings"]] == ["judge agreement"]
     compared = judged.project.scoregate("gate", str(judged.run), "--baseline", str(judged.run)).output
     assert "unchanged (judge not calibrated (12 of 20 reviews))" in compared
 
@@ -109,15 +109,17 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
     code, output = judged.gate()
     assert code == 1, output
-    (told,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
-    assert told["value"] == "agrees with people in 25 of 25 reviews, at least 86.7%"
+    (finding,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
+    assert finding["value"] == "agrees with people in 25 of 25 reviews, at least 86.7%"
     assert judged.project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
 def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
     sheets = give_out(judged, 30)
-    wrong = [{**sheet, "said": is_polite(sheet) if at % 3 else 1 - is_polite(sheet)} for at, sheet in enumerate(sheets)]
-    assert take_back(judged, wrong)[0] == 0
+    invalid = [
+        {**sheet, "said": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)} for index, sheet in enumerate(sheets)
+    ]
+    assert take_back(judged, invalid)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "agrees with people in 20 of 30 reviews" in output
@@ -125,9 +127,9 @@ def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None
     assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
     assert judged.gate()[0] == 1
     judged.project.write("evals/demo.py", SUITE.format(model="another-model"))
-    ran = judged.project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "judge not calibrated (0 of 20 reviews)" in ran.output
+    outcome = judged.project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "judge not calibrated (0 of 20 reviews)" in outcome.output
 
 
 def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> None:
@@ -146,10 +148,10 @@ def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> N
         ("chosen", 40, True, False),
         ("sample", 20, False, True),
     ]
-    done = judged.project.scoregate("agreement", "--min-agreement", "0.9")
-    assert done.exit_code == 1
-    assert "failed: polite (random sample): accuracy" in done.output
-    assert "Only a random sample" in done.output
+    outcome = judged.project.scoregate("agreement", "--min-agreement", "0.9")
+    assert outcome.exit_code == 1
+    assert "failed: polite (random sample): accuracy" in outcome.output
+    assert "Only a random sample" in outcome.output
 
 
 def test_a_file_without_choices_shows_the_score(judged: Reviewed) -> None:
@@ -167,9 +169,9 @@ def test_a_run_without_a_judge_has_no_sample(tmp_path: Path) -> None:
     )
     project.commit()
     assert project.scoregate("run", "--baseline", "none").exit_code == 0
-    done = project.scoregate("review", "--sample", "50", "--no-open")
-    assert done.exit_code == 2
-    assert "no evaluator of this run called a model" in done.output
+    outcome = project.scoregate("review", "--sample", "50", "--no-open")
+    assert outcome.exit_code == 2
+    assert "no evaluator of this run called a model" in outcome.output
 
 
 def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, browser: Browser) -> None:
@@ -192,9 +194,9 @@ def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, brows
         expect(page.get_by_text("Random sample. You see")).to_be_visible()
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("random sample")
-    said = judged.words("overrides", "polite")
-    assert [(each["sampled"], len(each["fingerprint"])) for each in said] == [(True, 16)] * 2
-    assert all(each["original_score"] == each["override_score"] for each in said)
+    overrides = judged.words("overrides", "polite")
+    assert [(each["sampled"], len(each["fingerprint"])) for each in overrides] == [(True, 16)] * 2
+    assert all(each["original_score"] == each["override_score"] for each in overrides)
 
 
 @needs_axe

@@ -90,11 +90,11 @@ def test_ctrl_c_ends_the_run_and_keeps_events(home: Home, fn: str) -> None:
     home.wait_for(lambda events: len(finished(events)) == 8)
     started = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
-    found = ended(process)
+    outcome = ended(process)
     assert time.monotonic() - started < 10
-    assert found.code != 0
-    assert "KeyboardInterrupt" in found.err
-    assert "went on" not in found.out
+    assert outcome.code != 0
+    assert "KeyboardInterrupt" in outcome.err
+    assert "went on" not in outcome.out
     events = home.log()
     assert len(finished(events)) >= 8
     assert not any(isinstance(event, SuiteFinished) for event in events)

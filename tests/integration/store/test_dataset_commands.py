@@ -13,18 +13,18 @@ from tests.integration.store.test_commands import HOSTILE, on_a_terminal
 def golden(project: Project) -> Project:
     """A dataset of two versions, of which the newest was edited by hand."""
     (project.root / "a.csv").write_text("input;n\nWhen?;1\nWhere?;2\n")
-    done = project.scoregate("dataset", "add", "golden", "a.csv", "--column", "n=integer", "--description", "ours")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "golden: version 1, 2 rows, in .scoregate/datasets/golden/rows.jsonl\n"
+    outcome = project.scoregate("dataset", "add", "golden", "a.csv", "--column", "n=integer", "--description", "ours")
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout == "golden: version 1, 2 rows, in .scoregate/datasets/golden/rows.jsonl\n"
     rows = project.file("datasets/golden/rows.jsonl")
     rows.write_text(rows.read_text().replace("Where?", "Who?"))
     return project
 
 
 def said(project: Project, *words: str) -> str:
-    done = project.scoregate("dataset", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    outcome = project.scoregate("dataset", *words)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def test_a_dataset_is_listed_and_shown_at_any_version(golden: Project) -> None:
@@ -50,9 +50,9 @@ def test_a_difference_shows_the_rows_of_one_side(golden: Project) -> None:
         "golden: version 1 -> 2: 1 removed, 1 added, 1 kept",
     ]
     assert "version 2 -> 1" in said(golden, "diff", "golden", "2", "1")
-    found = json.loads(said(golden, "diff", "golden", "1", "2", "--json"))
-    assert found["removed"] == [{"example_id": 2, "input": "Where?", "n": 2}]
-    assert (found["old"], found["new"], found["kept"], len(found["added"])) == (1, 2, 1, 1)
+    content = json.loads(said(golden, "diff", "golden", "1", "2", "--json"))
+    assert content["removed"] == [{"example_id": 2, "input": "Where?", "n": 2}]
+    assert (content["old"], content["new"], content["kept"], len(content["added"])) == (1, 2, 1, 1)
     (golden.root / "more.jsonl").write_text("".join(f'{{"input": "{n}", "n": {n}}}\n' for n in range(99)))
     said(golden, "add", "golden", "more.jsonl")
     assert "+ and 97 more" in said(golden, "diff", "golden", "--limit", "2")
@@ -66,7 +66,7 @@ def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["show", "gold"], "there is no dataset 'gold'\nThere are golden."),
         (["show", "golden", "--version", "9"], "Dataset version 9 does not exist"),
@@ -81,10 +81,10 @@ def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
         (["rm", "gold"], "there is no dataset 'gold'"),
     ],
 )
-def test_invalid_usage_fails(golden: Project, words: list[str], told: str) -> None:
-    done = golden.scoregate("dataset", *words)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert told in done.stderr
+def test_invalid_usage_fails(golden: Project, words: list[str], message: str) -> None:
+    outcome = golden.scoregate("dataset", *words)
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    assert message in outcome.stderr
     assert "new" not in said(golden, "ls")
 
 
@@ -94,7 +94,7 @@ def test_hostile_rows_are_escaped(project: Project, words: list[str]) -> None:
     (project.root / "a.json").write_text(json.dumps([{column: HOSTILE}]))
     for _ in range(2):
         said(project, "add", name, "a.json")
-    shown = on_a_terminal(project, "dataset", *(name if word == "*" else word for word in words))
+    output = on_a_terminal(project, "dataset", *(name if word == "*" else word for word in words))
     for sequence in ("\x1b[2J", "\x1b]0;", "\x1b[31m", "\u202e", "\x9b"):
-        assert sequence not in shown
-    assert not [line for line in shown.splitlines() if line.startswith("::")]
+        assert sequence not in output
+    assert not [line for line in output.splitlines() if line.startswith("::")]

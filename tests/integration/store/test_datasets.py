@@ -78,9 +78,9 @@ def test_no_row_of_many_writers_is_lost(in_memory: Project) -> None:
     writers = [in_memory.start(ADD, f"w{number}", str(ADDS)) for number in range(WRITERS)]
     sizes = [1]
     while any(writer.poll() is None for writer in writers):
-        found = of(in_memory).get("golden")
-        sizes.append(len(found.examples))
-        assert sizes[-1] == len(found)
+        dataset = of(in_memory).get("golden")
+        sizes.append(len(dataset.examples))
+        assert sizes[-1] == len(dataset)
         time.sleep(0.02)
     assert [writer.wait() for writer in writers] == [0] * WRITERS
     for writer in writers:
@@ -113,15 +113,15 @@ def test_a_killed_writer_keeps_the_old_or_new(project: Project, at: int) -> None
     killed = writer.returncode == -signal.SIGKILL
     assert killed or out == "alive\n"
     assert killed or at > 2, "the rows and the history are written"
-    found = inputs(project)
-    assert found in (["first"], ["first", *(f"new-{n}" for n in range(3000))])
+    text = inputs(project)
+    assert text in (["first"], ["first", *(f"new-{n}" for n in range(3000))])
     assert inputs(project, 1) == ["first"]
     of(project).get("golden").add_examples([{"input": "next"}])
-    assert inputs(project) == [*found, "next"]
+    assert inputs(project) == [*text, "next"]
     assert [v.item_count for v in of(project).versions("golden")][::-1] == [
         1,
-        *([3001] if len(found) > 1 else []),
-        len(found) + 1,
+        *([3001] if len(text) > 1 else []),
+        len(text) + 1,
     ]
     assert sorted(path.name for path in rows(project).parent.iterdir()) == [
         "history.jsonl",
@@ -191,10 +191,10 @@ def test_two_branches_that_changed_the_same_row_conflict(project: Project) -> No
     branches(project, list("abXdef"), list("abYdef"))
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
     assert project.git("diff", "--name-only", "--diff-filter=U").stdout == ".scoregate/datasets/golden/rows.jsonl\n"
-    done = project.scoregate("dataset", "show", "golden")
-    assert done.returncode == 2
-    assert "golden/rows.jsonl:3: git left a merge conflict here" in done.stderr
-    assert "Keep the lines of both sides" in done.stderr
+    outcome = project.scoregate("dataset", "show", "golden")
+    assert outcome.returncode == 2
+    assert "golden/rows.jsonl:3: git left a merge conflict here" in outcome.stderr
+    assert "Keep the lines of both sides" in outcome.stderr
     rows(project).write_text("".join(json.dumps({"input": text}) + "\n" for text in "abZdef"))
     assert inputs(project) == list("abZdef")
     assert [version.version_number for version in of(project).versions("golden")] == [3, 2, 2, 1]
@@ -213,12 +213,12 @@ def test_unmerged_histories_are_reported_and_fixed_by_both_sides(project: Projec
         project.file(name).write_text("")
     branches(project, list("Abcdef"), list("abcdeF"))
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
-    done = project.scoregate("dataset", "ls")
-    assert done.returncode == 2
-    assert "golden/history.jsonl:8: git left a merge conflict here" in done.stderr
+    outcome = project.scoregate("dataset", "ls")
+    assert outcome.returncode == 2
+    assert "golden/history.jsonl:8: git left a merge conflict here" in outcome.stderr
     history = project.file("datasets/golden/history.jsonl")
-    kept = [line for line in history.read_text().splitlines(keepends=True) if line[0] == "{"]
-    history.write_text("".join(kept))
+    stored = [line for line in history.read_text().splitlines(keepends=True) if line[0] == "{"]
+    history.write_text("".join(stored))
     assert inputs(project) == list("AbcdeF")
     assert len(of(project).versions("golden")) == 4
 
@@ -232,6 +232,6 @@ def test_a_committed_merge_conflict_gives_no_wrong_version(project: Project) -> 
     project.git("merge", "--quiet", "theirs")
     assert inputs(project) == list("AbcdeF")
     for version in of(project).versions("golden"):
-        found = "".join(inputs(project, str(version.version_id)))
-        assert found.lower() == "abcdef"
-        assert len(found) == version.item_count
+        text = "".join(inputs(project, str(version.version_id)))
+        assert text.lower() == "abcdef"
+        assert len(text) == version.item_count

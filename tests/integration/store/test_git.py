@@ -6,9 +6,9 @@ from tests.integration.store.conftest import Project
 
 
 def add(project: Project, output: str, score: str = "1", by: str = "Ada") -> None:
-    words = ("--original", "0", "--score", score, "--output", output, "--by", by)
-    done = project.scoregate("overrides", "add", "accuracy", *words)
-    assert done.returncode == 0, done.stderr
+    arguments = ("--original", "0", "--score", score, "--output", output, "--by", by)
+    outcome = project.scoregate("overrides", "add", "accuracy", *arguments)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 def branches(project: Project, ours: str, theirs: str) -> None:
@@ -20,9 +20,9 @@ def branches(project: Project, ours: str, theirs: str) -> None:
 
 
 def exported(project: Project) -> list[str]:
-    done = project.scoregate("overrides", "list", "--json")
-    assert done.returncode == 0, done.stderr
-    return sorted(line.split('"value": "')[1].split('"')[0] for line in done.stdout.splitlines())
+    outcome = project.scoregate("overrides", "list", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    return sorted(line.split('"value": "')[1].split('"')[0] for line in outcome.stdout.splitlines())
 
 
 def test_a_diff_has_a_line_per_record(project: Project) -> None:
@@ -75,10 +75,10 @@ def test_contradictory_records_are_reported(project: Project) -> None:
         add(project, "a", score)
         project.commit()
     project.git("merge", "--quiet", "theirs")
-    done = project.scoregate("overrides", "list")
-    assert done.returncode == 2
-    assert "accuracy.jsonl:2: differs from .scoregate/overrides/accuracy.jsonl:1" in done.stderr
-    assert "keep the line that is right" in done.stderr
+    outcome = project.scoregate("overrides", "list")
+    assert outcome.returncode == 2
+    assert "accuracy.jsonl:2: differs from .scoregate/overrides/accuracy.jsonl:1" in outcome.stderr
+    assert "keep the line that is right" in outcome.stderr
 
 
 def test_merge_conflicts_have_file_and_line(project: Project) -> None:
@@ -92,10 +92,10 @@ def test_merge_conflicts_have_file_and_line(project: Project) -> None:
         project.commit()
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
     before = project.file("overrides/accuracy.jsonl").read_text()
-    for words in (["list"], ["add", "accuracy", "--original", "0", "--score", "1", "--output", "z"]):
-        done = project.scoregate("overrides", *words)
-        assert done.returncode == 2
+    for arguments in (["list"], ["add", "accuracy", "--original", "0", "--score", "1", "--output", "z"]):
+        outcome = project.scoregate("overrides", *arguments)
+        assert outcome.returncode == 2
         for number in (1, 3, 5):
-            assert f"accuracy.jsonl:{number}: git left a merge conflict here" in done.stderr
-        assert "Keep the lines of both sides" in done.stderr
+            assert f"accuracy.jsonl:{number}: git left a merge conflict here" in outcome.stderr
+        assert "Keep the lines of both sides" in outcome.stderr
     assert project.file("overrides/accuracy.jsonl").read_text() == before

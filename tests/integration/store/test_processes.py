@@ -136,9 +136,9 @@ def test_readers_never_get_a_mixture(project: Project) -> None:
     assert said(writer) == "ready"
     both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
     while time.monotonic() < until and seen != both:
-        found = {each.override_score for each in read_overrides(store, "accuracy")}
-        assert len(found) <= 1
-        seen |= found
+        scores = {each.override_score for each in read_overrides(store, "accuracy")}
+        assert len(scores) <= 1
+        seen |= scores
     end(writer)
     assert seen == both
 

@@ -29,31 +29,31 @@ def out(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
 
 def test_quiet_prints_one_line_if_green(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE))
-    ran = apart(project, "run", "-q")
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    (line,) = out(ran)
+    outcome = apart(project, "run", "-q")
+    assert (outcome.returncode, outcome.stderr) == (0, b"")
+    (line,) = out(outcome)
     assert line.startswith("✓ scoregate: ")
 
 
 def test_quiet_shows_failures_and_their_reasons(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE + RAISES, fn="fn", bad=1))
-    ran = apart(project, "run", "--quiet", "--min-pass-rate", "1")
-    assert ran.returncode == 1
-    text = "\n".join(out(ran))
+    outcome = apart(project, "run", "--quiet", "--min-pass-rate", "1")
+    assert outcome.returncode == 1
+    text = "\n".join(out(outcome))
     assert "noise" not in text
     assert "▸" not in text
-    assert "✗ bad 0  demo" in out(ran)
+    assert "✗ bad 0  demo" in out(outcome)
     assert "is-equals  0  needs ≥ 1  expected_output: something else; actual_output: bad 0" in text
     assert '! demo: RuntimeError: no answer (in "' in text
     assert "✗ Pass rate of demo" in text
-    assert out(ran)[-1].startswith("✗ scoregate: ")
+    assert out(outcome)[-1].startswith("✗ scoregate: ")
     assert "Reports" not in text
 
 
 def test_verbose_shows_everything(project: Project) -> None:
     project.write("evals/demo.py", suite(RAISES, fn="fn", good=2, bad=12))
-    ran = apart(project, "run", "-v")
-    lines = out(ran)
+    outcome = apart(project, "run", "-v")
+    lines = out(outcome)
     assert any(line.startswith("found evals/demo.py:") and "in evals/" in line for line in lines)
     assert any(line.startswith("Python: ") for line in lines)
     assert any(line.startswith("no baseline: there is no previous complete run") for line in lines)
@@ -65,52 +65,52 @@ def test_verbose_shows_everything(project: Project) -> None:
 
 
 def test_quiet_and_verbose_are_exclusive(project: Project) -> None:
-    ran = apart(project, "run", "-q", "-v")
-    assert (ran.returncode, ran.stdout) == (2, b"")
-    assert b"--quiet and --verbose exclude each other" in ran.stderr
+    outcome = apart(project, "run", "-q", "-v")
+    assert (outcome.returncode, outcome.stdout) == (2, b"")
+    assert b"--quiet and --verbose exclude each other" in outcome.stderr
 
 
 @pytest.mark.parametrize("bad", [0, 1])
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
 def test_json_is_all_of_standard_output(project: Project, bad: int, job: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=bad))
-    ran = apart(project, "run", "--json", **job)
-    assert ran.returncode == bad
-    assert ran.stdout == (project.root / "scoregate-out" / "result.json").read_bytes()
-    assert b"noise of the script" in ran.stderr
-    assert b"scoregate: " in ran.stderr.splitlines()[-2]
+    outcome = apart(project, "run", "--json", **job)
+    assert outcome.returncode == bad
+    assert outcome.stdout == (project.root / "scoregate-out" / "result.json").read_bytes()
+    assert b"noise of the script" in outcome.stderr
+    assert b"scoregate: " in outcome.stderr.splitlines()[-2]
 
 
 def test_report_prints_the_same_json(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1))
-    ran = apart(project, "run", "--json", "--baseline", "none")
+    outcome = apart(project, "run", "--json", "--baseline", "none")
     reported = apart(project, "report", "scoregate-out/run", "--format", "json")
-    ours, theirs = json.loads(ran.stdout), json.loads(reported.stdout)
-    told = {"base_note": "", "notices": []}  # says why there is no base, which differs
-    assert {**ours, **told} == {**theirs, **told}
+    ours, theirs = json.loads(outcome.stdout), json.loads(reported.stdout)
+    notices = {"base_note": "", "notices": []}  # says why there is no base, which differs
+    assert {**ours, **notices} == {**theirs, **notices}
     assert apart(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
 
 
 def test_quiet_json_prints_nothing_else(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=1))
-    ran = apart(project, "run", "--json", "-q")
-    assert (ran.returncode, ran.stderr) == (1, b"")
-    assert json.loads(ran.stdout)["exit_code"] == 1
+    outcome = apart(project, "run", "--json", "-q")
+    assert (outcome.returncode, outcome.stderr) == (1, b"")
+    assert json.loads(outcome.stdout)["exit_code"] == 1
 
 
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
 def test_stderr_shows_an_invalid_setting(project: Project, job: dict[str, str]) -> None:
     project.write("scoregate.toml", "min_pass_rate = 7\n")
-    ran = apart(project, "run", "--json", "-q", **job)
-    assert (ran.returncode, ran.stdout) == (2, b"")
-    assert b"min_pass_rate" in ran.stderr
+    outcome = apart(project, "run", "--json", "-q", **job)
+    assert (outcome.returncode, outcome.stdout) == (2, b"")
+    assert b"min_pass_rate" in outcome.stderr
 
 
 def test_exec_has_the_same_options(project: Project) -> None:
     project.write("demo.py", suite(NOISE))
-    ran = apart(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert json.loads(ran.stdout)["totals"]["passed"] == 3
+    outcome = apart(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
+    assert (outcome.returncode, outcome.stderr) == (0, b"")
+    assert json.loads(outcome.stdout)["totals"]["passed"] == 3
     (line,) = out(apart(project, "exec", "-q", "--", sys.executable, "demo.py"))
     assert line.startswith("✓ scoregate: ")
 
@@ -126,10 +126,12 @@ def test_exec_has_the_same_options(project: Project) -> None:
     ids=lambda arguments: arguments[0],
 )
 def test_finished_runs_use_the_options(finished: Project, arguments: tuple[str, ...]) -> None:
-    plain, quiet, loud, result = (apart(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",)))
-    assert len({each.returncode for each in (plain, quiet, loud, result)}) == 1
+    plain, quiet, verbose, result = (
+        apart(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",))
+    )
+    assert len({each.returncode for each in (plain, quiet, verbose, result)}) == 1
     assert "✗ bad 0" in quiet.stdout.decode()
-    assert len(quiet.stdout) < len(plain.stdout) <= len(loud.stdout)
+    assert len(quiet.stdout) < len(plain.stdout) <= len(verbose.stdout)
     assert json.loads(result.stdout)["totals"]["failed"] == 1
 
 
@@ -141,5 +143,5 @@ def test_a_rerun_of_the_base_is_shown(project: Project) -> None:
 
 
 def test_a_report_has_one_format(project: Project) -> None:
-    ran = apart(project, "report", "scoregate-out/run", "--json", "--format", "html")
-    assert (ran.returncode, ran.stdout) == (2, b"")
+    outcome = apart(project, "report", "scoregate-out/run", "--json", "--format", "html")
+    assert (outcome.returncode, outcome.stdout) == (2, b"")

@@ -63,9 +63,9 @@ class Place:
             (self.root / f"go-{name}").touch()
 
     def run(self, *arguments: str, **environment: str) -> str:
-        ran = self.project.scoregate("run", LOOSE, *arguments, **{"CI": "", **environment})
-        assert ran.exit_code == 0, ran.output
-        return ran.output
+        outcome = self.project.scoregate("run", LOOSE, *arguments, **{"CI": "", **environment})
+        assert outcome.exit_code == 0, outcome.output
+        return outcome.output
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:

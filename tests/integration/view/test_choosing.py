@@ -32,10 +32,10 @@ def test_the_keyboard_selects_two_runs_in_the_address(place: Place, look: Looker
         expect(page).to_have_url(re.compile("run=.*against=|against=.*run="))
         page.reload()
         expect(in_report(page, ".facts")).to_contain_text("stored run")
-        with page.expect_popup() as opened:
+        with page.expect_popup() as popup:
             page.get_by_role("link", name="Open in a new tab").click()
-        expect(opened.value.locator(".facts")).to_contain_text("stored run")
-        expect(opened.value.locator("html")).to_have_attribute("data-ready", "all")
+        expect(popup.value.locator(".facts")).to_contain_text("stored run")
+        expect(popup.value.locator("html")).to_have_attribute("data-ready", "all")
         page.go_back()
         expect(page.get_by_role("combobox", name="compared with")).to_have_value("reported")
 
@@ -101,9 +101,9 @@ def test_the_command_names_runs_and_baselines(place: Place, look: Looker) -> Non
 
 @pytest.mark.parametrize("words", [("nowhere",), ("--baseline", "nowhere")])
 def test_missing_runs_are_named(place: Place, words: tuple[str, ...]) -> None:
-    ran = place.project.scoregate("view", *words)
-    assert ran.exit_code != 0
-    assert "nowhere" in ran.output
+    outcome = place.project.scoregate("view", *words)
+    assert outcome.exit_code != 0
+    assert "nowhere" in outcome.output
 
 
 def damaged(place: Place, name: str) -> None:
@@ -116,24 +116,24 @@ def damaged(place: Place, name: str) -> None:
 def test_a_named_unreadable_run_is_an_error(place: Place, words: tuple[str, ...]) -> None:
     place.run()
     damaged(place, "dam/a")
-    ran = place.project.scoregate("view", *words)
-    assert ran.exit_code == 2, ran.output
-    assert "run.json is damaged" in ran.output
+    outcome = place.project.scoregate("view", *words)
+    assert outcome.exit_code == 2, outcome.output
+    assert "run.json is damaged" in outcome.output
 
 
 def test_an_unreadable_run_is_listed_with_others(place: Place, look: Looker) -> None:
     place.run("-m", "whole")
     damaged(place, "dam/a")
-    told: list[str] = []
-    with place.viewing("dam/a", "scoregate-out", told=told) as address:
+    messages: list[str] = []
+    with place.viewing("dam/a", "scoregate-out", told=messages) as address:
         expect(in_report(look(address), ".brand")).to_contain_text("whole")
-    assert "skipped: " in "".join(told)
-    assert "run.json is damaged" in "".join(told)
+    assert "skipped: " in "".join(messages)
+    assert "run.json is damaged" in "".join(messages)
 
 
 def test_a_used_port_is_reported(place: Place) -> None:
     with place.viewing() as address:
         port = address.split(":")[2].partition("/")[0]
-        ran = place.project.scoregate("view", "--port", port)
-    assert ran.exit_code == 2
-    assert f"port {port} is not available" in ran.output
+        outcome = place.project.scoregate("view", "--port", port)
+    assert outcome.exit_code == 2
+    assert f"port {port} is not available" in outcome.output

@@ -64,8 +64,8 @@ def test_exec_runs_are_followed(place: Place, look: Looker) -> None:
     with place.viewing() as address:
         page = look(address)
         place.hold()
-        words = ("exec", LOOSE, "-m", "by exec", "--", sys.executable, "evals/demo.py")
-        process = place.project.start(*words, CI="")
+        arguments = ("exec", LOOSE, "-m", "by exec", "--", sys.executable, "evals/demo.py")
+        process = place.project.start(*arguments, CI="")
         expect(page.locator("h1")).to_have_text("by exec")
         place.let_go("one", "two", "bad", "last")
         process.communicate(timeout=60)

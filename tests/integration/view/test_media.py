@@ -39,10 +39,10 @@ def test_a_file_is_served_with_its_type_and_only_to_the_page(painted: Place) -> 
     (painted.out / "run" / "media" / f"{sha256(GREEN).hexdigest()}.png").write_bytes(b"<script>alert(1)</script>")
     with painted.viewing() as address, entered(address) as client:
         for data, kind in ((RED, "image/png"), (BEEP, "audio/wav")):
-            found = client.get(f"/media/{sha256(data).hexdigest()}")
-            assert (found.status_code, found.content, found.headers["content-type"]) == (200, data, kind)
-            assert found.headers["x-content-type-options"] == "nosniff"
-            assert found.headers["content-security-policy"].startswith("default-src 'none'")
+            response = client.get(f"/media/{sha256(data).hexdigest()}")
+            assert (response.status_code, response.content, response.headers["content-type"]) == (200, data, kind)
+            assert response.headers["x-content-type-options"] == "nosniff"
+            assert response.headers["content-security-policy"].startswith("default-src 'none'")
         for digest in (sha256(GREEN).hexdigest(), "0" * 64, "..%2f..%2fred.png", "red.png", f"{'0' * 64}.png"):
             assert client.get(f"/media/{digest}").status_code == 404, digest
         client.cookies.clear()

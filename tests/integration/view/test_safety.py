@@ -64,11 +64,11 @@ def test_a_browser_is_opened_with_a_single_use_ticket(place: Place) -> None:
 
 
 def test_no_browser_is_opened_without_terminal(place: Place) -> None:
-    shown = place.root / "shown"
-    place.project.write("browser", f"#!/bin/sh\ntouch {shown}\n").chmod(0o755)
+    marker_file = place.root / "shown"
+    place.project.write("browser", f"#!/bin/sh\ntouch {marker_file}\n").chmod(0o755)
     with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, entered(address) as client:
         assert client.get("/state").json() == {"runs": [], "live": None, "baseline": None}
-    assert not shown.exists()
+    assert not marker_file.exists()
 
 
 REACHING = (
@@ -86,8 +86,8 @@ def test_no_address_reaches_another_file(place: Place) -> None:
     place.run()
     with place.viewing() as address, entered(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
-        told = {path: client.get(path.format(key=key)).status_code for path in REACHING}
-        assert told == dict.fromkeys(REACHING, 404)
+        answer = {path: client.get(path.format(key=key)).status_code for path in REACHING}
+        assert answer == dict.fromkeys(REACHING, 404)
         assert client.get(f"/report/{key}/nothing").status_code == 200
 
 
@@ -106,10 +106,10 @@ def test_hostile_names_are_escaped_and_load_nothing(place: Place, look: Looker, 
     rename(place, text)
     with place.viewing() as address:
         page = look(address)
-        said: list[str] = []
-        asked: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
+        messages: list[str] = []
+        requests: list[str] = []
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("request", lambda request: requests.append(request.url))
         page.reload()
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
         option = page.get_by_role("combobox", name="Run", exact=True).locator("option").first
@@ -119,8 +119,8 @@ def test_hostile_names_are_escaped_and_load_nothing(place: Place, look: Looker, 
         assert page.evaluate("window.pwned") is None
         assert page.frames[1].evaluate("window.pwned") is None
         assert page.locator("img, header script").count() == 0
-        assert {url.split("/")[2] for url in asked} == {address.split("/")[2]}
-        assert said == []
+        assert {url.split("/")[2] for url in requests} == {address.split("/")[2]}
+        assert messages == []
 
 
 def test_hostile_texts_of_a_running_suite_are_text(place: Place, look: Looker) -> None:

@@ -14,23 +14,23 @@ def test_new_verdicts_count_without_a_restart(reviewed: Maker) -> None:  # noqa:
     with Place(run.project).viewing() as address, entered(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
         assert "<dt>Waiting</dt>" in client.get(f"/report/{key}/nothing").text
-        words = ("--case", "a", "--baseline", "old a", "--challenger", "new a", "--winner", "challenger")
-        said = run.project.scoregate("verdicts", "add", "better", *words)
-        assert said.exit_code == 0, said.output
+        arguments = ("--case", "a", "--baseline", "old a", "--challenger", "new a", "--winner", "challenger")
+        outcome = run.project.scoregate("verdicts", "add", "better", *arguments)
+        assert outcome.exit_code == 0, outcome.output
         assert "<dt>Waiting</dt>" not in client.get(f"/report/{key}/nothing").text
         assert "<dt>Waiting</dt>" in client.get(f"/report/{key}/reported").text
 
 
 def said_since(client: httpx.Client) -> int:
-    (told,) = client.get("/state").json()["runs"]
-    assert told["reported"]
-    return int(told["since"])
+    (answer,) = client.get("/state").json()["runs"]
+    assert answer["reported"]
+    return int(answer["since"])
 
 
 def judge(run: Maker, winner: str, *, by: str = "Ann", challenger: str = "new a") -> None:
-    words = ("--case", "a", "--baseline", "old a", "--challenger", challenger, "--winner", winner, "--by", by)
-    said = run.project.scoregate("verdicts", "add", "better", *words)
-    assert said.exit_code == 0, said.output
+    arguments = ("--case", "a", "--baseline", "old a", "--challenger", challenger, "--winner", winner, "--by", by)
+    outcome = run.project.scoregate("verdicts", "add", "better", *arguments)
+    assert outcome.exit_code == 0, outcome.output
 
 
 def test_a_page_shows_the_number_of_later_verdicts(reviewed: Maker) -> None:  # noqa: F811
