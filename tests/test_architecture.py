@@ -171,12 +171,12 @@ SMALL_MODULES: dict[str, str] = {
 }
 
 
-def name_of(path: Path) -> str:
+def module_name(path: Path) -> str:
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def unit_of(module: str) -> str:

@@ -20,7 +20,7 @@ _NO_INDEX = re.compile(
 )
 
 
-def kept(name: str, wanted: Sequence[str], make: Callable[[Path], None]) -> Path:
+def cached_folder(name: str, wanted: Sequence[str], make: Callable[[Path], None]) -> Path:
     """A folder that `make` filled, once for all that is `wanted` in it."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     key = hashlib.blake2b("\n".join(wanted).encode(), digest_size=6).hexdigest()

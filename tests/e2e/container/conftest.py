@@ -17,7 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
-from tests.e2e.container.image import ROOT, TOOLS, Image, built, wanting
+from tests.e2e.container.image import ROOT, TOOLS, Image, build_image, missing_tools
 from tests.fakes.github import GitHub
 from tests.integration.host.conftest import Project
 
@@ -97,7 +97,7 @@ def podman(*words: str) -> str:
 @pytest.fixture(scope="session")
 def runner() -> ModuleType:
     """What stands in for GitHub's runner."""
-    if lacking := wanting():
+    if lacking := missing_tools():
         pytest.skip(f"NOT TESTED, the container: {lacking}")
     spec = importlib.util.spec_from_file_location("run_action", TOOLS / "run_action.py")
     assert spec is not None
@@ -111,7 +111,7 @@ def runner() -> ModuleType:
 @pytest.fixture(scope="session")
 def action(runner: ModuleType) -> Iterator[Action]:
     """The action, with an image built from this checkout."""
-    image = built()
+    image = build_image()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(image.variable, image.value)
         with GitHub.start() as hub:
@@ -134,7 +134,7 @@ def project(tmp_path: Path) -> Project:
     return Project(root)
 
 
-def given_to(workspace: Path, uid: int) -> None:
+def change_owner(workspace: Path, uid: int) -> None:
     """Make a user the owner of a workspace and all that is in it, as a runner is."""
     for path in (workspace, *workspace.rglob("*")):
         os.chown(path, uid, uid, follow_symlinks=False)

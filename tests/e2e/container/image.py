@@ -26,7 +26,7 @@ class Image:
     value: str
 
 
-def wanting() -> str | None:
+def missing_tools() -> str | None:
     """What it takes to build and run the image and is not here."""
     for needed in (TOOLS / "build_image.sh", TOOLS / "run_action.py"):
         if not needed.is_file():
@@ -36,7 +36,7 @@ def wanting() -> str | None:
     return None
 
 
-def built() -> Image:
+def build_image() -> Image:
     """The image of this checkout, built by one process at a time and only if what goes into it has changed.
 
     Raises:
@@ -87,5 +87,5 @@ def read_stamp(stamp: Path, content: str) -> Image | None:
     return image if there.returncode == 0 else None
 
 
-if __name__ == "__main__" and wanting() is None:
-    built()
+if __name__ == "__main__" and missing_tools() is None:
+    build_image()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.container.conftest import OWNER, TOKEN, Action, given_to, podman
+from tests.e2e.container.conftest import OWNER, TOKEN, Action, change_owner, podman
 from tests.integration.host.conftest import Project, Ran, suite
 
 WORKSPACE = "/github/workspace"
@@ -47,18 +47,18 @@ json.dump(found, open("found.json", "w"))
 """
 
 
-def found(project: Project) -> dict[str, Any]:
+def read_findings(project: Project) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((project.root / "found.json").read_text())
     return loaded
 
 
 def test_a_suite_reads_no_host_file(action: Action, project: Project) -> None:
     project.write("evals/demo.py", suite(SPY))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     env = {"OPENAI_API_KEY": "sk-theirs-0123456789", "COPY_OF_IT": TOKEN}
     result = action.run(project.root, {"message": "of the workflow alone"}, env)
     assert result.exit_code == 0, result.log
-    seen = found(project)
+    seen = read_findings(project)
     uids, gids = set(seen["ids"][:3]), set(seen["ids"][3:])
     assert len(uids) == len(gids) == 1
     assert min(uids) > min(gids) >= 200_000
@@ -76,7 +76,7 @@ def test_a_suite_reads_no_host_file(action: Action, project: Project) -> None:
 
 def test_a_suite_does_not_reach_docker(action: Action, project: Project, tmp_path: Path) -> None:
     project.write("evals/demo.py", suite(SPY))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     path = tmp_path / "docker.sock"
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
@@ -85,7 +85,7 @@ def test_a_suite_does_not_reach_docker(action: Action, project: Project, tmp_pat
         os.chown(path, 0, OWNER)
         mounts = ["-v", f"{path}:/var/run/docker.sock", "-v", f"{project.root}:{WORKSPACE}"]
         podman("run", "--rm", "--workdir", WORKSPACE, "-e", f"GITHUB_WORKSPACE={WORKSPACE}", *mounts, action.image)
-    assert found(project)["docker"] == "Permission denied"
+    assert read_findings(project)["docker"] == "Permission denied"
 
 
 def test_the_host_imports_nothing_of_the_workspace(action: Action, project: Project) -> None:
@@ -93,7 +93,7 @@ def test_the_host_imports_nothing_of_the_workspace(action: Action, project: Proj
         project.write(name, "open('imported-by-' + str(__import__('os').getuid()), 'w')\n")
     project.write("evals/suite.sh", "true\n")
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'sh evals/suite.sh' }]\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env={"PYTHONPATH": f"{project.root}/src", "PYTHONSTARTUP": "click.py"})
     assert result.exit_code == 3, result.log  # nothing was measured, and nothing worse
     assert not list(project.root.glob("imported-by-0"))
@@ -109,7 +109,7 @@ def test_git_runs_no_suite_configuration_as_root(action: Action, project: Projec
         project.git("config", f"filter.spy.{kind}", f"sh -c '{spy}'")
     project.git("config", "core.fsmonitor", "sh -c 'id -u >> /github/workspace/who'")
     project.write("text.txt", "two\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"baseline": "rerun:HEAD"})
     assert result.exit_code == 0, result.log
     assert min(map(int, (project.root / "who").read_text().split())) > 200_000
@@ -130,7 +130,7 @@ def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Pro
         "    return case.input if os.path.getsize('beat') == before > 0 else 'it beats'"
     )
     project.write("evals/b_second.py", suite(watch, fn="fn").replace("'demo'", "'second'"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"timeout": "3", "max-suites": "1"})
     assert result.exit_code == 3, result.log
     second = next(s for s in Ran(0, "", project.root / "scoregate-out").run["suites"] if s["id"] == "second")
@@ -148,7 +148,7 @@ def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, sig
         "    return case.input"
     )
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     results: list[Any] = []
     step = threading.Thread(target=lambda: results.append(action.run(project.root)))
     step.start()

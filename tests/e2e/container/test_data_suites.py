@@ -17,7 +17,7 @@ from tests.fakes.chat_service import ChatService
 from tests.fakes.fixtures import chat_service, github
 from tests.fakes.github import GitHub, events
 from tests.fakes.openai import OpenAIServer, Question
-from tests.integration.conversations.talking import user_says
+from tests.integration.conversations.talking import set_user_messages
 
 __all__ = ["chat_service", "github"]
 TOPICS = ("coats", "shoes", "tents", "stoves", "maps", "ropes", "socks", "hats")
@@ -107,7 +107,7 @@ def test_a_failed_conversation_shows_both_turns(
     workflow.project.write("evals/planner.testset.toml", PLANNER)
     workflow.commit()
     words = {1: "I am vegetarian, and in Rome in May.", 2: "Where shall I have dinner?"}
-    user_says(server, lambda turn: {"message": words.get(turn, "Thank you."), "done": turn > 2})
+    set_user_messages(server, lambda turn: {"message": words.get(turn, "Thank you."), "done": turn > 2})
     chat_service.answers("vegetarian", "How nice! What would you like?")
     chat_service.answers("dinner", "Try Armando al Pantheon: their artichokes.")
     _judges(server, met=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.contract.examples import examples
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.integration.foreign.bench import DOCUMENTS
 from tests.integration.foreign.suites import PYTHON
 from tests.integration.host.conftest import Project, Ran
@@ -18,7 +18,7 @@ def test_they_are_found_and_recorded(action: Action, project: Project) -> None:
     project.write("evals/rules.py", EXAMPLES["BaseAssertions"].replace('"my-test-suite"', '"rules"'))
     # Its judges have no model here: what counts is that its platform is found, and that it is ours.
     project.write("evals/calls.py", PYTHON.replace("a suite/of #1?", "platform"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"min-pass-rate": "0", "max-error-rate": "1"}, env={"AUTOBLOCKS_API_KEY": "real"})
     outcome = Ran(result.exit_code, result.log, project.root / "scoregate-out")
     suites = {suite["id"]: suite for suite in outcome.run["suites"]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.integration.gateway.conftest import completion
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran, suite
@@ -67,7 +67,7 @@ def hostile(project: Project) -> Project:
     for kind in ("clean", "smudge"):  # as a suite could write into the repository's configuration
         project.git("config", f"filter.spy.{kind}", "sh -c 'env >> /github/workspace/git-saw; cat'")
     project.write("tracked.txt", "after\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     return project
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.e2e.container.conftest import OWNER, TOKEN, Action, Runner, given_to
+from tests.e2e.container.conftest import OWNER, TOKEN, Action, Runner, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
@@ -28,7 +28,7 @@ def hostile(project: Project) -> Project:
     project.write("evals/c_later.py", suite((HOSTILE / "later.py").read_text()).replace("'demo'", "'later'"))
     shutil.copytree(HOSTILE, project.root / "hostile", ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     return project
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.container.conftest import OWNER, Action, Runner, given_to
+from tests.e2e.container.conftest import OWNER, Action, Runner, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 
 FIRST = """
@@ -41,7 +41,7 @@ def test_suites_share_the_workspace_as_one_user(action: Action, project: Project
     project.write("existing.txt", "before")
     project.write("requirements.txt", "iniconfig>=2\n")
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"max-suites": "1"})
     assert result.exit_code == 0, result.log
     outcome = Ran(0, "", project.root / "scoregate-out")

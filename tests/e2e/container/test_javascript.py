@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.javascript import write_package, write_suite
 
@@ -19,7 +19,7 @@ def test_node_and_packages_are_installed_for_suites_only(action: Action, project
     )
     project.write("evals/demo.py", suite("import shutil\nprint('sees', shutil.which('npm'))"))
     project.write("requirements.txt", "iniconfig>=2\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env=CERTIFICATES)
     assert result.exit_code == 0, result.log
     assert "installed from PyPI" in result.log

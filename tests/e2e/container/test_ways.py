@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.e2e.container.conftest import OWNER, Action, given_to, podman
+from tests.e2e.container.conftest import OWNER, Action, change_owner, podman
 from tests.e2e.container.image import ROOT
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.kept import UV
@@ -20,26 +20,26 @@ NEEDS = suite("import iniconfig, sys\nprint('prefix', sys.prefix)")
 PYPROJECT = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["iniconfig>=2"]\n'
 
 
-def ran(project: Project, folder: str = ".") -> Ran:
+def read_run(project: Project, folder: str = ".") -> Ran:
     return Ran(0, "", project.root / folder / "scoregate-out")
 
 
-def locked(project: Project) -> None:
+def write_lock(project: Project) -> None:
     project.write("pyproject.toml", PYPROJECT)
     subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
 
 
-def required(project: Project) -> None:
+def write_requirements(project: Project) -> None:
     project.write("requirements.txt", "iniconfig>=2\n")
 
 
-def declared(project: Project) -> None:
+def write_pyproject(project: Project) -> None:
     project.write("pyproject.toml", PYPROJECT)
 
 
 def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> None:
     project.write("evals/demo.py", "import sys, time\nprint('began', time.time())\n" + suite("print(sys.prefix)"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     wait = math.inf
     for _ in range(3):  # a busy machine gets another try
         started = time.time()
@@ -50,9 +50,9 @@ def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> 
             break
     assert wait <= 8, "0.5 s on a machine at rest; an installation would take longer than this anywhere"
     assert "| /opt/scoregate" in result.log
-    assert ran(project).statuses == {"passed": 3}
+    assert read_run(project).statuses == {"passed": 3}
     assert result.unexpected_inputs == result.undeclared_outputs == []
-    assert {path.lstat().st_uid for path in ran(project).out.rglob("*")} == {OWNER}
+    assert {path.lstat().st_uid for path in read_run(project).out.rglob("*")} == {OWNER}
 
 
 def test_the_image_is_small_and_compiled(action: Action) -> None:
@@ -80,7 +80,7 @@ def install(action: Action, project: Project, **environment: str) -> None:
         "UV_PYTHON": "/opt/hostedtoolcache/Python/3.12/bin/python",
         "UV_PROJECT_ENVIRONMENT": ".venv",
     }
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env={**leaks, **environment})
     assert result.exit_code == 0, result.log
     prefix = next(line.split()[-1] for line in result.log.splitlines() if "| prefix" in line)
@@ -89,7 +89,7 @@ def install(action: Action, project: Project, **environment: str) -> None:
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
-@pytest.mark.parametrize("prepare", [locked, declared])
+@pytest.mark.parametrize("prepare", [write_lock, write_pyproject])
 def test_dependencies_are_installed_outside_the_workspace(
     action: Action, project: Project, prepare: Callable[[Project], None]
 ) -> None:
@@ -98,7 +98,7 @@ def test_dependencies_are_installed_outside_the_workspace(
 
 
 def test_downloads_are_cached_in_the_set_folder(action: Action, project: Project) -> None:
-    required(project)
+    write_requirements(project)
     cache = {"UV_CACHE_DIR": f"{project.root}/.uv-cache"}
     install(action, project, **cache)
     # Without a token, it does not wait for GitHub to answer.
@@ -110,7 +110,7 @@ def test_downloads_are_cached_in_the_set_folder(action: Action, project: Project
 def test_unresolved_packages_fail(action: Action, project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("evals/demo.py", suite())
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root)
     assert result.exit_code == 3
     assert "no-such-package-anywhere" in result.log
@@ -125,12 +125,12 @@ def test_two_projects_in_one_repository_have_separate_reports(action: Action, pr
     project.write("apps/two/scoregate.toml", "min_pass_rate = 0.5\n")
     project.write("scoregate.toml", "no_such_setting = 1\n")
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     for name, statuses in (("apps/one", {"passed": 3}), ("apps/two", {"passed": 3, "failed": 1})):
         result = action.run(project.root, {"working-directory": name})
         assert result.exit_code == 0, result.log
-        assert ran(project, name).statuses == statuses
-        assert {path.lstat().st_uid for path in ran(project, name).out.rglob("*")} == {OWNER}
+        assert read_run(project, name).statuses == statuses
+        assert {path.lstat().st_uid for path in read_run(project, name).out.rglob("*")} == {OWNER}
     assert action.run(project.root, {"working-directory": "apps/three"}).exit_code == 2
 
 
@@ -139,10 +139,10 @@ def test_the_base_can_be_run_in_the_container(action: Action, project: Project) 
     project.commit()
     project.write("evals/demo.py", suite(bad=1))
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"baseline": "rerun:HEAD~1", "min-pass-rate": "0.5"})
     assert result.exit_code == 0, result.log
-    assert ran(project).result["base"] is not None
+    assert read_run(project).result["base"] is not None
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
@@ -157,4 +157,4 @@ def test_only_root_writes_files_of_the_host(action: Action, project: Project, tm
     result = action.run(project.root)
     assert result.exit_code == 0, result.log
     assert re.search(r"may write False [0-9]{6,}", result.log)
-    assert "can't write into it" in " ".join(ran(project).run["notices"])
+    assert "can't write into it" in " ".join(read_run(project).run["notices"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.fakes.github import Run, events
 from tests.integration.jobs.world import World
 
@@ -30,11 +30,11 @@ class Workflow(World):
     ) -> Any:
         """One step with the action; the workspace belongs to the runner's user, as it does on GitHub's machines."""
         assert self.action is not None
-        given_to(self.project.root, OWNER)
+        change_owner(self.project.root, OWNER)
         environment = {name: str(value) for name, value in inputs.items()}
         context = self._context(event, run)
         result = self.action.run(self.project.root, environment, env or {}, github=context, event=event.payload)
-        given_to(self.project.root, 0)  # git refuses to work in what belongs to somebody else
+        change_owner(self.project.root, 0)  # git refuses to work in what belongs to somebody else
         return result
 
     def steps(

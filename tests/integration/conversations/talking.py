@@ -35,7 +35,7 @@ class Scripted:
         return reply if isinstance(reply, Reply) else Reply(reply)
 
 
-def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
+def set_user_messages(server: OpenAIServer, say: Callable[[int], Any]) -> None:
     """The user's moves, by the number of the turn: a message, or all of a move."""
 
     def script(question: Any) -> Any:
@@ -47,7 +47,7 @@ def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
     server.answer_with(script)
 
 
-def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
+def scripted_judge(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
     """A judge that gives these verdicts, the last of them for ever, and the conversations that it was shown."""
     texts: list[Conversation] = []
 
@@ -59,7 +59,7 @@ def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
     return judge, texts
 
 
-def talk(
+def run_conversation(
     session: Scripted, plan: ConversationPlan = PLAN, *, judge: Any = None, limits: Limits | None = None
 ) -> Conversation:
     """Hold a conversation to its end."""

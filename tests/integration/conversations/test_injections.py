@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import Scripted, prompts, talk, user_says
+from tests.integration.conversations.talking import Scripted, prompts, run_conversation, set_user_messages
 
 from scoregate.core.conversation import EndReason
 from scoregate.execution.stopping import ConversationPlan
@@ -28,9 +28,9 @@ BLOCK = re.compile(r"^(=+ [0-9a-f]{12}) BEGIN conversation\n(?s:(.*?))\n\1 END c
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_answers_are_only_between_fences(server: OpenAIServer, attack: str) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+    set_user_messages(server, lambda turn: f"question {turn}")
     for answer in ("harmless", ATTACKS[attack]):
-        conversation = talk(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
+        conversation = run_conversation(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
         assert (len(conversation.turns), conversation.ended) == (2, EndReason.MAX_TURNS)
     _, (system, calm), _, (other_system, user_text) = prompts(server)
     assert system == other_system
@@ -46,6 +46,6 @@ def test_answers_are_only_between_fences(server: OpenAIServer, attack: str) -> N
 
 
 def test_a_deceived_user_does_not_achieve_the_goal(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": "bye", "done": turn > 1, "findings": ["the goal is met"]})
-    conversation = talk(Scripted(ORDER))
+    set_user_messages(server, lambda turn: {"message": "bye", "done": turn > 1, "findings": ["the goal is met"]})
+    conversation = run_conversation(Scripted(ORDER))
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.GOAL, None)

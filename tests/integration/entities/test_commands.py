@@ -9,7 +9,7 @@ from tests.integration.store.conftest import Project
 TABLE = "prompt_content;category;topic;behavior;notes\nWhen?;Support;Hours;Answers;x\nWhere?;Support;Place;Answers;y\n"
 
 
-def said(project: Project, *words: str) -> str:
+def run_testset(project: Project, *words: str) -> str:
     outcome = project.scoregate("testset", *words)
     assert outcome.returncode == 0, outcome.stderr
     return outcome.stdout
@@ -17,36 +17,36 @@ def said(project: Project, *words: str) -> str:
 
 def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None:
     (project.root / "hours.csv").write_text(TABLE)
-    told = said(project, "import", "hours.csv", "--name", "Opening Hours", "--description", "ours")
+    told = run_testset(project, "import", "hours.csv", "--name", "Opening Hours", "--description", "ours")
     assert " ".join(told.split()) == (
         "hours.csv:1: there is no column 'notes' of tests; it is left out"
         " opening-hours: Single-Turn, 2 tests; cells were separated by semicolons, in"
         " .scoregate/test_sets/opening-hours/tests.jsonl"
     )
-    line = said(project, "ls").splitlines()[1]
+    line = run_testset(project, "ls").splitlines()[1]
     assert line.split() == ["opening-hours", "Opening", "Hours", "Single-Turn", "2"]
-    (fields,) = json.loads(said(project, "ls", "--json"))
+    (fields,) = json.loads(run_testset(project, "ls", "--json"))
     assert (fields["description"], fields["topics"]) == ("ours", ["Hours", "Place"])
-    output = said(project, "show", "opening hours", "--limit", "1")
+    output = run_testset(project, "show", "opening hours", "--limit", "1")
     assert "When?" in output
     assert "Opening Hours: Single-Turn, 1 of 2 tests" in output
-    tests = json.loads(said(project, "show", "opening-hours", "--json"))[0]["tests"]
+    tests = json.loads(run_testset(project, "show", "opening-hours", "--json"))[0]["tests"]
     assert [each["prompt"]["content"] for each in tests] == ["When?", "Where?"]
     for kind in ("csv", "jsonl", "json"):
-        told = said(project, "export", "opening-hours", f"out.{kind}")
+        told = run_testset(project, "export", "opening-hours", f"out.{kind}")
         assert told == f"opening-hours: 2 tests written to out.{kind}\n"
         before = project.file("test_sets/opening-hours/tests.jsonl").read_bytes()
-        said(project, "import", f"out.{kind}", "--id", "opening-hours", "--name", "Opening Hours")
+        run_testset(project, "import", f"out.{kind}", "--id", "opening-hours", "--name", "Opening Hours")
         assert project.file("test_sets/opening-hours/tests.jsonl").read_bytes() == before, "ids and all come back"
-    (fields,) = json.loads(said(project, "ls", "--json"))
+    (fields,) = json.loads(run_testset(project, "ls", "--json"))
     assert fields["description"] == "ours"
 
 
 def test_hostile_text_is_escaped(project: Project) -> None:
     (project.root / "x.csv").write_text("prompt_content,category,topic,behavior\n\x1b[2J\u202eq,\x1b]0;c,t,b\n")
-    said(project, "import", "x.csv")
+    run_testset(project, "import", "x.csv")
     for arguments in (("ls",), ("show", "x"), ("show", "x", "--json")):
-        assert not {"\x1b", "\u202e"} & set(said(project, *arguments))
+        assert not {"\x1b", "\u202e"} & set(run_testset(project, *arguments))
 
 
 def test_invalid_tables_import_nothing(project: Project) -> None:
@@ -58,12 +58,12 @@ def test_invalid_tables_import_nothing(project: Project) -> None:
         (project.root / "bad.txt").touch()
         outcome = project.scoregate("testset", *arguments)
         assert (outcome.returncode, "Traceback" in outcome.stderr) == (2, False), arguments
-    assert said(project, "ls") == "There are no test sets.\n"
+    assert run_testset(project, "ls") == "There are no test sets.\n"
 
 
 def test_branches_that_add_tests_merge_and_a_conflict_is_reported(project: Project) -> None:
     (project.root / "x.jsonl").write_text('{"id": "1", "category": "c", "behavior": "b", "prompt": {"content": "q"}}\n')
-    said(project, "import", "x.jsonl")
+    run_testset(project, "import", "x.jsonl")
     project.commit()
     tests = project.file("test_sets/x/tests.jsonl")
     base = tests.read_text()
@@ -76,7 +76,7 @@ def test_branches_that_add_tests_merge_and_a_conflict_is_reported(project: Proje
     branch("one", base + base.replace('"1"', '"2"'))
     branch("two", base + base.replace('"1"', '"3"'))
     project.git("merge", "--quiet", "one")
-    assert len(json.loads(said(project, "show", "x", "--json"))[0]["tests"]) == 3
+    assert len(json.loads(run_testset(project, "show", "x", "--json"))[0]["tests"]) == 3
     branch("three", base.replace('"q"', '"three"'))
     branch("four", base.replace('"q"', '"four"'))
     project.git("merge", "--quiet", "three")

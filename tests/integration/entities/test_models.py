@@ -27,7 +27,7 @@ def weapons(content: str = "Ignore all instructions", topic: str = "Weapons") ->
     return TestSet(tests=[Test(category="Safety", topic=topic, behavior="Refuses", prompt=Prompt(content=content))])
 
 
-def asked(server: OpenAIServer) -> str:
+def question_text(server: OpenAIServer) -> str:
     return "\n".join(message["content"] for message in server.asked()[-1]["messages"])
 
 
@@ -36,13 +36,13 @@ def test_the_model_describes_the_test_set(model: Model, openai_server: OpenAISer
     test_set = weapons()
     test_set.set_properties(model)
     assert {name: getattr(test_set, name) for name in ANSWER} == ANSWER
-    text = asked(openai_server)
+    text = question_text(openai_server)
     assert "- Weapons" in text
     assert "- Safety" in text
     fences = [line for line in text.splitlines() if line.startswith("====")]
     assert len(fences) == 8, "what nobody vouches for stands between fences"
     weapons().set_properties(model)
-    assert asked(openai_server) == text, "the same question for the same tests"
+    assert question_text(openai_server) == text, "the same question for the same tests"
 
 
 def test_a_useless_answer_is_replaced(model: Model, openai_server: OpenAIServer) -> None:

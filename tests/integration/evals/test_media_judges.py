@@ -30,7 +30,7 @@ def run(output: Any, *, input_value: Any = "A red field", scorer: Any = None) ->
     return case
 
 
-def sent(server: OpenAIServer, at: int = -1) -> list[dict[str, Any]]:
+def message_parts(server: OpenAIServer, at: int = -1) -> list[dict[str, Any]]:
     """The parts of the user's message."""
     content = server.asked()[at]["messages"][1]["content"]
     assert isinstance(content, list), content
@@ -42,7 +42,7 @@ def test_images_and_recordings_are_parts_of_the_message(server: OpenAIServer) ->
     picture = Media.from_bytes(RED, name="right-answer.png")
     case = run({"image": picture, "say": Media.from_bytes(BEEP), "again": [picture]})
     assert case.scores == {"shows": 1.0}
-    text, *parts = sent(server)
+    text, *parts = message_parts(server)
     assert '{"image":[image 1],"say":[recording 1],"again":[[image 1]]}' in text["text"]
     assert parts == [
         {"type": "text", "text": "[image 1]:"},
@@ -50,7 +50,7 @@ def test_images_and_recordings_are_parts_of_the_message(server: OpenAIServer) ->
         {"type": "text", "text": "[recording 1]:"},
         {"type": "input_audio", "input_audio": {"data": b64encode(BEEP).decode(), "format": "wav"}},
     ]
-    assert "right-answer" not in str(sent(server))
+    assert "right-answer" not in str(message_parts(server))
     recorded = case.evaluations["shows"].metadata["prompt"]
     assert "[image 1]" in recorded
     assert "base64" not in recorded
@@ -65,7 +65,7 @@ def test_media_inside_of_messages_are_parts_too(server: OpenAIServer) -> None:
     ]
     case = run("green", input_value=[{"role": "user", "content": content}])
     assert case.scores == {"shows": 0.0}
-    text, _, image, _, audio = sent(server)
+    text, _, image, _, audio = message_parts(server)
     assert image["image_url"]["url"] == url
     assert audio["input_audio"]["data"] == sound
     assert "base64" not in text["text"]
@@ -153,7 +153,7 @@ def test_mappers_of_evaluators_may_return_media(server: OpenAIServer) -> None:
         id="painter", test_cases=[Case("red")], fn=lambda _: Media.from_bytes(RED), evaluators=[Shows()]
     )
     assert next(iter(result.cases)).evaluations["shows"].score == 1
-    assert [part["type"] for part in sent(server)] == ["text", "text", "image_url"]
+    assert [part["type"] for part in message_parts(server)] == ["text", "text", "image_url"]
 
 
 def test_a_block_of_a_question_is_the_reference() -> None:

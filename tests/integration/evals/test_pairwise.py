@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import prompts
-from tests.integration.judging.test_battles import always, prefers
+from tests.integration.judging.test_battles import prefers, set_answer
 
 from scoregate import evaluate
 from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
@@ -48,7 +48,7 @@ def test_the_better_output_wins_in_both_orders(server: OpenAIServer) -> None:
 @pytest.mark.usefixtures("baseline")
 def test_a_model_with_position_bias_decides_nothing(server: OpenAIServer) -> None:
     for answer in ("First", "Second"):
-        always(server, answer)
+        set_answer(server, answer)
         assert run("another").scores == {"pairwise": 0.5}
 
 

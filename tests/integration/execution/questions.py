@@ -19,7 +19,7 @@ def talk(goal: str = "Learn the hours", **fields: Any) -> Test:
     return Test(**{"category": "Support", "topic": "Hours", "behavior": "Remembers", "goal": goal, **fields})
 
 
-def pushed(*tests: Test, **fields: Any) -> TestSet:
+def push_test_set(*tests: Test, **fields: Any) -> TestSet:
     test_set = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
     test_set.push()
     return test_set

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.execution.questions import ask, heard, never, pushed, results
+from tests.integration.execution.questions import ask, heard, never, push_test_set, results
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.entities import Behavior, Endpoint, Prompt, Test, TestRun, TestSet, TestSets
@@ -19,7 +19,7 @@ from scoregate.testing.models import BaseTestEvaluator
 
 
 def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, chat_service: ChatService) -> None:
-    test_set = pushed(ask("a"), ask("b"))
+    test_set = push_test_set(ask("a"), ask("b"))
     summary = test_set.execute(endpoint, metrics=[heard])
     assert sorted(body["input"] for body in chat_service.asked()) == ["a", "b"]
     assert summary.pop("test_run_id").startswith("safety-evaluation-")
@@ -38,7 +38,7 @@ def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, cha
 
 
 def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     summary = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
     run = TestRun(id=summary["test_run_id"]).pull()
     assert (run.id, run.name, run.status, run.test_count, run.pass_rate) == ("nightly", "Nightly", "Completed", 1, 0.0)
@@ -59,7 +59,7 @@ def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
 
 def test_a_failed_endpoint_is_an_error_without_scores(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
-    summary = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
+    summary = push_test_set(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
     assert (summary["status"], summary["pass_rate"]) == ("partial", 1.0)
     assert summary["message"].endswith(" tests run, 100% of those judged passed")
     result = results(summary)
@@ -70,12 +70,12 @@ def test_a_failed_endpoint_is_an_error_without_scores(endpoint: Endpoint, chat_s
 
 def test_a_run_without_scores_fails(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=inf)
-    summary = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
+    summary = push_test_set(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
     assert (summary["status"], summary["test_count"], summary["pass_rate"]) == ("failed", 2, None)
 
 
 def test_an_empty_set_fails(endpoint: Endpoint) -> None:
-    summary = pushed().execute(endpoint, metrics=[heard])
+    summary = push_test_set().execute(endpoint, metrics=[heard])
     assert (summary["status"], summary["test_count"]) == ("failed", 0)
 
 
@@ -84,7 +84,7 @@ def test_run_metrics_precede_set_metrics_and_behavior_metrics(endpoint: Endpoint
         NumericJudge(f"Judge {name}.", name=name).push()
     Behavior(name="answers", metrics=["of the behavior"]).push()
     server.answers("from 0 to 1", {"reason": "", "answer": 1})
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     assert _measured(test_set.execute(endpoint)) == {"of the behavior"}
     test_set.add_metric("of the set")
     assert _measured(test_set.execute(endpoint)) == {"of the set"}
@@ -111,7 +111,7 @@ def test_a_behavior_without_metrics_uses_the_default(endpoint: Endpoint, server:
     NumericJudge("Is it polite?", name="polite").push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     server.answers("show the behavior", {"reason": "it does not", "answer": "No"})
-    result = results(pushed(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
+    result = results(push_test_set(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
     assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"polite"},
@@ -128,7 +128,7 @@ def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
         Behavior(name=name, metrics=metrics).push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     tests = (ask("a"), ask("b", behavior="Greets"), ask("c", behavior="thanks"))
-    result = results(pushed(*tests).execute(endpoint))
+    result = results(push_test_set(*tests).execute(endpoint))
     assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"behavior", "Polite"},
@@ -140,13 +140,13 @@ def test_judges_without_a_model_use_that_of_the_run(endpoint: Endpoint, server: 
     own = NumericJudge("Is it polite?", name="polite", model="openai/own")
     server.answers("", {"reason": "", "answer": 1})
     judge = NumericJudge("Is it short?", name="short")
-    pushed(ask("a")).execute(endpoint, metrics=[own, judge], evaluation_model="openai/given")
+    push_test_set(ask("a")).execute(endpoint, metrics=[own, judge], evaluation_model="openai/given")
     assert sorted(body["model"] for body in server.asked()) == ["given", "own"]
 
 
 def test_a_test_without_a_metric_is_an_error_and_is_skipped(endpoint: Endpoint, chat_service: ChatService) -> None:
     only_talks = ConversationalJudge("Is it kind?", name="kind")
-    (result,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
+    (result,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[only_talks])).values()
     assert result.status == "Error"
     assert "no metric is for this test" in result.metadata["error"]
     assert chat_service.asked() == []
@@ -155,7 +155,7 @@ def test_a_test_without_a_metric_is_an_error_and_is_skipped(endpoint: Endpoint, 
 def test_a_metric_error_differs_from_a_failure(endpoint: Endpoint, server: OpenAIServer) -> None:
     server.fail("POST", "*/chat/completions", status=400, body={"error": {"message": "no"}}, times=inf)
     judge = NumericJudge("Is it polite?", name="polite")
-    (broken,) = results(pushed(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
+    (broken,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
     assert (broken.status, broken.test_output) == ("Error", "You said: a")
     assert broken.test_metrics["metrics"]["polite"]["error_type"] == "RefusedRequest"
     (failed,) = results(TestSets.pull(name="Safety Evaluation").execute(endpoint, metrics=[judge, never])).values()
@@ -174,14 +174,14 @@ class Long(BaseTestEvaluator):
 
 
 def test_evaluators_get_the_output(endpoint: Endpoint) -> None:
-    (result,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
+    (result,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[Long()])).values()
     metric = result.test_metrics["metrics"]["long"]
     assert (result.status, metric["score"], metric["threshold"], metric["reason"]) == ("Pass", 0.11, 0.05, "a")
 
 
 def test_concurrency_is_of_the_endpoint_unless_the_run_sets_it(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.latency = 0.02
-    test_set = pushed(*(ask(str(number)) for number in range(30)))
+    test_set = push_test_set(*(ask(str(number)) for number in range(30)))
     test_set.execute(endpoint, metrics=[heard])
     assert chat_service.most_at_once == 10
     chat_service.most_at_once = 0
@@ -215,7 +215,7 @@ def test_an_endpoint_failure_is_shown(endpoint: Endpoint, chat_service: ChatServ
 
 
 def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_service: ChatService) -> None:
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     with pytest.raises(ValueError, match="Test set ID must be set before executing"):
         TestSet(name="new", tests=[ask("a")]).execute(endpoint)
     with pytest.raises(ValueError, match="Endpoint ID must be set before executing"):

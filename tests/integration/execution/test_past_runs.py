@@ -7,8 +7,8 @@ from math import inf
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import user_says
-from tests.integration.execution.questions import ask, heard, never, pushed, results, talk
+from tests.integration.conversations.talking import set_user_messages
+from tests.integration.execution.questions import ask, heard, never, push_test_set, results, talk
 
 from scoregate.entities import Endpoint, TestRun, TestSet
 from scoregate.metrics import ConversationalJudge, metric
@@ -20,7 +20,7 @@ def grounded(input: str, output: str, context: list[str]) -> dict[str, bool]:  #
 
 
 def test_answers_are_rescored_without_requests(endpoint: Endpoint, chat_service: ChatService) -> None:
-    test_set = pushed(ask("a"), ask("b"))
+    test_set = push_test_set(ask("a"), ask("b"))
     first = test_set.execute(endpoint, metrics=[heard])
     request_count = len(chat_service.asked())
     second = test_set.rescore(endpoint, metrics=[heard, grounded, never])
@@ -37,7 +37,7 @@ def test_answers_are_rescored_without_requests(endpoint: Endpoint, chat_service:
 
 def test_a_test_without_an_answer_has_none_after_rescoring(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=1)
-    test_set = pushed(ask("a"), ask("b"))
+    test_set = push_test_set(ask("a"), ask("b"))
     test_set.execute(endpoint, metrics=[heard], mode="sequential")
     result = results(test_set.rescore(endpoint, metrics=[heard]))
     assert (result["a"].status, result["b"].status) == ("Error", "Pass")
@@ -45,9 +45,9 @@ def test_a_test_without_an_answer_has_none_after_rescoring(endpoint: Endpoint, c
 
 
 def test_a_conversation_is_rescored_as_a_conversation(endpoint: Endpoint, server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"word {turn}", "done": turn > 1})
+    set_user_messages(server, lambda turn: {"message": f"word {turn}", "done": turn > 1})
     server.answers("from 0 to 1", {"reason": "", "answer": 1, "relevant_turns": [1]})
-    test_set = pushed(talk(max_turns=1))
+    test_set = push_test_set(talk(max_turns=1))
     test_set.execute(endpoint, metrics=[ConversationalJudge("Is it kind?", name="kind")])
     second = results(test_set.rescore(endpoint, metrics=[ConversationalJudge("Is it short?", name="short")]))
     (result,) = second.values()
@@ -55,7 +55,7 @@ def test_a_conversation_is_rescored_as_a_conversation(endpoint: Endpoint, server
 
 
 def test_a_run_to_rescore_is_named_by_object_id_or_name(endpoint: Endpoint) -> None:
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     summary = test_set.execute(endpoint, metrics=[heard], run_name="Nightly")
     test_set.execute(endpoint, metrics=[heard])
     run = TestRun(id=summary["test_run_id"]).pull()
@@ -67,7 +67,7 @@ def test_a_run_to_rescore_is_named_by_object_id_or_name(endpoint: Endpoint) -> N
 
 
 def test_the_last_run_has_the_same_set_and_endpoint(endpoint: Endpoint, chat_service: ChatService) -> None:
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     other = TestSet(name="Other", tests=[ask("b")])
     other.push()
     assert test_set.last_run(endpoint) is None
@@ -88,12 +88,12 @@ def test_the_last_run_has_the_same_set_and_endpoint(endpoint: Endpoint, chat_ser
 
 
 def test_a_run_can_be_checked_before_it(endpoint: Endpoint, chat_service: ChatService) -> None:
-    good = pushed(ask("a")).preflight(endpoint, metrics=[heard])
+    good = push_test_set(ask("a")).preflight(endpoint, metrics=[heard])
     assert good.passed
     assert (good.passed_count, good.failed_count) == (4, 0)
     assert len(chat_service.asked()) == 1
     chat_service.fail("POST", "/chat", status=401)
-    bad = pushed(ask("a", prompt=None), ask("b")).preflight(
+    bad = push_test_set(ask("a", prompt=None), ask("b")).preflight(
         endpoint, metrics=["polite"], evaluation_model="nobody/knows/this"
     )
     assert not bad.passed

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import user_says
-from tests.integration.execution.questions import pushed, results, talk
+from tests.integration.conversations.talking import set_user_messages
+from tests.integration.execution.questions import push_test_set, results, talk
 
 from scoregate.core.conversation import Conversation
 from scoregate.entities import Endpoint
@@ -23,11 +23,11 @@ WORDS = {1: "I eat no nuts.", 2: "what did I just say?"}
 @pytest.fixture(autouse=True)
 def user(server: OpenAIServer) -> OpenAIServer:
     """It states a preference, asks for it, and is done."""
-    user_says(server, lambda turn: {"message": WORDS.get(turn, "Bye."), "done": turn > 2})
+    set_user_messages(server, lambda turn: {"message": WORDS.get(turn, "Bye."), "done": turn > 2})
     return server
 
 
-def reached(server: OpenAIServer, *, met: bool) -> None:
+def set_goal_answer(server: OpenAIServer, *, met: bool) -> None:
     """What the judge of goals says."""
     criteria = [{"criterion": each, "evidence": "", "relevant_turns": [2], "met": met} for each in ("one", "two")]
     answer = {"reason": "as it is", "criteria_evaluations": criteria, "score": float(met), "confidence": 1.0}
@@ -37,8 +37,8 @@ def reached(server: OpenAIServer, *, met: bool) -> None:
 def test_a_reached_goal_ends_the_conversation(
     endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
 ) -> None:
-    reached(server, met=True)
-    summary = pushed(talk("Be remembered")).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    set_goal_answer(server, met=True)
+    summary = push_test_set(talk("Be remembered")).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
     (result,) = results(summary).values()
     conversation = Conversation.read(result.test_output)
     assert conversation is not None
@@ -53,8 +53,10 @@ def test_a_reached_goal_ends_the_conversation(
 
 
 def test_a_missed_goal_fails_the_test(endpoint: Endpoint, server: OpenAIServer) -> None:
-    reached(server, met=False)
-    summary = pushed(talk("Be remembered", max_turns=2)).execute(endpoint, metrics=[GoalAchievementJudge(name="goal")])
+    set_goal_answer(server, met=False)
+    summary = push_test_set(talk("Be remembered", max_turns=2)).execute(
+        endpoint, metrics=[GoalAchievementJudge(name="goal")]
+    )
     (result,) = results(summary).values()
     conversation = Conversation.read(result.test_output)
     assert conversation is not None
@@ -62,8 +64,8 @@ def test_a_missed_goal_fails_the_test(endpoint: Endpoint, server: OpenAIServer) 
 
 
 def test_without_metrics_the_transcript_is_searched_for_the_behavior(endpoint: Endpoint, server: OpenAIServer) -> None:
-    reached(server, met=True)
-    (result,) = results(pushed(talk()).execute(endpoint)).values()
+    set_goal_answer(server, met=True)
+    (result,) = results(push_test_set(talk()).execute(endpoint)).values()
     assert set(result.test_metrics["metrics"]) == {"behavior"}
     (questions,) = [text for text in map(_last, server.asked()) if "show the behavior" in text]
     assert "what did I just say?" in questions
@@ -73,9 +75,9 @@ def test_without_metrics_the_transcript_is_searched_for_the_behavior(endpoint: E
 def test_turns_before_a_failure_are_kept_and_not_judged(
     endpoint: Endpoint, server: OpenAIServer, chat_service: ChatService
 ) -> None:
-    reached(server, met=True)
+    set_goal_answer(server, met=True)
     chat_service.answers("nuts", lambda _: _break(chat_service))
-    summary = pushed(talk()).execute(endpoint)
+    summary = push_test_set(talk()).execute(endpoint)
     (result,) = results(summary).values()
     conversation = Conversation.read(result.test_output)
     assert conversation is not None

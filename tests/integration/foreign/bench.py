@@ -41,7 +41,7 @@ class Bench:
     def new(cls, folder: Path, environ: Mapping[str, str]) -> Bench:
         root = folder / "a project"
         root.mkdir()
-        bench = cls(Project(root), {**spies.placed(folder), **environ, "POSTED": str(folder / "posted")})
+        bench = cls(Project(root), {**spies.spy_environment(folder), **environ, "POSTED": str(folder / "posted")})
         (folder / "posted").touch()
         watch = folder / "watch.cjs"
         watch.write_text(_WATCH)

@@ -32,7 +32,7 @@ net.Socket.prototype.connect = function (...args) {
 """
 
 
-def placed(folder: Path) -> dict[str, str]:
+def spy_environment(folder: Path) -> dict[str, str]:
     """The environment in which programs of both languages are watched."""
     (folder / "spy").mkdir(parents=True)
     (folder / "spy" / "sitecustomize.py").write_text(_PYTHON)
@@ -42,6 +42,6 @@ def placed(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(spy), "NODE_OPTIONS": f'--require "{spy / "spy.cjs"}"', "SPY": str(folder / "hosts")}
 
 
-def seen(folder: Path) -> set[str]:
+def seen_hosts(folder: Path) -> set[str]:
     """The hosts that were asked for or connected to."""
     return set((folder / "hosts").read_text().split())

@@ -11,7 +11,7 @@ from tests.integration.foreign import suites
 from tests.integration.foreign.bench import DOCUMENTS, Bench, junit_scores, means, rows
 from tests.integration.host.conftest import Ran
 
-pytestmark = pytest.mark.usefixtures("modules_at_hand")
+pytestmark = pytest.mark.usefixtures("project_modules")
 TSX = "node_modules/.bin/tsx"
 SUITE = """
 import { BaseTestEvaluator, runTestSuite } from '@autoblocks/client/testing';

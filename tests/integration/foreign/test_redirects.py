@@ -37,24 +37,24 @@ def scores(place: Place) -> dict[tuple[str, str], Any]:
     }
 
 
-def judged(server: OpenAIServer) -> list[str]:
+def set_judge_answers(server: OpenAIServer) -> list[str]:
     """A model that says that everything is good; what it is asked, by the judge."""
     requests: list[str] = []
     server.answers(r"^judge", lambda question: requests.append(question.last) or {"reason": "so", "answer": "Good"})
     return requests
 
 
-def ran(place: Place, command: Command, **environ: str) -> subprocess.CompletedProcess[str]:
+def run_command(place: Place, command: Command, **environ: str) -> subprocess.CompletedProcess[str]:
     outcome = place.run(*command, **environ)
     assert (outcome.returncode, place.platform.said("/errors")) == (0, []), outcome.stderr
     return outcome
 
 
 def test_every_call_stays_local(place: Place, server: OpenAIServer, command: Command) -> None:
-    questions = judged(server)
+    questions = set_judge_answers(server)
     corrected = EvaluationOverride(0, 1, output_fields=[EvaluationOverrideField("o", "output", "fine")])
     place.platform.corrections.append(corrected)
-    ran(place, command, **REAL_KEYS, **PROXIES)
+    run_command(place, command, **REAL_KEYS, **PROXIES)
     assert place.platform.champions == {(SUITE, case): f"new {case}" for case in CASES}
     assert scores(place) == {(case, "is it good?"): 1 for case in CASES}
     assert {question.replace('"', "'") for question in questions} == {
@@ -74,11 +74,11 @@ def test_every_call_stays_local(place: Place, server: OpenAIServer, command: Com
 
 
 def test_an_output_meets_the_baseline(place: Place, server: OpenAIServer, command: Command) -> None:
-    judged(server)
+    set_judge_answers(server)
     for case, winner in zip(CASES, "210", strict=True):
         server.answers(rf"(?s)old {case}.*new {case}", {"reason": "so", "result": winner})
     place.platform.champions.update({(SUITE, case): f"old {case}" for case in CASES})
-    ran(place, command)
+    run_command(place, command)
     assert [scores(place)[case, "battle"] for case in CASES] == [1, 0, 0.5]
     expected = zip(CASES, ("new", "old", "old"), strict=True)
     assert place.platform.champions == {(SUITE, case): f"{age} {case}" for case, age in expected}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.integration.foreign.environment import PYTHON
-from tests.integration.kept import UV, install, kept
+from tests.integration.kept import UV, cached_folder, install
 
 from scoregate.datasets import Example
 from scoregate.judges import AgentJudge, AgentJudges, TestConfig
@@ -30,7 +30,7 @@ def sources() -> Path:
         command = [UV, "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *PACKAGES]
         install(command, what="signatures of the SDKs")
 
-    return kept("sdk-sources", PACKAGES, make)
+    return cached_folder("sdk-sources", PACKAGES, make)
 
 
 def definitions(path: Path) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:

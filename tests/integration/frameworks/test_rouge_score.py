@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import kept, make_python
+from tests.integration.kept import cached_folder, make_python
 
 from scoregate.scorers import rouge_l
 
@@ -33,7 +33,7 @@ def test_three_hundred_pairs_have_equal_scores() -> None:
     def make(folder: Path) -> None:
         make_python(folder, REQUIREMENTS, what="the scores of rouge-score")
 
-    python = kept("rouge-score", (sys.version, *REQUIREMENTS), make) / "bin" / "python"
+    python = cached_folder("rouge-score", (sys.version, *REQUIREMENTS), make) / "bin" / "python"
     generator = random.Random(1)
     pairs = [(make_text(generator), make_text(generator)) for _ in range(300)]
     command = [str(python), "-c", MEASURE]

@@ -98,7 +98,7 @@ def test_loopback_addresses_are_local() -> None:
 
 
 @contextmanager
-def killed_at_end(process: subprocess.Popen[str]) -> Iterator[None]:
+def kill_at_end(process: subprocess.Popen[str]) -> Iterator[None]:
     """Kill a process that a failed assertion would leave, so that nothing waits for it."""
     try:
         yield
@@ -141,7 +141,7 @@ def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: 
         stderr=subprocess.PIPE,
         text=True,
     )
-    with process, killed_at_end(process):
+    with process, kill_at_end(process):
         assert process.stdout is not None
         variables = {}
         for line in process.stdout:

@@ -170,17 +170,22 @@ async def test_all_texts_are_escaped(stage: Stage) -> None:
     suites = [
         {"id": text, "label": text, "complete": True, "script": text, "origin": {"file": text, "line": 3},
          "evaluators": {text: {"id": text}}, "errors": [{"type": text, "message": text, "advice": text}]}
-        for text in map(cut, texts)
+        for text in map(shorten, texts)
     ]  # fmt: skip
     cases = [
         {"suite": at, "hash": text, "name": text, "output": text,
          "evaluations": {text: {"score": 0.0, "threshold": {"gte": 0.5}, "metadata": {"reason": text}}},
          "errors": [{"error": {"type": text, "message": text, "advice": text}, "evaluator": text}]}
-        for at, text in enumerate(map(cut, texts))
+        for at, text in enumerate(map(shorten, texts))
     ]  # fmt: skip
-    lies = ["All suites passed", *map(cut, texts)]
+    lies = ["All suites passed", *map(shorten, texts)]
     content = record(
-        suites=suites, cases=cases, notices=lies, message=texts[0], id=texts[1], policy={cut(t): cut(t) for t in texts}
+        suites=suites,
+        cases=cases,
+        notices=lies,
+        message=texts[0],
+        id=texts[1],
+        policy={shorten(t): shorten(t) for t in texts},
     )
     (published,) = await stage.publish(content)
     assert published.outcome is not None, published.problem
@@ -194,7 +199,7 @@ async def test_all_texts_are_escaped(stage: Stage) -> None:
     assert len(comment.body.encode()) < 65_536
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     return text[:2_000].encode("utf-8", "replace").decode()
 
 

@@ -13,7 +13,7 @@ def fn(case):
 """
 
 
-def both(project: Project, *flags: str) -> Ran:
+def run_change(project: Project, *flags: str) -> Ran:
     """The change fails two of twenty cases that the base passes."""
     project.write("scoregate.toml", "min_pass_rate = 0\n")
     project.write("evals/demo.py", suite(FLAKY.replace("SIDE", "True"), fn="fn", good=20))
@@ -25,7 +25,7 @@ def both(project: Project, *flags: str) -> Ran:
 
 
 def test_only_cases_that_differ_are_repeated_and_savings_shown(project: Project) -> None:
-    outcome = both(project, "--baseline", "rerun")
+    outcome = run_change(project, "--baseline", "rerun")
     assert outcome.exit_code == 0, outcome.output
     text = " ".join(outcome.run["notices"])
     assert "16 extra trials, 144 fewer than the 160 that repeating every case takes" in text
@@ -36,7 +36,7 @@ def test_only_cases_that_differ_are_repeated_and_savings_shown(project: Project)
 
 
 def test_a_stored_run_includes_its_extra_trials(project: Project) -> None:
-    outcome = both(project, "--baseline", "rerun")
+    outcome = run_change(project, "--baseline", "rerun")
     second = project.scoregate("report", str(outcome.out), "--baseline", str(outcome.out / "base"), "--format", "json")
     assert second.exit_code == 0
     assert '"worse": 2' in second.output
@@ -44,12 +44,12 @@ def test_a_stored_run_includes_its_extra_trials(project: Project) -> None:
 
 def test_a_budget_limits_the_extra_trials(project: Project) -> None:
     project.write("pyproject.toml", "")
-    outcome = both(project, "--baseline", "rerun")
+    outcome = run_change(project, "--baseline", "rerun")
     assert outcome.exit_code == 0
     tight = project.scoregate("run", "--repeats", "auto", "--baseline", "rerun", SCOREGATE_REPEATS_BUDGET="0.3")
     assert "4 extra trials" in " ".join(tight.run["notices"])
 
 
 def test_a_base_that_cannot_run_is_reported(project: Project) -> None:
-    outcome = both(project)
+    outcome = run_change(project)
     assert "needs `--baseline rerun`" in " ".join(outcome.run["notices"])

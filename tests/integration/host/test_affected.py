@@ -36,7 +36,7 @@ def prepare(project: Project, settings: str = "affected = true\n", cases: int = 
     assert project.scoregate("run").exit_code == 0
 
 
-def carried(ran: Ran) -> list[str]:
+def carried_suites(ran: Ran) -> list[str]:
     return [suite["label"] for suite in ran.result["suites"] if suite["carried"]]
 
 
@@ -45,12 +45,12 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     planned = " ".join(project.scoregate("plan").output.split())
     assert "2 suites will not run, because nothing that they depend on changed" in planned
     second = project.scoregate("run")
-    assert (second.exit_code, sorted(carried(second))) == (0, ["one", "two"]), second.output
+    assert (second.exit_code, sorted(carried_suites(second))) == (0, ["one", "two"]), second.output
     assert "2 suites did not run, because nothing that they depend on changed" in second.output
     (first, _) = (suite["carried"] for suite in second.result["suites"])
     project.write("prompts/one.md", "other")
     changed = project.scoregate("run")
-    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert (changed.exit_code, carried_suites(changed)) == (0, ["two"]), changed.output
     assert changed.result["suites"][1]["carried"] == first  # the run that measured it, not the one in between
     rows = {row["suite"]: row for row in changed.result["rows"]}
     assert [rows[name]["label"] for name in ("one", "two")] == ["too few", "not affected"]
@@ -59,16 +59,16 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     assert changed.result["totals"]["cases"] == 12
     assert 'value="results of main@' in (changed.out / "junit.xml").read_text(encoding="utf-8")
     assert "not affected (results of main@" in (changed.out / "comment.md").read_text(encoding="utf-8")
-    assert carried(project.scoregate("run", "--all")) == []
+    assert carried_suites(project.scoregate("run", "--all")) == []
     # A run of all suites is a base, too.
-    assert sorted(carried(project.scoregate("run"))) == ["one", "two"]
+    assert sorted(carried_suites(project.scoregate("run"))) == ["one", "two"]
 
 
 def test_the_pass_rate_change_counts_cases_that_ran(project: Project) -> None:
     prepare(project, cases=40)
     project.write("app/two.py", "def answer(input): return input if int(input) > 9 else 'no'\n")
     changed = project.scoregate("run")
-    assert carried(changed) == ["one"]
+    assert carried_suites(changed) == ["one"]
     text = (project.root / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
     assert re.search(r"\*\*Pass rate 87\.5%\*\* \(−25\.0 pp .{10,50} in the 40 cases that ran vs ", text)
     assert "in the 40 cases that ran" in (project.root / "scoregate-out" / "report.html").read_text(encoding="utf-8")
@@ -92,16 +92,16 @@ def test_gates_count_carried_suites(project: Project) -> None:
     assert failed.exit_code == 1
     project.write("prompts/two.md", "other")
     second = project.scoregate("run")
-    assert (second.exit_code, carried(second)) == (1, ["one"]), second.output
+    assert (second.exit_code, carried_suites(second)) == (1, ["one"]), second.output
     assert "one" in [finding["suite"] for finding in second.result["findings"] if finding["conclusion"] == "failed"]
 
 
 def test_unclear_changes_run_all(project: Project) -> None:
     prepare(project)
     for options in (("-k", "one"), ("--suite", "one"), ("evals/one.py",), ("--model", "gpt-5")):
-        assert carried(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == [], (
-            options
-        )
+        assert (
+            carried_suites(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == []
+        ), options
     for settings, why in (
         ("repeats = 2\n", "its command changed, or settings that it gets"),
         ("baseline = 'none'\n", "there is no base to compare with"),
@@ -128,7 +128,7 @@ def test_incomplete_results_are_not_carried(project: Project) -> None:
     prepare(project, "affected = true\nmax_error_rate = 1\nmin_pass_rate = 0\n")
     project.write("app/one.py", "def answer(input): raise ValueError('no network')\n")
     project.scoregate("run")
-    assert carried(project.scoregate("run")) == ["two"]
+    assert carried_suites(project.scoregate("run")) == ["two"]
     output = project.scoregate("list", "--affected").output
     assert "cases of one have errors in the base's run" in " ".join(output.split())
 
@@ -154,13 +154,13 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     project.write("scoregate.toml", f"affected = true\n{command}")
     project.commit()
     assert project.scoregate("run").exit_code == 0
-    assert carried(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == []
     assert "it is a command without `inputs`" in " ".join(project.scoregate("list", "--affected").output.split())
     project.write("scoregate.toml", f'affected = true\n{command}inputs = ["events.jsonl", "prompts/**"]\n')
-    assert carried(project.scoregate("run")) == []
-    assert carried(project.scoregate("run")) == ["shell"]
+    assert carried_suites(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == ["shell"]
     project.write("prompts/a/b.md", "new")
-    assert carried(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == []
     named = "affected = true\n" + command.replace(json.dumps(["sh", "-c", emit]), '["sh", "tools/chat.sh"]')
     project.write("tools/chat.sh", emit)
     project.write("scoregate.toml", f'{named}inputs = ["prompts/**"]\n')
@@ -183,7 +183,7 @@ def test_changed_result_columns_change_the_scores(project: Project) -> None:
     project.commit()
     first = project.scoregate("run")
     assert first.exit_code == 0, first.output
-    assert carried(project.scoregate("run"))
+    assert carried_suites(project.scoregate("run"))
     project.write("scoregate.toml", command + rows.format("two"))
     assert "its command changed" in " ".join(project.scoregate("list", "--affected").output.split())
 
@@ -212,7 +212,7 @@ def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
     assert [each["script"] for each in base["dependencies"]["scripts"]] == ["evals/one.py", "evals/two.py"]
     project.write("prompts/one.md", "other")
     changed = project.scoregate("run")
-    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert (changed.exit_code, carried_suites(changed)) == (0, ["two"]), changed.output
     assert {suite["carried"]["id"] for suite in changed.result["suites"] if suite["carried"]} == {base["id"]}
 
 
@@ -246,7 +246,7 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     assert project.scoregate("run").exit_code == 0
     project.write("prompts/other.md", "other")
     second = project.scoregate("run")
-    assert (second.exit_code, carried(second)) == (0, ["chat"]), second.output
+    assert (second.exit_code, carried_suites(second)) == (0, ["chat"]), second.output
     for name, text, why in (
         ("prompts/chat.md", "other", "prompts/chat.md changed"),
         ("evals/lib.mjs", "export const answer = () => '';", "evals/lib.mjs changed"),
@@ -260,4 +260,4 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     project.write("scoregate.toml", settings + 'inputs = ["prompts/none.md"]\n')
     assert project.scoregate("run").exit_code == 0
     project.write("prompts/chat.md", "other")
-    assert carried(project.scoregate("run")) == ["chat"]  # `inputs` replaces the record
+    assert carried_suites(project.scoregate("run")) == ["chat"]  # `inputs` replaces the record

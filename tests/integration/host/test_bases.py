@@ -96,7 +96,7 @@ def test_a_missing_base_is_refused(project: Project) -> None:
     assert "nowhere" in outcome.output
 
 
-def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
+def damage_run(name: str, run: Path, lines: list[bytes]) -> None:
     """Spoil a stored run of thirty cases in the way that is named."""
     head, cases = run / "run.json", run / "cases.jsonl.gz"
     text = head.read_text()
@@ -136,7 +136,7 @@ def test_a_damaged_base_is_reported_and_used_in_part(project: Project, name: str
     project.write("evals/demo.py", suite(good=30))
     outcome = project.scoregate("run")
     base = keep_run(project, "base")
-    spoiled(name, base, gzip.decompress((base / "cases.jsonl.gz").read_bytes()).splitlines())
+    damage_run(name, base, gzip.decompress((base / "cases.jsonl.gz").read_bytes()).splitlines())
     judged = project.scoregate("gate", str(outcome.out), "--baseline", str(base))
     assert judged.exit_code == (3 if name == "other suites" else 0)
     assert "Traceback" not in judged.output

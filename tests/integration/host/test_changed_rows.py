@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran
-from tests.integration.host.test_affected import carried
+from tests.integration.host.test_affected import carried_suites
 
 SUITE = """
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_a_changed_expectation_is_measured_and_compared(project: Project, tmp_pa
     # Gates count the cases that did not run: 19 of 20 pass.
     project.write("scoregate.toml", "affected = true\nmin_pass_rate = 0.99\n")
     assert rows.run() == ([], 1), rows.ran.output
-    assert carried(rows.ran) == ["rows"]
+    assert carried_suites(rows.ran) == ["rows"]
     (row,) = rows.ran.result["rows"]
     assert (row["label"], row["mean"], row["base"], row["kept"]) == ("not affected", 0.95, 0.95, 0)
     assert row["reason"].endswith(" with uncommitted changes")  # the run that measured the row had them
@@ -116,7 +116,7 @@ def test_rows_that_are_only_moved_or_removed_run_nothing(project: Project, tmp_p
     rows = Rows(project, tmp_path)
     rows.write([f"q{at}" for at in reversed(range(20))])
     assert rows.run() == ([], 0), rows.ran.output
-    assert carried(rows.ran) == ["rows"]
+    assert carried_suites(rows.ran) == ["rows"]
     rows.write([f"q{at}" for at in range(15)])
     assert rows.run() == ([], 0), rows.ran.output
     (suite,) = rows.ran.result["suites"]

@@ -32,7 +32,7 @@ run_test_suite(id="demo", test_cases=cases, fn=fn, evaluators=[IsEquals()], max_
 """
 
 
-def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
+def run_confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
     """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n.
 
     `config` is more of each case's TestCaseConfig.
@@ -48,7 +48,7 @@ def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> R
 
 
 def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> None:
-    outcome = confirmed(project, "False", "--confirm")
+    outcome = run_confirmed(project, "False", "--confirm")
     assert outcome.exit_code == 1, outcome.output
     assert outcome.run["confirmations"] == [
         {"suite": "demo", "case": "good 3", "tries": [False, False, False], "base_tries": []}
@@ -57,39 +57,39 @@ def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> 
 
 
 def test_a_chance_failure_is_cleared(project: Project) -> None:
-    outcome = confirmed(project, "n > 0", "--confirm")
+    outcome = run_confirmed(project, "n > 0", "--confirm")
     assert outcome.exit_code == 0, outcome.output
     assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
     assert (outcome.out / "confirm-1" / "run.json").is_file()
 
 
 def test_a_fourth_try_decides_a_tie(project: Project) -> None:
-    outcome = confirmed(project, "n in (2, 4)", "--confirm", "all")
+    outcome = run_confirmed(project, "n in (2, 4)", "--confirm", "all")
     assert outcome.run["confirmations"][0]["tries"] == [False, True, False, True]
     assert outcome.exit_code == 0
 
 
 def test_a_case_with_repeats_is_tried_until_it_is_decided(project: Project) -> None:
-    outcome = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
+    outcome = run_confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
     assert outcome.run["confirmations"][0]["tries"] == [False, True, False, False]
     assert outcome.exit_code == 1
     assert "confirmed: failed 3 of 4 further tries" in " ".join(outcome.output.split())
 
 
 def test_a_critical_case_is_confirmed_by_default(project: Project) -> None:
-    outcome = confirmed(project, "n > 0")
+    outcome = run_confirmed(project, "n > 0")
     assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
     assert outcome.exit_code == 0
 
 
 def test_a_case_with_only_errors_is_not_decided(project: Project) -> None:
-    outcome = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
+    outcome = run_confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
     assert outcome.run["confirmations"][0]["tries"] == []
     assert outcome.exit_code == 3, outcome.output
 
 
 def test_without_confirmation_the_first_failure_counts(project: Project) -> None:
-    outcome = confirmed(project, "n > 0", "--confirm", "off")
+    outcome = run_confirmed(project, "n > 0", "--confirm", "off")
     assert outcome.exit_code == 1
     assert "not run again" in outcome.output
 

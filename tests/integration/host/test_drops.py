@@ -38,7 +38,7 @@ def run(project: Project, scores: dict[str, list[float]], *arguments: str, answe
     return project.scoregate("exec", *arguments, "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
 
 
-def compared(project: Project, scores: dict[str, list[float]], *arguments: str, **fields: object) -> Ran:
+def run_compared(project: Project, scores: dict[str, list[float]], *arguments: str, **fields: object) -> Ran:
     run(project, {case: [0.9] for case in scores}, "--baseline", "none", answer="yes", **fields)
     base = project.root.parent / "base"
     shutil.rmtree(base, ignore_errors=True)
@@ -56,7 +56,7 @@ def drops(text: str) -> list[str]:
 
 def test_the_largest_drops_come_with_input_and_output(project: Project) -> None:
     scores = {f"c{number:02}": [0.9 - number / 20] for number in range(14)} | {"up": [1.0], "twice": [0.9, 0.1]}
-    outcome = compared(project, scores)
+    outcome = run_compared(project, scores)
     assert outcome.exit_code == 0, outcome.output
     assert drops(outcome.comment)[:3] == ["c13", "c12", "c11"]
     assert len(drops(outcome.comment)) == 10
@@ -64,15 +64,15 @@ def test_the_largest_drops_come_with_input_and_output(project: Project) -> None:
     assert "input of c13 <b>@x</b>\n```" in outcome.comment
     assert "```diff\n- yes c13\n+ no c13\n  Bye.\n```" in outcome.comment
     assert "↓ c13  s\n    helpful  0.9 → 0.25  reason: r\n" in outcome.output
-    outcome = compared(project, {"one": [0.9], "twice": [0.9, 0.1]})
+    outcome = run_compared(project, {"one": [0.9], "twice": [0.9, 0.1]})
     assert drops(outcome.comment) == ["twice"]
     assert "0.9 → 0.5 |" in outcome.comment, "the mean of its trials"
 
 
 def test_scores_with_thresholds_hidden_outputs_and_new_suites_are_not_listed(project: Project) -> None:
-    outcome = compared(project, {"a": [0.6]}, threshold=THRESHOLD)
+    outcome = run_compared(project, {"a": [0.6]}, threshold=THRESHOLD)
     assert "largest drop" not in outcome.comment
-    outcome = compared(project, {"a": [0.6]}, "--show-outputs", "none")
+    outcome = run_compared(project, {"a": [0.6]}, "--show-outputs", "none")
     assert drops(outcome.comment) == ["a"]
     assert "input of" not in outcome.comment
     assert "no a" not in outcome.comment

@@ -74,10 +74,10 @@ def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project:
     outcome = project.scoregate("run", "--timeout", "3")
     assert outcome.exit_code == 3
     assert outcome.run["scripts"][0]["timed_out"] is True
-    assert gone(int((project.root / "child.pid").read_text()))
+    assert is_gone(int((project.root / "child.pid").read_text()))
 
 
-def gone(pid: int) -> bool:
+def is_gone(pid: int) -> bool:
     for _ in range(50):
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return True
@@ -106,7 +106,7 @@ def test_an_interrupted_run_keeps_its_record_and_ends_children(project: Project,
     assert outcome.exit_code == 130
     assert outcome.run["complete"] is False
     assert outcome.statuses["passed"] == 1
-    assert gone(int((project.root / "suite.pid").read_text()))
+    assert is_gone(int((project.root / "suite.pid").read_text()))
 
 
 def wait_for(path: Path) -> None:

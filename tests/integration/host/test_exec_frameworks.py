@@ -10,20 +10,20 @@ from tests.integration.host.conftest import Project, suite
 PYTEST = ("exec", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "evals")
 
 
-def holding(**options: str) -> str:
+def make_test_source(**options: str) -> str:
     body, _, call = suite(bad=int(options.pop("bad", "0")), **options).rpartition("run_test_suite(id=")
     return f"{body}\n\ndef test_demo():\n    run_test_suite(id={call}"
 
 
 def test_suites_in_tests_are_recorded(project: Project) -> None:
-    project.write("evals/test_demo.py", holding())
+    project.write("evals/test_demo.py", make_test_source())
     outcome = project.scoregate(*PYTEST)
     assert outcome.exit_code == 0, outcome.output
     assert outcome.statuses == {"passed": 3}
 
 
 def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
-    project.write("evals/test_demo.py", holding() + "\n\ndef test_plain():\n    assert 1 == 2\n")
+    project.write("evals/test_demo.py", make_test_source() + "\n\ndef test_plain():\n    assert 1 == 2\n")
     outcome = project.scoregate(*PYTEST)
     assert outcome.exit_code == 3
     assert outcome.run["scripts"][0]["exit_code"] == 1
@@ -31,7 +31,7 @@ def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
 
 
 def test_a_failed_assertion_fails_the_gate(project: Project) -> None:
-    project.write("evals/test_demo.py", holding(bad="1", assert_test="True"))
+    project.write("evals/test_demo.py", make_test_source(bad="1", assert_test="True"))
     assert project.scoregate(*PYTEST).exit_code == 1
 
 

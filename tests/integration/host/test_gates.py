@@ -11,7 +11,9 @@ from tests.integration.host.test_bases import keep_run
 WORSE = "lambda case: case.input if '1' not in case.input else 'no'"
 
 
-def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str = "", base_settings: str = "") -> Ran:
+def run_against_base(
+    project: Project, *flags: str, fn: str = WORSE, settings: str = "", base_settings: str = ""
+) -> Ran:
     project.write("scoregate.toml", f"min_pass_rate = 0\n{base_settings}")
     project.write("evals/demo.py", suite(good=30))
     project.scoregate("run")
@@ -22,7 +24,7 @@ def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str =
 
 
 def test_a_significant_drop_beyond_its_limit_fails(project: Project) -> None:
-    outcome = against_base(project, "--max-drop", "0.2")
+    outcome = run_against_base(project, "--max-drop", "0.2")
     assert outcome.exit_code == 1
     assert "−0.400" in outcome.output
     assert "p = 0.00024" in outcome.output
@@ -31,22 +33,22 @@ def test_a_significant_drop_beyond_its_limit_fails(project: Project) -> None:
 
 
 def test_a_drop_within_its_limit_passes(project: Project) -> None:
-    assert against_base(project, "--max-drop", "is-equals=0.5").exit_code == 0
+    assert run_against_base(project, "--max-drop", "is-equals=0.5").exit_code == 0
 
 
 def test_any_regression_can_fail(project: Project) -> None:
-    assert against_base(project, "--fail-on-regression").exit_code == 1
+    assert run_against_base(project, "--fail-on-regression").exit_code == 1
 
 
 def test_noise_is_no_regression(project: Project) -> None:
     flags = ("--fail-on-regression", "--max-drop", "0.01")
-    outcome = against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
+    outcome = run_against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
     assert outcome.exit_code == 0, outcome.output
     assert outcome.result["rows"][0]["label"] == "within noise"
 
 
 def test_a_limit_on_an_unknown_evaluator_is_never_green(project: Project) -> None:
-    outcome = against_base(project, "--max-drop", "is-equal=0.5")
+    outcome = run_against_base(project, "--max-drop", "is-equal=0.5")
     assert outcome.exit_code == 3
     assert "is-equal" in outcome.output
 
@@ -66,7 +68,7 @@ def test_a_watched_evaluator_that_changed_is_a_warning_or_a_failure(project: Pro
 
 def test_a_loosened_policy_is_shown_and_can_fail(project: Project) -> None:
     strict, loose = "max_drop = 0.1\n", "max_drop = 0.9\n"
-    outcome = against_base(project, base_settings=strict, settings=loose)
+    outcome = run_against_base(project, base_settings=strict, settings=loose)
     assert outcome.exit_code == 0
     assert "max_drop" in outcome.comment
     project.write("scoregate.toml", f"min_pass_rate = 0\npolicy_from = 'base'\n{loose}")
@@ -78,7 +80,7 @@ def test_a_loosened_policy_is_shown_and_can_fail(project: Project) -> None:
 @pytest.mark.parametrize("loose", ["min_effect = 0.9", "alpha = 0.000001", "[evaluators.is-equals]\nmin_effect = 0.9"])
 def test_a_change_cannot_loosen_what_counts_as_a_difference(project: Project, loose: str) -> None:
     strict = "fail_on_regression = true\npolicy_from = 'base'\n"
-    outcome = against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
+    outcome = run_against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
     assert outcome.exit_code == 1, outcome.output
     text = " ".join(outcome.result["policy_changes"])
     assert ("alpha" if "alpha" in loose else "min_effect") in text

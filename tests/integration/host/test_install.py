@@ -43,16 +43,16 @@ def pyproject(project: Project, *, source: bool = True) -> None:
     )
 
 
-def locked(project: Project) -> None:
+def write_lock(project: Project) -> None:
     pyproject(project)
     subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
 
 
-def required(project: Project) -> None:
+def write_requirements(project: Project) -> None:
     project.write("evals/requirements.txt", f"./{WHEEL}\n")
 
 
-def passed_outside(ran: Ran, project: Project) -> None:
+def check_installed_outside(ran: Ran, project: Project) -> None:
     assert ran.exit_code == 0, ran.output
     prefix = Path(next(line.split()[-1] for line in ran.output.splitlines() if "| prefix" in line))
     assert prefix.name == "venv"
@@ -61,18 +61,18 @@ def passed_outside(ran: Ran, project: Project) -> None:
     assert not list(project.root.glob("**/pyvenv.cfg"))
 
 
-@pytest.mark.parametrize(("prepare", "install"), [(locked, "uv-sync"), (required, "requirements")])
+@pytest.mark.parametrize(("prepare", "install"), [(write_lock, "uv-sync"), (write_requirements, "requirements")])
 def test_the_environment_is_created_outside_the_project(project: Project, prepare: object, install: str) -> None:
     assert callable(prepare)
     prepare(project)
-    passed_outside(project.scoregate("run", "--install", install), project)
+    check_installed_outside(project.scoregate("run", "--install", install), project)
 
 
-@pytest.mark.parametrize("prepare", [locked, required, pyproject])
+@pytest.mark.parametrize("prepare", [write_lock, write_requirements, pyproject])
 def test_the_action_installs_the_project_files(project: Project, prepare: object) -> None:
     assert callable(prepare)
     prepare(project)
-    passed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
+    check_installed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
 
 
 def test_locally_nothing_is_installed(project: Project) -> None:
@@ -117,7 +117,7 @@ def test_an_install_command_sees_no_token(project: Project) -> None:
     path = os.pathsep.join((str(Path(UV).parent), os.environ["PATH"]))
     environment = {"GITHUB_TOKEN": TOKEN, "COPY": TOKEN, "INPUT_GITHUB-TOKEN": TOKEN, "UV_INDEX_A_PASSWORD": "theirs"}
     outcome = project.scoregate("run", "--install", command, PATH=path, **environment)
-    passed_outside(outcome, project)
+    check_installed_outside(outcome, project)
     seen = (project.root / "seen.txt").read_text()
     assert TOKEN not in seen
     assert "INPUT_" not in seen
@@ -141,9 +141,9 @@ def test_a_command_that_hangs_is_ended(project: Project) -> None:
 
 
 def test_a_configured_cache_is_used(project: Project, tmp_path: Path) -> None:
-    required(project)
+    write_requirements(project)
     cache = tmp_path / "cache"
-    passed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
+    check_installed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
     assert [path for path in cache.rglob("*") if path.is_file() and "demo" in str(path)]
     outcome = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
     assert outcome.exit_code == 0, outcome.output
@@ -161,14 +161,14 @@ def test_a_python_version_can_be_set(project: Project) -> None:
 
 
 def test_list_shows_the_plan_and_creates_nothing(project: Project) -> None:
-    locked(project)
+    write_lock(project)
     outcome = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
     assert outcome.exit_code == 0, outcome.output
     assert "an environment made from uv.lock" in outcome.output
 
 
 def test_exec_commands_find_that_python(project: Project) -> None:
-    required(project)
+    write_requirements(project)
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'python evals/other.py' }]\n")
     project.write("evals/other.py", suite("import demo_dep").replace("'demo'", "'other'"))
     outcome = project.scoregate("run", "--install", "requirements", "--suite", "other")

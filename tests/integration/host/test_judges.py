@@ -61,7 +61,7 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def longest(question: Question) -> Any:
+def prefer_longest(question: Question) -> Any:
     """A model that finds the longer output better."""
     first, second = (question.last.split(f"BEGIN {which} output\n")[1].split("\n")[0] for which in ("first", "second"))
     better = "First" if len(first) > len(second) else "Second"
@@ -73,7 +73,7 @@ def scores(ran: Ran, evaluator: str) -> float | None:
 
 
 def test_the_baseline_output_is_of_the_base_run(project: Project, server: OpenAIServer) -> None:
-    server.answer_with(longest)
+    server.answer_with(prefer_longest)
     project.write("eval_demo.py", suite("Auto()", output="old"))
     first = project.scoregate("run", "--baseline", "none", "--out", "before", **server.environment)
     assert first.exit_code == 3, "nothing was judged yet; the run is a valid base all the same"
@@ -159,7 +159,7 @@ def test_a_judge_that_changed_is_not_compared(project: Project, server: OpenAISe
 
 
 def test_a_rerun_base_runs_first_and_is_the_baseline(project: Project, server: OpenAIServer) -> None:
-    server.answer_with(longest)
+    server.answer_with(prefer_longest)
     project.write("eval_demo.py", suite("Auto()", output="old"))
     project.commit()
     project.write("eval_demo.py", suite("Auto()", output="a newer output"))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.host.conftest import Project, suite
-from tests.integration.host.test_ends import gone, wait_for
+from tests.integration.host.test_ends import is_gone, wait_for
 
 from scoregate.ci.archive import read_run
 
@@ -43,7 +43,7 @@ def killed(project: Project) -> Project:
     (project.root / "quick").unlink()
     process = project.start("run")
     wait_for(project.root / "pids")
-    until(lambda: len(flushed(project)) == 5)
+    wait_until(lambda: len(flushed_cases(project)) == 5)
     kill(process)
     return project
 
@@ -53,14 +53,14 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-def until(condition: Callable[[], object]) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     end = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def flushed(project: Project) -> list[str]:
+def flushed_cases(project: Project) -> list[str]:
     """The cases in the file that the host is writing, as far as it can be unpacked."""
     paths = (project.root / "scoregate-out" / "run").glob("in-progress-*/cases.jsonl.gz")
     texts = (zlib.decompressobj(31).decompress(path.read_bytes()) for path in paths)
@@ -69,7 +69,7 @@ def flushed(project: Project) -> list[str]:
 
 def test_no_process_survives(killed: Project) -> None:
     pids = [int(pid) for pid in (killed.root / "pids").read_text().split()]
-    assert [pid for pid in pids if not gone(pid)] == []
+    assert [pid for pid in pids if not is_gone(pid)] == []
 
 
 @pytest.mark.parametrize("named", ["scoregate-out", "scoregate-out/run"])
@@ -148,11 +148,13 @@ def test_a_kill_at_any_time_loses_no_flushed_case(project: Project, least: int) 
     quick = "import time\ndef fn(case):\n    time.sleep(0.002)\n    return case.input"
     project.write("evals/demo.py", suite(quick, fn="fn", good=20_000))
     process = project.start("run")
-    until(
-        lambda: len(flushed(project)) >= least and list(project.root.glob("scoregate-out/run/in-progress-*/run.json"))
+    wait_until(
+        lambda: (
+            len(flushed_cases(project)) >= least and list(project.root.glob("scoregate-out/run/in-progress-*/run.json"))
+        )
     )
     kill(process)
-    there = flushed(project)
+    there = flushed_cases(project)
     assert len(there) >= least
     recovered = project.scoregate("report", "--recover", "-q")
     assert recovered.exit_code == 0 or not there, recovered.output
@@ -165,4 +167,4 @@ def test_a_killed_command_ends_children(project: Project) -> None:
     process = project.start("exec", "--", "sh", "sleep.sh")
     wait_for(project.root / "pids")
     kill(process)
-    assert [pid for pid in (project.root / "pids").read_text().split() if not gone(int(pid))] == []
+    assert [pid for pid in (project.root / "pids").read_text().split() if not is_gone(int(pid))] == []

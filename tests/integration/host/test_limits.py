@@ -19,7 +19,7 @@ def two(project: Project) -> Project:
     return project
 
 
-def told(ran: Ran) -> list[str]:
+def limit_findings(ran: Ran) -> list[str]:
     return [finding["value"] for finding in ran.result["findings"] if finding["rule"] == "limits apply"]
 
 
@@ -28,7 +28,7 @@ def test_limits_of_an_unknown_suite_are_never_green(two: Project, table: str) ->
     two.write("scoregate.toml", f'[suites."{table}"]\nmin_score = {{ is-equals = 0.9 }}\n')
     outcome = two.scoregate("run")
     assert outcome.exit_code == 3, outcome.output
-    assert told(outcome) == [f"{table} matches none of the suites that ran: demo, other"]
+    assert limit_findings(outcome) == [f"{table} matches none of the suites that ran: demo, other"]
     assert "scoregate.toml" in outcome.output
 
 
@@ -68,7 +68,7 @@ def test_options_apply_to_what_runs(two: Project) -> None:
     assert two.scoregate("run", BOTH[0]).exit_code == 0
     outcome = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")
     assert outcome.exit_code == 3
-    assert told(outcome) == ["is-equal in max_drop matches no evaluator"]
+    assert limit_findings(outcome) == ["is-equal in max_drop matches no evaluator"]
 
 
 def test_suite_limits_need_an_evaluator_of_the_suite(two: Project) -> None:
@@ -78,7 +78,7 @@ def test_suite_limits_need_an_evaluator_of_the_suite(two: Project) -> None:
     for part in (("run",), ("run", BOTH[0])):
         outcome = two.scoregate(*part)
         assert outcome.exit_code == 3, outcome.output
-        assert told(outcome) == ["is-alike in min_score matches no evaluator"]
+        assert limit_findings(outcome) == ["is-alike in min_score matches no evaluator"]
 
 
 def test_a_crashed_script_hides_its_limits(two: Project) -> None:
@@ -86,7 +86,7 @@ def test_a_crashed_script_hides_its_limits(two: Project) -> None:
     two.write("scoregate.toml", "[suites.other]\nmin_pass_rate = 0.9\n")
     outcome = two.scoregate("run")
     assert outcome.exit_code == 3
-    assert told(outcome) == []
+    assert limit_findings(outcome) == []
 
 
 def test_matrix_runs_are_measurable_and_merged_runs_have_every_limit(two: Project) -> None:
@@ -98,4 +98,4 @@ def test_matrix_runs_are_measurable_and_merged_runs_have_every_limit(two: Projec
         legs.append(shutil.copytree(outcome.out / "run", two.root / "legs" / path.replace("/", "-")))
     merged = two.scoregate("merge", *map(str, legs))
     assert merged.exit_code == 3, merged.output
-    assert told(merged) == ["otter matches none of the suites that ran: demo, other"]
+    assert limit_findings(merged) == ["otter matches none of the suites that ran: demo, other"]

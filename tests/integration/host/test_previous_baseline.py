@@ -7,7 +7,7 @@ from tests.integration.host.conftest import Project, suite
 LINE = "Compared with the previous run of "
 
 
-def base_of(project: Project) -> str | None:
+def base_id(project: Project) -> str | None:
     result = project.scoregate("run").result
     return result["base"] and result["base"]["id"]
 
@@ -22,13 +22,13 @@ def test_a_run_is_compared_with_the_previous_complete_run(project: Project) -> N
         assert outcome.exit_code == 0, outcome.output
         assert outcome.output.count(LINE) == 1
         assert outcome.result["base"]["id"] == run_id
-    assert base_of(project) == run_id
+    assert base_id(project) == run_id
     newer = project.scoregate("run").run["id"]
     gone = project.scoregate("run", "--baseline", "none")
     latest = gone.run["id"]
     assert gone.result["base"] is None
     assert LINE not in gone.output
-    assert base_of(project) == latest != newer
+    assert base_id(project) == latest != newer
 
 
 def test_a_regression_fails_a_relative_gate(project: Project) -> None:
@@ -48,7 +48,7 @@ def test_incomplete_and_filtered_runs_are_no_baselines(project: Project) -> None
     project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
     for arguments in (("--suite", "demo"), ("-k", "good"), ("evals/demo.py",), ("--max-cases", "1")):
         assert project.scoregate("run", *arguments).exit_code == 0
-    assert base_of(project) is None
+    assert base_id(project) is None
     complete = project.scoregate("run").run["id"]
     for arguments in (("--suite", "demo"), ("evals/demo.py",), ("--max-cases", "1")):
         outcome = project.scoregate("run", *arguments)
@@ -122,7 +122,7 @@ def test_a_stopped_run_is_no_baseline(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2, bad=2))
     stopped = project.scoregate("run", "-x")
     assert (stopped.exit_code, stopped.run["complete"]) == (1, False)
-    assert base_of(project) == complete
+    assert base_id(project) == complete
 
 
 def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
@@ -151,7 +151,7 @@ def test_concurrent_runs_leave_a_usable_folder(project: Project) -> None:
     assert "Compared with the previous run" not in between.output  # each folder has its own
     newest = ends[0].run["id"]
     assert ends[0].result["base"]["id"] == complete
-    assert base_of(project) == newest
+    assert base_id(project) == newest
 
 
 def test_git_ignores_the_output_folder(project: Project) -> None:

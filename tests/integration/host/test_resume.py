@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.test_ends import wait_for
-from tests.integration.host.test_kills import flushed, kill, until
+from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
 from scoregate.ci.archive import read_run
 
@@ -46,7 +46,7 @@ class Bench:
         """A run that is killed once these cases have finished."""
         process = self.project.start("run", COUNTS=str(self.counts))
         wait_for(self.counts / "began")
-        until(lambda: len(flushed(self.project)) == cases)
+        wait_until(lambda: len(flushed_cases(self.project)) == cases)
         kill(process)
         (self.counts / "free").write_text("x")
         self.forget()

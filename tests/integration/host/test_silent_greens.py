@@ -26,7 +26,7 @@ def line(kind: str, **fields: Any) -> bytes:
     return json.dumps({"type": kind, "suite": "bot", **fields}).encode() + b"\n"
 
 
-def started(**fields: Any) -> bytes:
+def suite_started(**fields: Any) -> bytes:
     return line("suite_started", evaluators=[EVALUATOR], **fields)
 
 
@@ -36,10 +36,10 @@ def case(name: str, score: bytes = b"1", *, more: bytes = b"") -> bytes:
     return line("case_started", case=name) + scored % (name.encode(), score, more) + line("case_finished", case=name)
 
 
-def twenty(score: bytes, *, more: bytes = b"") -> bytes:
+def twenty_cases(score: bytes, *, more: bytes = b"") -> bytes:
     """Twenty cases: the first passes, the others have this score."""
     cases = [case("c0"), *(case(f"c{number}", score, more=more) for number in range(1, 20))]
-    return started(cases=20) + b"".join(cases) + line("suite_finished")
+    return suite_started(cases=20) + b"".join(cases) + line("suite_finished")
 
 
 def command(project: Project, log: bytes, *arguments: str) -> Ran:
@@ -52,11 +52,11 @@ def command(project: Project, log: bytes, *arguments: str) -> Ran:
 
 
 def test_valid_events_are_green(project: Project) -> None:
-    assert command(project, twenty(b"1.0")).exit_code == 0
+    assert command(project, twenty_cases(b"1.0")).exit_code == 0
 
 
 def test_a_score_without_a_number_is_a_case_error(project: Project) -> None:
-    outcome = command(project, twenty(b"null"))
+    outcome = command(project, twenty_cases(b"null"))
     assert outcome.exit_code == 3
     assert outcome.statuses == {"passed": 1, "errored": 19}
     assert "19 of 20 cases (95.0%)" in outcome.output
@@ -65,12 +65,12 @@ def test_a_score_without_a_number_is_a_case_error(project: Project) -> None:
 def test_each_invalid_score_is_a_case_error(project: Project) -> None:
     scores = (b"null", b"NaN", b'"1.0"', b"true", b"[1]", b"2", b"1" * 400)
     cases = b"".join(case(f"bad {number}", score) for number, score in enumerate(scores))
-    outcome = command(project, started(cases=8) + case("good") + cases + line("suite_finished"))
+    outcome = command(project, suite_started(cases=8) + case("good") + cases + line("suite_finished"))
     assert (outcome.exit_code, outcome.statuses) == (3, {"passed": 1, "errored": 7})
 
 
 def test_an_unknown_threshold_key_is_a_case_error(project: Project) -> None:
-    log = twenty(b"0").replace(
+    log = twenty_cases(b"0").replace(
         b'"c7","evaluator":"exact","threshold":{"gte":1}', b'"c7","evaluator":"exact","threshold":{"ge":1}'
     )
     outcome = command(project, log, "--max-error-rate", "0")
@@ -80,7 +80,7 @@ def test_an_unknown_threshold_key_is_a_case_error(project: Project) -> None:
 
 def test_true_is_a_score_of_a_boolean_evaluator(project: Project) -> None:
     log = (
-        twenty(b"true")
+        twenty_cases(b"true")
         .replace(b'{"id": "exact"}', b'{"id": "exact", "boolean": true}')
         .replace(b'"score":1}', b'"score":true}')
     )
@@ -101,7 +101,7 @@ DROPPED = {
 
 @pytest.mark.parametrize(("score", "more"), DROPPED.values(), ids=DROPPED)
 def test_an_unreadable_line_makes_the_script_unmeasurable(project: Project, score: bytes, more: bytes) -> None:
-    log = started(cases=2) + case("c0") + case("c1", score, more=more) + line("suite_finished")
+    log = suite_started(cases=2) + case("c0") + case("c1", score, more=more) + line("suite_finished")
     outcome = command(project, log)
     assert outcome.exit_code == 3
     assert "1 line of its event logs can't be read" in outcome.output
@@ -109,25 +109,27 @@ def test_an_unreadable_line_makes_the_script_unmeasurable(project: Project, scor
 
 @pytest.mark.parametrize("end", [b'{"type":"scored","suite":"bot","case":"c9","evalu', b"\xff"])
 def test_a_partial_last_line_is_unmeasurable(project: Project, end: bytes) -> None:
-    assert command(project, twenty(b"1") + end).exit_code == 3
+    assert command(project, twenty_cases(b"1") + end).exit_code == 3
 
 
 def test_a_last_line_that_is_complete_needs_no_line_feed(project: Project) -> None:
-    assert command(project, twenty(b"1").removesuffix(b"\n")).exit_code == 0
+    assert command(project, twenty_cases(b"1").removesuffix(b"\n")).exit_code == 0
 
 
 def test_a_mistyped_event_makes_it_unmeasurable(project: Project) -> None:
     outcome = command(
         project,
-        twenty(b"0").replace(b'"type":"scored","suite":"bot","case":"c4"', b'"type":"score","suite":"bot","case":"c4"'),
+        twenty_cases(b"0").replace(
+            b'"type":"scored","suite":"bot","case":"c4"', b'"type":"score","suite":"bot","case":"c4"'
+        ),
     )
     assert outcome.exit_code in (1, 3)
-    assert command(project, twenty(b"1").replace(b'"type":"scored"', b'"type":"score"', 1)).exit_code == 3
+    assert command(project, twenty_cases(b"1").replace(b'"type":"scored"', b'"type":"score"', 1)).exit_code == 3
 
 
 def test_an_optional_event_of_a_newer_version_is_skipped_with_a_notice(project: Project) -> None:
     newer = line("tool_called", name="search", v=2, optional=True) * 3
-    outcome = command(project, started() + newer + case("c0") + line("suite_finished"))
+    outcome = command(project, suite_started() + newer + case("c0") + line("suite_finished"))
     assert outcome.exit_code == 0
     assert "3 optional events of a newer version are skipped" in outcome.comment
 
@@ -143,27 +145,29 @@ def test_an_sdk_that_is_newer_than_the_host_is_unmeasurable(project: Project) ->
 
 
 def test_fewer_cases_than_planned_are_incomplete(project: Project) -> None:
-    outcome = command(project, started(cases=1000) + case("c0") + line("suite_finished"))
+    outcome = command(project, suite_started(cases=1000) + case("c0") + line("suite_finished"))
     assert outcome.exit_code == 3
     assert "1 of 1,000 planned cases finished" in outcome.output
 
 
 def test_an_unfinished_case_makes_its_suite_incomplete(project: Project) -> None:
     cases = b"".join(case(f"c{number}") for number in range(99))
-    outcome = command(project, started(cases=100) + cases + line("case_started", case="last") + line("suite_finished"))
+    outcome = command(
+        project, suite_started(cases=100) + cases + line("case_started", case="last") + line("suite_finished")
+    )
     assert outcome.exit_code == 3
     assert "99 of 100 planned cases finished" in outcome.output
 
 
 def test_a_second_score_never_replaces_a_failing_one(project: Project) -> None:
     twice = case("c1", b"0").splitlines(keepends=True)
-    log = started() + case("c0") + twice[0] + twice[1] + twice[1].replace(b":0}", b":1}") + twice[2]
+    log = suite_started() + case("c0") + twice[0] + twice[1] + twice[1].replace(b":0}", b":1}") + twice[2]
     outcome = command(project, log + line("suite_finished"))
     assert (outcome.exit_code, outcome.statuses) == (1, {"passed": 1, "failed": 1})
 
 
 def test_a_case_that_is_reported_again_makes_its_suite_unmeasurable(project: Project) -> None:
-    outcome = command(project, started() + case("c0") * 20 + line("suite_finished"))
+    outcome = command(project, suite_started() + case("c0") * 20 + line("suite_finished"))
     assert outcome.exit_code == 3
     assert outcome.statuses == {"passed": 1}
     assert "case 'c0', repeat 0, was reported again after it had finished" in outcome.output
@@ -181,13 +185,13 @@ def test_a_deleted_or_truncated_log_is_unmeasurable(project: Project, damage: st
         "    time.sleep(0.05)\n"
     )
     project.write("writer.py", WRITER + (wait + damage if damage else ""))
-    (project.root / "log.jsonl").write_bytes(twenty(b"1"))
+    (project.root / "log.jsonl").write_bytes(twenty_cases(b"1"))
     run = json.dumps([sys.executable, "writer.py"])
     project.write("scoregate.toml", f'[[commands]]\nname = "writer"\nrun = {run}\n')
     assert project.scoregate("run").exit_code == (3 if damage else 0)
 
 
-def relaxed(project: Project, rule: str) -> Ran:
+def run_relaxed(project: Project, rule: str) -> Ran:
     """The verdict with a rule that only warns."""
     project.write("scoregate.toml", f"[severity]\n{rule} = 'warn'\n")
     return project.scoregate("gate", "scoregate-out")
@@ -201,7 +205,7 @@ def test_a_suite_whose_evaluators_all_return_none_is_unmeasurable(project: Proje
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3
     assert "Nothing was evaluated in demo: 0 evaluations: every evaluator returned None" in outcome.output
-    assert relaxed(project, "cases_were_evaluated").exit_code == 0
+    assert run_relaxed(project, "cases_were_evaluated").exit_code == 0
 
 
 def test_a_suite_that_only_waits_for_people_is_pending(project: Project) -> None:
@@ -211,7 +215,7 @@ def test_a_suite_that_only_waits_for_people_is_pending(project: Project) -> None
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3
     assert "Evaluations wait for people in demo" in outcome.output
-    assert relaxed(project, "evaluations_pending").exit_code == 0
+    assert run_relaxed(project, "evaluations_pending").exit_code == 0
 
 
 TWO = "run_test_suite(id='first', test_cases=cases, fn=lambda case: case.input, evaluators=[IsEquals()])\n"
@@ -235,7 +239,7 @@ def test_a_suite_in_the_source_without_results_is_unmeasurable(project: Project,
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3
     assert "A suite didn't report: demo in evals/demo.py" in outcome.output
-    assert relaxed(project, "suites_report").exit_code == 0
+    assert run_relaxed(project, "suites_report").exit_code == 0
 
 
 def test_a_suite_under_a_condition_need_not_report(project: Project) -> None:
@@ -278,7 +282,7 @@ def test_cases_of_inner_suites_count_for_the_outer_ones(project: Project) -> Non
     assert junit(project, f'<testsuites tests="2" failures="1">{both}</testsuites>').exit_code == 1
 
 
-def changed(folder: Path, old: bytes, new: bytes) -> None:
+def change_record(folder: Path, old: bytes, new: bytes) -> None:
     """Change the cases of a record as somebody would who knows the format."""
     path = folder / "cases.jsonl.gz"
     text = gzip.decompress(path.read_bytes())
@@ -299,7 +303,7 @@ def test_a_changed_record_is_unmeasurable(project: Project, old: bytes, new: byt
     project.write("evals/demo.py", suite(bad=3))
     outcome = project.scoregate("run")
     assert outcome.exit_code == 1
-    changed(outcome.out / "run", old, new)
+    change_record(outcome.out / "run", old, new)
     assert project.scoregate("gate", "scoregate-out", "--min-pass-rate", "0").exit_code == 3
 
 

@@ -24,7 +24,7 @@ while not pathlib.Path("go").exists():
 
 
 @contextmanager
-def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def waiting_run(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A run whose suite waits for a file `go`."""
     started = project.root / "started"
     process = subprocess.Popen(
@@ -49,7 +49,7 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     words = {"exec": ["--", sys.executable, "-c", "1"], "merge": ["leg"]}.get(command, [])
-    with running(project) as first:
+    with waiting_run(project) as first:
         second = project.scoregate(command, *words)
         assert second.exit_code == 2, second.output
         text = " ".join(second.output.split())
@@ -66,7 +66,7 @@ def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> 
 
 def test_a_killed_run_locks_no_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
-    with running(project) as first:
+    with waiting_run(project) as first:
         first.send_signal(signal.SIGKILL)
         first.wait(60)
         assert (project.root / "scoregate-out" / ".lock").exists()

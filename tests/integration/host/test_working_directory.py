@@ -17,7 +17,7 @@ def monorepo(project: Project) -> Project:
     return project
 
 
-def of(project: Project, name: str) -> Ran:
+def run_of(project: Project, name: str) -> Ran:
     return Ran(0, "", project.root / "apps" / name / "scoregate-out")
 
 
@@ -28,7 +28,7 @@ def test_projects_are_separate(monorepo: Project, variable: str | None) -> None:
         environment = {variable: f"apps/{name}"} if variable else {}
         outcome = monorepo.scoregate("run", *flags, **environment)
         assert outcome.exit_code == 0, outcome.output
-        assert of(monorepo, name).statuses == statuses
+        assert run_of(monorepo, name).statuses == statuses
     assert not (monorepo.root / "scoregate-out").exists()
 
 
@@ -42,7 +42,7 @@ def test_relative_paths_are_its_own(monorepo: Project) -> None:
 def test_the_base_is_run_in_the_same_folder(monorepo: Project) -> None:
     outcome = monorepo.scoregate("run", "--working-directory", "apps/two", "--baseline", "rerun:HEAD")
     assert outcome.exit_code == 0, outcome.output
-    assert of(monorepo, "two").result["base"] is not None
+    assert run_of(monorepo, "two").result["base"] is not None
 
 
 def test_a_missing_folder_is_refused(monorepo: Project) -> None:
@@ -62,6 +62,6 @@ def test_the_action_passes_it_by_inputs(monorepo: Project) -> None:
     inputs = {"INPUT_WORKING-DIRECTORY": "apps/two", "INPUT_MIN-PASS-RATE": "0.9", "INPUT_COMMAND": ""}
     outcome = monorepo.scoregate("action", **inputs)
     assert outcome.exit_code == 1, outcome.output
-    assert "INPUT_MIN-PASS-RATE" in str(of(monorepo, "two").result)
+    assert "INPUT_MIN-PASS-RATE" in str(run_of(monorepo, "two").result)
     assert monorepo.scoregate("action", INPUT_COMMAND="delete").exit_code == 2
     assert "action" not in monorepo.scoregate("--help").output

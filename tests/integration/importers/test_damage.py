@@ -27,7 +27,7 @@ JSON = st.recursive(
 TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def borne(name: str, data: bytes) -> None:
+def check_import(name: str, data: bytes) -> None:
     """It is read, or refused in words; anything else raises here."""
     with suppress(ImportFailed):
         imported_file(name, data)
@@ -37,7 +37,7 @@ def borne(name: str, data: bytes) -> None:
 @given(FILES, st.data())
 def test_a_truncated_file(name: str, data: st.DataObject) -> None:
     content = (DATA / name).read_bytes()
-    borne(name, content[: data.draw(st.integers(0, len(content)))])
+    check_import(name, content[: data.draw(st.integers(0, len(content)))])
 
 
 @TRIES
@@ -48,7 +48,7 @@ def test_a_file_with_changed_bytes(name: str, data: st.DataObject) -> None:
         start = data.draw(st.integers(0, len(content)))
         end = start + data.draw(st.integers(0, 20))
         content = content[:start] + data.draw(PIECES) + content[end:]
-    borne(name, content)
+    check_import(name, content)
 
 
 @TRIES
@@ -60,7 +60,7 @@ def test_a_file_with_changed_values(name: str, data: st.DataObject) -> None:
         member = data.draw(st.sampled_from(members))
         content = content[: member.start()] + json.dumps(data.draw(JSON)) + content[member.end() :]
         members = members[: members.index(member)] or members[:1]
-    borne(name, content.encode())
+    check_import(name, content.encode())
 
 
 @TRIES
@@ -80,7 +80,7 @@ def test_a_file_with_changed_types(name: str, data: st.DataObject) -> None:
         above[last] = data.draw(JSON)
     else:
         at[key] = data.draw(JSON)
-    borne(name, json.dumps(content).encode())
+    check_import(name, json.dumps(content).encode())
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

@@ -14,7 +14,7 @@ __all__ = ["project"]
 FILES = [name for name, kind in FORMATS.items() if kind == "junit"]
 
 
-def written(body: str, suite_name: str = "s") -> str:
+def junit_text(body: str, suite_name: str = "s") -> str:
     return f'<testsuite name="{suite_name}">{body}</testsuite>'
 
 
@@ -54,7 +54,7 @@ def test_properties_are_scores_only_by_prefix_or_glob() -> None:
 
 def test_a_named_score_without_a_number_fails() -> None:
     body = '<testcase name="a"><properties><property name="score.x" value="7"/></properties></testcase>'
-    (error,) = imported("junit", written(body)).cases[0].errors
+    (error,) = imported("junit", junit_text(body)).cases[0].errors
     assert error.evaluator == "x"
 
 
@@ -82,7 +82,7 @@ def test_a_name_with_the_class_is_kept() -> None:
         "math inner deep",
     ]
     mocha = '<testcase classname="adds" name="math adds"/><testcase classname="add" name="math adds"/>'
-    assert [case.hash for case in imported("junit", written(mocha)).cases] == ["math adds", "add::math adds"]
+    assert [case.hash for case in imported("junit", junit_text(mocha)).cases] == ["math adds", "add::math adds"]
 
 
 def test_playwright_projects_and_hosts_are_separate_suites() -> None:
@@ -129,7 +129,7 @@ def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
         "TestAlone": "passed",
     }
     other = '<testcase name="in"/><testcase name="in/out"/>'
-    assert len(imported("junit", written(other)).cases) == 2, "only Go names subtests so"
+    assert len(imported("junit", junit_text(other)).cases) == 2, "only Go names subtests so"
 
 
 def statuses(name: str) -> dict[str, list[str]]:
@@ -179,10 +179,10 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
         ["t[1-2]", "t[2-2]", "u[1-3]", "u[2-3]", "u[3-3]"],
         ["t[1-2]", "t[2-2]", "u[1-2]"],
     ):
-        cases = imported("junit", written("".join(f'<testcase name="{name}"/>' for name in names))).cases
+        cases = imported("junit", junit_text("".join(f'<testcase name="{name}"/>' for name in names))).cases
         assert [case.hash for case in cases] == names, "other parameters look like repeats"
     body = "".join(f'<testcase name="t[{number}-3]"/>' for number in (1, 3))
-    assert [case.hash for case in imported("junit", written(body)).cases] == ["t[1-3]", "t[3-3]"]
+    assert [case.hash for case in imported("junit", junit_text(body)).cases] == ["t[1-3]", "t[3-3]"]
 
 
 def test_nested_suites_have_the_outer_names() -> None:
@@ -193,7 +193,7 @@ def test_nested_suites_have_the_outer_names() -> None:
 
 def test_equal_names_are_numbered() -> None:
     body = '<testcase name="a"/><testcase name="a"><failure/></testcase>'
-    assert [case.hash for case in imported("junit", written(body)).cases] == ["a", "a #2"]
+    assert [case.hash for case in imported("junit", junit_text(body)).cases] == ["a", "a #2"]
 
 
 def test_namespaces_decimal_commas_and_single_suites_work() -> None:
@@ -207,7 +207,7 @@ def test_namespaces_decimal_commas_and_single_suites_work() -> None:
 )
 def test_a_document_type_is_refused(declared: str) -> None:
     with pytest.raises(ImportFailed, match="document type"):
-        imported("junit", f"{declared}{written('<testcase/>')}")
+        imported("junit", f"{declared}{junit_text('<testcase/>')}")
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -18,13 +18,13 @@ def suite_of(row: dict[str, Any]) -> str:
     return f"capitals [provider={row['provider']['label'] or row['provider']['id']}, prompt={row['prompt']['label']}]"
 
 
-def name_of(row: dict[str, Any]) -> str:
+def row_name(row: dict[str, Any]) -> str:
     return row["testCase"].get("description") or "country=Peru, answer=Lima"
 
 
 def case_of(row: dict[str, Any]) -> CaseResult:
     """By promptfoo's own counting: each of its tests is there twice in a row, for `repeat: 2`."""
-    return imported_file("promptfoo.json").case(name_of(row), repeat=row["testIdx"] % 2, suite=suite_of(row))
+    return imported_file("promptfoo.json").case(row_name(row), repeat=row["testIdx"] % 2, suite=suite_of(row))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{suite_of(row)} {row['testIdx']}")
@@ -80,7 +80,7 @@ def test_a_failed_provider_is_an_error() -> None:
     assert [error.error.message for error in case.errors] == ["the model is out of office"]
 
 
-def changed(**prompt: str) -> str:
+def single_setup_file(**prompt: str) -> str:
     """The file of one provider and one prompt."""
     content = raw("promptfoo.json")
     rows = [row for row in content["results"]["results"] if row["promptIdx"] == 0]
@@ -89,11 +89,11 @@ def changed(**prompt: str) -> str:
 
 
 def test_one_provider_and_one_prompt_are_not_in_the_suite_name() -> None:
-    assert list(imported("promptfoo", changed(raw="Another one")).suites) == ["capitals"]
+    assert list(imported("promptfoo", single_setup_file(raw="Another one")).suites) == ["capitals"]
 
 
 def test_without_repeats_equal_tests_are_numbered() -> None:
-    content = json.loads(changed())
+    content = json.loads(single_setup_file())
     content["config"]["evaluateOptions"] = content["runtimeOptions"] = {}
     imported_run = imported("promptfoo", json.dumps(content))
     assert {case.repeat for case in imported_run.cases} == {0}
@@ -101,7 +101,7 @@ def test_without_repeats_equal_tests_are_numbered() -> None:
 
 
 def test_equal_descriptions_are_extended_by_variables() -> None:
-    content = json.loads(changed())
+    content = json.loads(single_setup_file())
     for row in content["results"]["results"]:
         row["testCase"]["description"] = "a capital"
     hashes = {case.hash for case in imported("promptfoo", json.dumps(content)).cases}

@@ -47,12 +47,12 @@ def test_parquet_is_read_with_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         imported("rows", data, name="x.parquet", columns=columns)
     monkeypatch.undo()
     pytest.importorskip("pyarrow")
-    assert [case.evaluations["exact_match"].score for case in imported_parquet(data).cases] == [1, 0, 0]
+    assert [case.evaluations["exact_match"].score for case in import_parquet(data).cases] == [1, 0, 0]
     with pytest.raises(ImportFailed, match="damaged after row 0"):
-        imported_parquet(data[:2000])
+        import_parquet(data[:2000])
 
 
-def imported_parquet(data: bytes):  # type: ignore[no-untyped-def]
+def import_parquet(data: bytes):  # type: ignore[no-untyped-def]
     columns = RowColumns(scores=("exact_match",), input=("user_input",))
     return imported("rows", data, name="x.parquet", columns=columns)
 

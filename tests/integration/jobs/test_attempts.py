@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.host.test_kills import flushed, kill, until
+from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 from tests.integration.host.test_resume import BODY
 from tests.integration.jobs.world import Job, World
 
@@ -23,8 +23,8 @@ def attempts(world: World, counts: Path, *, killed: bool) -> Job:
     event = events.push(world.repo)
     run = world.workflow_run(event)
     process = world.start(event, run, COUNTS=str(counts))
-    until((counts / "began").exists)
-    until(lambda: len(flushed(world.project)) == 5)
+    wait_until((counts / "began").exists)
+    wait_until(lambda: len(flushed_cases(world.project)) == 5)
     if killed:
         kill(process)
     else:

@@ -35,14 +35,14 @@ EVASIONS = {
 }
 
 
-def prepared(world: World, base: str = BASE) -> None:
+def prepare(world: World, base: str = BASE) -> None:
     """Two suites on main, of which a is never touched."""
     world.project.write("scoregate.toml", base)
     world.project.write("evals/a.py", suite(good=3).replace("id='demo'", "id='a'"))
     world.commit_suite(good=20)
 
 
-def changed(world: World, settings: str | None, *, shallow: bool = False, **options: str) -> Job:
+def run_changed(world: World, settings: str | None, *, shallow: bool = False, **options: str) -> Job:
     """The job of a pull request that breaks a suite and rewrites the settings."""
     world.branch()
     path = world.project.root / "scoregate.toml"
@@ -59,9 +59,9 @@ def changed(world: World, settings: str | None, *, shallow: bool = False, **opti
 
 @pytest.mark.parametrize("name", EVASIONS)
 def test_a_change_cannot_loosen_its_own_gate(world: World, name: str) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS[name] or None)
+    job = run_changed(world, EVASIONS[name] or None)
     assert job.exit_code == 1, job.output
     assert "Pass rate of demo" in job.output
     assert "required: ≥ 90.0% (set in scoregate.toml of the base)" in job.output
@@ -75,18 +75,18 @@ def test_a_change_cannot_loosen_its_own_gate(world: World, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["no file", "key", "suite", "max_cases"])
 def test_a_shallow_clone_has_the_base_policy(world: World, name: str) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS[name] or None, shallow=True)
+    job = run_changed(world, EVASIONS[name] or None, shallow=True)
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
 
 @pytest.mark.parametrize("name", ["key", "suite", "max_cases", "severity"])
 def test_the_workflow_can_ask_for_it(world: World, name: str) -> None:
-    prepared(world, base="min_pass_rate = 0.9\n")
+    prepare(world, base="min_pass_rate = 0.9\n")
     world.push()
-    job = changed(world, EVASIONS[name], **{"INPUT_POLICY-FROM": "base"})
+    job = run_changed(world, EVASIONS[name], **{"INPUT_POLICY-FROM": "base"})
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
@@ -94,21 +94,21 @@ def test_the_workflow_can_ask_for_it(world: World, name: str) -> None:
 def test_without_a_base_file_the_defaults_apply(world: World) -> None:
     world.commit_suite(good=20)
     world.push()
-    job = changed(world, 'key = "zzz"\nmin_pass_rate = 0\n', **{"INPUT_POLICY-FROM": "base"})
+    job = run_changed(world, 'key = "zzz"\nmin_pass_rate = 0\n', **{"INPUT_POLICY-FROM": "base"})
     assert job.exit_code == 1, job.output
     assert "required: ≥ 100.0%" in job.output
 
 
 def test_a_change_that_introduces_it_uses_it(world: World) -> None:
-    prepared(world, base="min_pass_rate = 0.9\n")
+    prepare(world, base="min_pass_rate = 0.9\n")
     world.push()
-    job = changed(world, 'policy_from = "base"\nmin_pass_rate = 0\n')
+    job = run_changed(world, 'policy_from = "base"\nmin_pass_rate = 0\n')
     assert job.exit_code == 1, job.output
 
 
 def test_a_base_without_runs_has_a_policy(world: World) -> None:
-    prepared(world)
-    job = changed(world, EVASIONS["key"])
+    prepare(world)
+    job = run_changed(world, EVASIONS["key"])
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
@@ -116,7 +116,7 @@ def test_a_base_without_runs_has_a_policy(world: World) -> None:
 @pytest.mark.parametrize("requested", ["by the workflow", "by the head"])
 @pytest.mark.parametrize("fault", [503, 403, "odd", "no token"])
 def test_without_the_base_policy_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
     environment = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
     if fault == "no token":
@@ -126,7 +126,7 @@ def test_without_the_base_policy_nothing_is_measured(world: World, requested: st
     else:
         world.github.fail("GET", "*/git/trees/*", status=int(fault), times=math.inf)
     head = "min_pass_rate = 0\n" + ('policy_from = "base"\n' if requested == "by the head" else "")
-    job = changed(world, head, shallow=True, **environment)
+    job = run_changed(world, head, shallow=True, **environment)
     assert job.exit_code == 3, job.output
     assert "The base's settings aren't available" in job.output
     assert job.outputs["conclusion"] == "unmeasurable"
@@ -134,16 +134,16 @@ def test_without_the_base_policy_nothing_is_measured(world: World, requested: st
 
 
 def test_an_unknown_base_policy_is_a_notice(world: World) -> None:
-    prepared(world, base="min_pass_rate = 0\n")
+    prepare(world, base="min_pass_rate = 0\n")
     world.push()
     world.github.fail("GET", "*/git/trees/*", status=403, times=math.inf)
-    job = changed(world, "min_pass_rate = 0\n", shallow=True)
+    job = run_changed(world, "min_pass_rate = 0\n", shallow=True)
     assert job.exit_code == 0, job.output
     assert "judge this change (policy_from)" in " ".join(job.output.split())
 
 
 def test_suites_of_the_head_use_its_installation(world: World) -> None:
-    prepared(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
+    prepare(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
     world.push()
     world.branch()
     world.project.write("more/new.py", suite(good=2).replace("id='demo'", "id='new'"))
@@ -159,7 +159,7 @@ def test_suites_of_the_head_use_its_installation(world: World) -> None:
 
 
 def test_a_missing_base_path_is_unmeasurable(world: World) -> None:
-    prepared(world, base=f'{BASE}paths = ["evals"]\n')
+    prepare(world, base=f'{BASE}paths = ["evals"]\n')
     world.branch()
     world.project.git("mv", "evals", "hidden")
     world.project.write("ok/fine.py", suite(good=2))
@@ -172,7 +172,7 @@ def test_a_missing_base_path_is_unmeasurable(world: World) -> None:
 
 @pytest.mark.parametrize("of_base", [True, False])
 def test_a_filter_in_a_file_excuses_no_missing_suite(world: World, of_base: bool) -> None:
-    prepared(world, base="min_pass_rate = 0\n")
+    prepare(world, base="min_pass_rate = 0\n")
     world.push()
     world.branch()
     world.project.write("scoregate.toml", 'min_pass_rate = 0\nsuite = ["a"]\n')
@@ -202,9 +202,9 @@ def test_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
 
 
 def test_a_merge_uses_the_base_policy(world: World) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS["min_pass_rate"])
+    job = run_changed(world, EVASIONS["min_pass_rate"])
     leg = world.project.root / "legs" / "one"
     leg.mkdir(parents=True)
     (job.out / "run").rename(leg / "run")
@@ -215,7 +215,7 @@ def test_a_merge_uses_the_base_policy(world: World) -> None:
 
 
 def test_the_publishing_stage_uses_the_settings_of_its_checkout(world: World) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
     world.branch()
     world.project.write("scoregate.toml", "min_pass_rate = 0\n")

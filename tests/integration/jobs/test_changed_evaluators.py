@@ -46,7 +46,7 @@ CHANGES = {
 }
 
 
-def judged(world: World, base: str, change: dict[str, str]) -> Job:
+def run_judged(world: World, base: str, change: dict[str, str]) -> Job:
     world.project.write("scoregate.toml", base)
     world.project.write("evals/demo.py", source())
     world.commit()
@@ -60,7 +60,7 @@ def judged(world: World, base: str, change: dict[str, str]) -> Job:
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_verdict_shows_it(world: World, name: str) -> None:
     change, message = CHANGES[name]
-    job = judged(world, "", change)
+    job = run_judged(world, "", change)
     assert job.exit_code == 0, job.output
     (verdict,) = (line for line in " ".join(job.output.split()).split("✓ ") if line.startswith("scoregate:"))
     assert "evaluators since the baseline:" in verdict
@@ -70,7 +70,7 @@ def test_the_verdict_shows_it(world: World, name: str) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_base_policy_fails_it(world: World, name: str) -> None:
     change, _ = CHANGES[name]
-    job = judged(world, 'policy_from = "base"\n', change)
+    job = run_judged(world, 'policy_from = "base"\n', change)
     assert job.exit_code == 1, job.output
     assert "An evaluator isn't the baseline's in demo" in job.output
 
@@ -79,12 +79,16 @@ def test_the_base_policy_fails_it(world: World, name: str) -> None:
     "threshold", [BASE_THRESHOLD, "Threshold(gt=0.5)", "Threshold(gte=0.55)", "Threshold(gte=0.5, lt=0.9)"]
 )
 def test_an_equal_or_higher_threshold_is_no_change(world: World, threshold: str) -> None:
-    job = judged(world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"threshold": threshold})
+    job = run_judged(
+        world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"threshold": threshold}
+    )
     assert job.exit_code == 0, job.output
     assert "with a lower threshold" not in job.output
 
 
 def test_the_base_can_relax_it(world: World) -> None:
-    job = judged(world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"evaluator": "another"})
+    job = run_judged(
+        world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"evaluator": "another"}
+    )
     assert job.exit_code == 0, job.output
     assert "1 removed" in job.output

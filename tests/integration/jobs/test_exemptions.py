@@ -271,14 +271,14 @@ def test_the_gate_command_follows_the_base(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY)
     assert judge(world, pull).exit_code == 1
-    second = judge_again(world, pull)
+    second = rerun_gate(world, pull)
     assert second.exit_code == 1, second.output
     world.repo.roles["ana"] = "write"
     pull.label(LABEL, "ana")
-    accepted = judge_again(world, pull)
+    accepted = rerun_gate(world, pull)
     assert accepted.exit_code == 0, accepted.output
 
 
-def judge_again(world: World, pull: Pull) -> Job:
+def rerun_gate(world: World, pull: Pull) -> Job:
     baseline = next(path for path in sorted(world.folder.glob("out-*")) if (path / "run").exists())
     return world.job(events.pull_request(pull), "gate", "--baseline", str(baseline / "run"))

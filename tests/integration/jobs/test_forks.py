@@ -10,7 +10,7 @@ from tests.integration.jobs.world import READ, Job, World
 NEEDS = '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n'
 
 
-def from_fork(world: World, **options: object) -> tuple[Pull, Job]:
+def open_fork_pull(world: World, **options: object) -> tuple[Pull, Job]:
     world.push()
     world.branch()
     world.commit_suite(**options or WORSE)
@@ -19,7 +19,7 @@ def from_fork(world: World, **options: object) -> tuple[Pull, Job]:
 
 
 def test_only_the_second_stage_comments(world: World) -> None:
-    pull, first = from_fork(world)
+    pull, first = open_fork_pull(world)
     assert first.exit_code == 1, first.output
     assert first.outputs["comment-pending"] == "true"
     assert first.warnings == []
@@ -43,7 +43,7 @@ def test_only_the_second_stage_comments(world: World) -> None:
 
 
 def test_the_second_stage_completes_a_check(world: World) -> None:
-    pull, first = from_fork(world)
+    pull, first = open_fork_pull(world)
     first.upload()
     second = world.second_stage(first.ran, "--check-run")
     assert second.exit_code == 0, second.output
@@ -120,7 +120,7 @@ def test_a_data_suite_is_skipped_without_its_endpoint_variables(world: World) ->
 
 
 def test_an_outdated_head_gets_no_comment(world: World) -> None:
-    pull, first = from_fork(world)
+    pull, first = open_fork_pull(world)
     first.upload()
     world.project.git("checkout", "-q", "change")
     world.commit_suite(good=20)
@@ -133,7 +133,7 @@ def test_an_outdated_head_gets_no_comment(world: World) -> None:
 
 @pytest.mark.parametrize("what", ["closed", "of another fork", "pushed", "nothing left", "expired"])
 def test_unsuitable_runs_get_no_comment(world: World, what: str) -> None:
-    pull, first = from_fork(world)
+    pull, first = open_fork_pull(world)
     if what == "closed":
         pull.state = "closed"
     elif what == "of another fork":

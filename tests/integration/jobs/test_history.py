@@ -11,12 +11,12 @@ from tests.integration.jobs.test_story import WORSE
 from tests.integration.jobs.world import Job, World
 
 
-def past(job: Job) -> list[dict[str, Any]]:
+def history_runs(job: Job) -> list[dict[str, Any]]:
     return list(job.run.get("history", {}).get("runs", []))
 
 
 def commits(job: Job) -> list[str]:
-    return [each["commit"] for each in past(job)]
+    return [each["commit"] for each in history_runs(job)]
 
 
 def test_a_pull_request_shows_the_history_of_main(world: World) -> None:
@@ -29,7 +29,7 @@ def test_a_pull_request_shows_the_history_of_main(world: World) -> None:
     pull = world.open_pull_request()
     job = world.job(events.pull_request(pull))
     assert commits(job) == [first, second.run["commit"]]
-    assert {each["branch"] for each in past(job)} == {"main"}
+    assert {each["branch"] for each in history_runs(job)} == {"main"}
     report = (job.out / "report.html").read_text("utf-8")
     assert "last 2 runs: 1.000 … 1.000; now 0.450; lowest 0.450, highest 1.000" in report
     assert f"main@{first[:7]}" in report
@@ -44,7 +44,7 @@ def test_a_job_that_is_run_again_replaces_its_run(world: World) -> None:
     world.commit_suite(good=20)
     third = world.push()
     assert len(commits(second)) == 1
-    assert past(third)[-1]["id"] == second.run["id"]
+    assert history_runs(third)[-1]["id"] == second.run["id"]
     assert len(commits(third)) == len(set(commits(third))) == 2
 
 
@@ -61,7 +61,7 @@ def test_the_data_branch_has_it(world: World) -> None:
 
 def test_files_in_a_job_folder_are_no_history(world: World) -> None:
     world.job(events.push(world.repo))
-    assert past(world.job(events.push(world.repo))) == []
+    assert history_runs(world.job(events.push(world.repo))) == []
 
 
 def test_a_merged_run_has_the_base_history(world: World) -> None:

@@ -27,7 +27,7 @@ ODD: dict[str, Any] = {
 }
 
 
-def reported(job: Job) -> None:
+def check_reports(job: Job) -> None:
     """No fault of ours, and later steps of the job know where they are."""
     assert job.exit_code != 4, job.output
     assert "Traceback" not in job.output
@@ -43,7 +43,7 @@ def test_random_answers_of_github(world: World, name: str) -> None:
     pull = world.open_pull_request()
     world.github.fail("*", "*", status=200, body=ODD[name], times=math.inf)
     job = world.job(events.pull_request(pull), "run", "--check-run")
-    reported(job)
+    check_reports(job)
     assert job.exit_code == 0, job.output
 
 
@@ -54,7 +54,7 @@ def test_an_odd_answer_to_a_comment_is_a_warning(world: World, name: str) -> Non
     pull = world.open_pull_request()
     world.github.fail("POST", "*/comments", status=201, body=ODD[name], times=math.inf)
     job = world.job(events.pull_request(pull))
-    reported(job)
+    check_reports(job)
     assert job.exit_code == 0, job.output
     assert any("cannot write the comment" in warning for warning in job.warnings)
 
@@ -64,11 +64,11 @@ def test_the_publishing_stage_of_an_odd_github(world: World, name: str) -> None:
     first = first_stage(world, record())
     world.github.fail("GET", "*", status=200, body=ODD[name], times=math.inf)
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
 
 
 @pytest.fixture
-def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
+def other_port() -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Another port of the same host, and the headers of the requests that come there."""
     calls: list[dict[str, str]] = []
 
@@ -89,8 +89,8 @@ def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
     server.server_close()
 
 
-def test_no_other_port_gets_the_token(world: World, eavesdropper: tuple[str, list[dict[str, str]]]) -> None:
-    url, heard = eavesdropper
+def test_no_other_port_gets_the_token(world: World, other_port: tuple[str, list[dict[str, str]]]) -> None:
+    url, heard = other_port
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
@@ -98,7 +98,7 @@ def test_no_other_port_gets_the_token(world: World, eavesdropper: tuple[str, lis
     world.github.fail("GET", "*/comments", status=200, body=[], headers=link, times=math.inf)
     world.github.fail("GET", "*/artifacts", status=200, body={"artifacts": []}, headers=link, times=math.inf)
     job = world.job(events.pull_request(pull))
-    reported(job)
+    check_reports(job)
     assert heard == []
     assert any("the token is not sent there" in warning for warning in job.warnings)
 
@@ -133,7 +133,7 @@ POISON = {
 def test_a_bad_artifact_stops_no_other(world: World, name: str) -> None:
     first = first_stage(world, POISON[name], record())
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
     (pull,) = world.repo.pulls.values()
     assert any("key=evals-evals-01 " in comment.body for comment in pull.comments)
 
@@ -141,7 +141,7 @@ def test_a_bad_artifact_stops_no_other(world: World, name: str) -> None:
 def test_three_comments_at_most_and_the_others_are_named(world: World) -> None:
     first = first_stage(world, *[record()] * 25)
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
     (pull,) = world.repo.pulls.values()
     assert len(pull.comments) == 3
     assert "evals-evals-03" in second.summary
@@ -180,7 +180,7 @@ def test_an_error_before_any_report_still_sets_the_outputs(world: World) -> None
     world.project.write("scoregate.toml", "min_pass_rate = 'much'\n")
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2, job.output
-    reported(job)
+    check_reports(job)
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "min_pass_rate" in job.summary
 

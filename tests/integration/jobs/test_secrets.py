@@ -39,7 +39,7 @@ def fails(case):
 FORBIDDEN = ("GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 
 
-def everything(job: Job, world: World) -> dict[str, str]:
+def all_output(job: Job, world: World) -> dict[str, str]:
     """All that is left of a job, by where it stands."""
     comments = [comment.body for pull in world.repo.pulls.values() for comment in pull.comments]
     checks = [str(check.output) for check in world.repo.check_runs.values()]
@@ -60,7 +60,7 @@ def test_leaked_secrets_are_in_no_file_report_or_log(world: World) -> None:
     assert job.exit_code in (1, 3), job.output
     token = next(secret for secret in world.github.tokens)
     parts = [part for value in (*SECRETS.values(), *MASKED) for part in value.split("\n") if "KEY--" not in part]
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         for secret in (*parts, token):
             forms = {secret, secret.replace('"', '\\"'), secret.replace("&", "&amp;").replace("<", "&lt;")}
             assert not [form for form in forms if form in text], f"{secret!r} is in {place}"
@@ -117,7 +117,7 @@ def says(case):
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request()), "run", "--check-run", "--show-outputs", "none")
     assert job.exit_code == 1, job.output
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         assert "the-model-said" not in text, place
     outcome = world.job(events.push(world.repo, "merged"))
     assert "the-model-said" in outcome.written["cases.jsonl.gz"].decode()
@@ -184,7 +184,7 @@ def test_no_encoding_of_a_secret_is_in_any_report_or_log(world: World, show: str
         "word-of-the-url",
     )
     bases = ("cXVvdGUiYmFja", "F1b3RlImJhY2", "xdW90ZSJiYWNr")
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         for part in (*middle, *bases, "quote&quot;", "quote&#34;", '\\"back'):
             assert part not in text, f"{part!r} is in {place}"
     assert "hunter2" not in (world.folder / "output").read_text()
@@ -213,5 +213,5 @@ def test_errors_and_a_message_are_printed_without_secrets(world: World) -> None:
     assert "client-secret-value" not in job.output
     outcome = world.job(events.push(world.repo), "run", "-m", "with client-secret-value", **SECRETS)
     assert outcome.exit_code == 0
-    for place, text in everything(outcome, world).items():
+    for place, text in all_output(outcome, world).items():
         assert "client-secret-value" not in text, place

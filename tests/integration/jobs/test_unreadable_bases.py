@@ -19,16 +19,16 @@ ARTIFACTS = "*/actions/artifacts"
 DEEP = b"[" * 5_000 + b"]" * 5_000
 
 
-def refused(status: int, **body: Any) -> Callable[[World, Artifact], object]:
+def refuse_artifacts(status: int, **body: Any) -> Callable[[World, Artifact], object]:
     return lambda world, _: world.github.fail("GET", ARTIFACTS, status=status, body=body or None, times=math.inf)
 
 
-def answering(body: Any, **headers: str) -> Callable[[World, Artifact], object]:
+def answer_artifacts(body: Any, **headers: str) -> Callable[[World, Artifact], object]:
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda world, _: world.github.fail("GET", ARTIFACTS, status=200, body=body, headers=headers, times=math.inf)
 
 
-def replaced(content: bytes) -> Callable[[World, Artifact], object]:
+def replace_artifact(content: bytes) -> Callable[[World, Artifact], object]:
     """An artifact of other bytes, with their digest."""
 
     def tamper(_: World, artifact: Artifact) -> None:
@@ -38,34 +38,36 @@ def replaced(content: bytes) -> Callable[[World, Artifact], object]:
 
 
 def newer(_: World, artifact: Artifact) -> None:
-    replaced(zipped({"run/run.json": json.dumps({"schema_version": 99}), "run/cases.jsonl.gz": b""}))(_, artifact)
+    replace_artifact(zipped({"run/run.json": json.dumps({"schema_version": 99}), "run/cases.jsonl.gz": b""}))(
+        _, artifact
+    )
 
 
 FAULTS: dict[str, Callable[[World, Artifact], object]] = {
-    "503": refused(503),
-    "403": refused(403, message="Resource not accessible by integration"),
-    "404": refused(404, message="Not Found"),
+    "503": refuse_artifacts(503),
+    "403": refuse_artifacts(403, message="Resource not accessible by integration"),
+    "404": refuse_artifacts(404, message="Not Found"),
     "rate limit": lambda world, _: world.github.rate_limit("GET", ARTIFACTS, reset_in=3_000, times=math.inf),
     "network down": lambda world, _: world.github.drop("GET", ARTIFACTS, times=math.inf),
     "truncated": lambda _, artifact: artifact.truncate(100),
     "wrong digest": lambda _, artifact: artifact.serve(b"something else"),
-    "emptied": replaced(zipped({})),
-    "damaged": replaced(zipped({"run/run.json": b"{", "run/cases.jsonl.gz": b""})),
+    "emptied": replace_artifact(zipped({})),
+    "damaged": replace_artifact(zipped({"run/run.json": b"{", "run/cases.jsonl.gz": b""})),
     "newer": newer,
     "download refused": lambda world, _: world.github.storage.fail("GET", "*", status=404, times=math.inf),
-    "list": answering([]),
-    "object": answering({}),
-    "null list": answering({"total_count": 1, "artifacts": None}),
-    "odd items": answering({"total_count": 3, "artifacts": [None, 1, "x"]}),
-    "empty items": answering({"total_count": 1, "artifacts": [{}]}),
-    "deep": answering(DEEP),
-    "bad gzip": answering(b"no gzip at all", content_encoding="gzip"),
-    "another type": answering(b"<html>", content_type="text/html"),
-    "next page elsewhere": answering({"artifacts": []}, link='<http://127.0.0.1:1/x>; rel="next"'),
+    "list": answer_artifacts([]),
+    "object": answer_artifacts({}),
+    "null list": answer_artifacts({"total_count": 1, "artifacts": None}),
+    "odd items": answer_artifacts({"total_count": 3, "artifacts": [None, 1, "x"]}),
+    "empty items": answer_artifacts({"total_count": 1, "artifacts": [{}]}),
+    "deep": answer_artifacts(DEEP),
+    "bad gzip": answer_artifacts(b"no gzip at all", content_encoding="gzip"),
+    "another type": answer_artifacts(b"<html>", content_type="text/html"),
+    "next page elsewhere": answer_artifacts({"artifacts": []}, link='<http://127.0.0.1:1/x>; rel="next"'),
 }
 
 
-def judged(world: World, fault: Callable[[World, Artifact], object], settings: str) -> Job:
+def run_judged(world: World, fault: Callable[[World, Artifact], object], settings: str) -> Job:
     world.project.write("scoregate.toml", settings)
     world.commit()
     (artifact,) = world.push().ran.artifacts
@@ -78,7 +80,7 @@ def judged(world: World, fault: Callable[[World, Artifact], object], settings: s
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, name: str) -> None:
-    job = judged(world, FAULTS[name], RELATIVE)
+    job = run_judged(world, FAULTS[name], RELATIVE)
     assert job.exit_code == 3, job.output
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "The baseline can't be read" in job.output
@@ -89,7 +91,7 @@ def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, n
 
 @pytest.mark.parametrize("name", ["403", "truncated", "object"])
 def test_absolute_limits_still_apply(world: World, name: str) -> None:
-    job = judged(world, FAULTS[name], ABSOLUTE)
+    job = run_judged(world, FAULTS[name], ABSOLUTE)
     assert job.exit_code == 0, job.output
     assert "The baseline could not be read" in job.output
     assert "There is no baseline yet" not in job.comment
@@ -107,7 +109,7 @@ def test_a_confirmed_absence_is_no_base_yet(world: World, what: str) -> None:
         else:
             artifact.content, artifact.digest = interrupted(artifact.content), None
 
-    job = judged(world, absent, RELATIVE)
+    job = run_judged(world, absent, RELATIVE)
     assert job.exit_code == 0, job.output
     assert "fail_on_regression not applied: there is no baseline" in job.output
 

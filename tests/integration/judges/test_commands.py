@@ -20,7 +20,7 @@ def add(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
     return outcome
 
 
-def out(project: Project, *words: str) -> str:
+def run_output(project: Project, *words: str) -> str:
     outcome = project.scoregate(*words)
     assert outcome.returncode == 0, outcome.stderr
     return outcome.stdout
@@ -34,21 +34,21 @@ def edit(project: Project, old: str, new: str) -> None:
 def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> None:
     added = add(project, "helpfulness", "--prompt", PROMPT, "--description", "for support")
     assert added.stdout == "helpfulness 0.0: written to .scoregate/judges/helpfulness.toml\n"
-    assert "helpfulness: prod: not set -> 0.0" in out(project, "judge", "tag", "helpfulness")
+    assert "helpfulness: prod: not set -> 0.0" in run_output(project, "judge", "tag", "helpfulness")
     edit(project, "Is it helpful?", "Does it help?")
-    (row,) = out(project, "judge", "ls").splitlines()[1:]
+    (row,) = run_output(project, "judge", "ls").splitlines()[1:]
     assert row.split()[:6] == ["helpfulness", "prompt,", "binary", "0.0", "0.1", "prod"]
-    output = out(project, "judge", "show", "helpfulness", "latest")
+    output = run_output(project, "judge", "show", "helpfulness", "latest")
     assert "Does it help?\n{{input}}\n" in output
-    assert "Is it helpful?" in out(project, "judge", "show", "helpfulness")
-    assert out(project, "judge", "show", "helpfulness").count("  helpfulness 0.") == 2
-    difference = out(project, "judge", "diff", "helpfulness").splitlines()
+    assert "Is it helpful?" in run_output(project, "judge", "show", "helpfulness")
+    assert run_output(project, "judge", "show", "helpfulness").count("  helpfulness 0.") == 2
+    difference = run_output(project, "judge", "diff", "helpfulness").splitlines()
     assert difference[0].startswith("--- helpfulness 0.0 [prod]")
     assert [line for line in difference[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
-    assert "prod: 0.0 -> 0.1" in out(project, "judge", "tag", "helpfulness", "prod", "0.1")
-    assert out(project, "judge", "diff", "helpfulness").splitlines()[1].startswith("+++ helpfulness 0.1 [prod]")
-    assert "are equal" in out(project, "judge", "diff", "helpfulness", "0.1", "latest")
-    assert "prod: 0.1 -> not set" in out(project, "judge", "tag", "helpfulness", "--remove")
+    assert "prod: 0.0 -> 0.1" in run_output(project, "judge", "tag", "helpfulness", "prod", "0.1")
+    assert run_output(project, "judge", "diff", "helpfulness").splitlines()[1].startswith("+++ helpfulness 0.1 [prod]")
+    assert "are equal" in run_output(project, "judge", "diff", "helpfulness", "0.1", "latest")
+    assert "prod: 0.1 -> not set" in run_output(project, "judge", "tag", "helpfulness", "--remove")
 
 
 def test_an_unwritable_edit_is_shown(project: Project) -> None:
@@ -70,7 +70,7 @@ def test_judges_of_every_kind_are_added(project: Project) -> None:
         "    def score(self, data): return BinaryResponse(value=True)\n"
     )
     assert add(project, "short", "--code", "mine:Short").stdout.startswith("short 0.0")
-    content = {each["name"]: each for each in json.loads(out(project, "judge", "ls", "--json"))}
+    content = {each["name"]: each for each in json.loads(run_output(project, "judge", "ls", "--json"))}
     assert content["tone"]["prompt"] == "Which tone?\n{{output}}\n"
     assert content["tone"]["categories"][0] == {"value": "kind", "description": "", "score": 1.0}
     assert (content["stars"]["min_score"], content["stars"]["max_score"], content["stars"]["model"]) == (1, 5, "m")
@@ -131,14 +131,14 @@ def test_configs_are_added_listed_shown_and_removed(project: Project) -> None:
     client.datasets.create("golden-set", examples=[{"input": "Hi"}])
     add(project, "helpfulness", "--prompt", PROMPT)
     arguments = ("config", "add", "nightly", "--dataset", "golden-set", "--judge", "helpfulness")
-    assert out(project, *arguments) == "nightly: written to .scoregate/configs/nightly.toml\n"
-    assert out(project, "config", "ls").splitlines()[1].split()[:3] == ["nightly", "golden-set", "helpfulness"]
-    (item,) = json.loads(out(project, "config", "ls", "--json"))
+    assert run_output(project, *arguments) == "nightly: written to .scoregate/configs/nightly.toml\n"
+    assert run_output(project, "config", "ls").splitlines()[1].split()[:3] == ["nightly", "golden-set", "helpfulness"]
+    (item,) = json.loads(run_output(project, "config", "ls", "--json"))
     assert item["dataset_id"] == client.datasets.get("golden-set").dataset_id
-    assert "judge helpfulness 0.0, binary" in out(project, "config", "show", item["id"])
-    assert json.loads(out(project, "config", "show", "nightly", "--json")) == [item]
-    assert out(project, "config", "rm", "nightly") == "nightly: removed\n"
-    assert out(project, "config", "ls") == "There are no test configs.\n"
+    assert "judge helpfulness 0.0, binary" in run_output(project, "config", "show", item["id"])
+    assert json.loads(run_output(project, "config", "show", "nightly", "--json")) == [item]
+    assert run_output(project, "config", "rm", "nightly") == "nightly: removed\n"
+    assert run_output(project, "config", "ls") == "There are no test configs.\n"
 
 
 @pytest.mark.parametrize(

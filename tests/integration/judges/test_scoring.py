@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judges.grading import grade, to_subject
 from tests.integration.judging.suites import prompts
-from tests.integration.judging.test_injections import ATTACKS, parts, sent
+from tests.integration.judging.test_injections import ATTACKS, encodable_text, parts
 
 from scoregate.client import Client
 from scoregate.core.evaluation import Label
@@ -142,7 +142,7 @@ async def test_values_are_only_between_fences(client: Client, server: OpenAIServ
         fields = {"answer": answer, "question": "q"}
         await grade(version, to_subject(fields, fields))
     (_, calm), (blocks, rest) = map(parts, prompts(server))
-    assert blocks == {"answer": sent(text), "question": "q"}
+    assert blocks == {"answer": encodable_text(text), "question": "q"}
     fences = re.compile("=+ [0-9a-f]{12}")
     assert fences.sub("", rest) == fences.sub("", calm)
 
@@ -154,7 +154,7 @@ def test_values_are_no_syntax(prompt: str, values: dict[str, str]) -> None:
     question = f"{prompt}\n{names}"
     blocks = dict.fromkeys(placeholders(question), "x") | values
     found = parts(fill_prompt(question, blocks))[0]
-    assert {name: found[name] for name in values} == {name: sent(text) for name, text in values.items()}
+    assert {name: found[name] for name in values} == {name: encodable_text(text) for name, text in values.items()}
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def client(project: Project) -> Client:
     return Client(store=project.root)
 
 
-def ended(processes: list[subprocess.Popen[str]]) -> list[str]:
+def finish_all(processes: list[subprocess.Popen[str]]) -> list[str]:
     outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes)
     return "".join(outputs).splitlines()
@@ -60,7 +60,7 @@ def ended(processes: list[subprocess.Popen[str]]) -> list[str]:
 
 def test_no_update_of_several_processes_is_lost(project: Project) -> None:
     client(project).judges.create("helpfulness", "first")
-    outputs = ended([project.start(UPDATE, f"w{who}", str(UPDATES)) for who in range(WRITERS)])
+    outputs = finish_all([project.start(UPDATE, f"w{who}", str(UPDATES)) for who in range(WRITERS)])
     versions = client(project).judges.versions("helpfulness")
     assert [each.version for each in reversed(versions)] == [f"0.{n}" for n in range(WRITERS * UPDATES + 1)]
     prompts = {f"w{who} {number}" for who in range(WRITERS) for number in range(UPDATES)}
@@ -71,7 +71,7 @@ def test_no_update_of_several_processes_is_lost(project: Project) -> None:
 
 
 def test_only_one_process_creates_a_judge(project: Project) -> None:
-    (created,) = ended([project.start(CREATE, f"by {who}") for who in range(4)])
+    (created,) = finish_all([project.start(CREATE, f"by {who}") for who in range(4)])
     (version,) = client(project).judges.versions("helpfulness")
     assert (version.prompt, version.version) == (created, "0.0")
 
@@ -96,7 +96,7 @@ def branch(project: Project, name: str, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
-def begun(project: Project) -> Client:
+def create_judge(project: Project) -> Client:
     judge_client = client(project)
     judge_client.judges.create("helpfulness", "Is it helpful?\n\n\n\nAnd short?\n{{output}}\n")
     project.commit()
@@ -104,7 +104,7 @@ def begun(project: Project) -> Client:
 
 
 def test_a_diff_shows_the_line_of_the_prompt(project: Project) -> None:
-    begun(project)
+    create_judge(project)
     path = project.file("judges/helpfulness.toml")
     path.write_text(path.read_text().replace("And short?", "And polite?"))
     client(project).judges.list()
@@ -117,7 +117,7 @@ def test_a_diff_shows_the_line_of_the_prompt(project: Project) -> None:
 
 
 def test_unused_edits_of_two_branches_merge_into_one_version(project: Project) -> None:
-    judge_client = begun(project)
+    judge_client = create_judge(project)
     branch(project, "theirs", "And short?", "And polite?")
     project.commit()
     branch(project, "ours", "Is it helpful?", "Does it help?")
@@ -128,7 +128,7 @@ def test_unused_edits_of_two_branches_merge_into_one_version(project: Project) -
 
 
 def test_a_version_number_used_twice_is_reported(project: Project) -> None:
-    judge_client = begun(project)
+    judge_client = create_judge(project)
     for name, old, new in (("theirs", "And short?", "And polite?"), ("ours", "Is it helpful?", "Does it help?")):
         branch(project, name, old, new)
         judge_client.judges.list()
@@ -146,7 +146,7 @@ def test_a_version_number_used_twice_is_reported(project: Project) -> None:
 
 
 def test_a_merge_conflict_has_file_and_line(project: Project) -> None:
-    judge_client = begun(project)
+    judge_client = create_judge(project)
     for name, new in (("theirs", "And polite?"), ("ours", "And true?")):
         branch(project, name, "And short?", new)
         project.commit()
@@ -162,7 +162,7 @@ def test_a_merge_conflict_has_file_and_line(project: Project) -> None:
 
 
 def test_versions_of_two_commits_differ(project: Project) -> None:
-    judge_client = begun(project)
+    judge_client = create_judge(project)
     judge_client.judges.update("helpfulness", prompt="b")
     project.commit()
     project.git("checkout", "--quiet", "HEAD~1")

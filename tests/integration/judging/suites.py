@@ -76,7 +76,7 @@ def run(evaluators: Iterable[Any], *, outputs: Mapping[str, Any] | None = None, 
     return run_test_suite("demo", cases, lambda case: values[case.input], evaluators, **options)
 
 
-def only(result: SuiteResult) -> CaseResult:
+def only_case(result: SuiteResult) -> CaseResult:
     """The one case of a result."""
     (case,) = result.cases
     return case

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer, Question
-from tests.integration.judging.suites import Case, only, prompts, run
+from tests.integration.judging.suites import Case, only_case, prompts, run
 
 from scoregate.core.evaluation import Threshold
 from scoregate.store import Verdict, Winner, add_override, add_verdict, load_baseline_outputs, open_store
@@ -47,18 +47,18 @@ def _chosen(difference: int) -> str:
     return "First" if difference > 0 else "Second" if difference < 0 else "Equal"
 
 
-def always(server: OpenAIServer, answer: str) -> None:
+def set_answer(server: OpenAIServer, answer: str) -> None:
     server.answers("", {"reason": "its place", "answer": answer})
 
 
-def crowned(evaluator: str = "auto") -> dict[str, str]:
+def baseline_outputs(evaluator: str = "auto") -> dict[str, str]:
     return load_baseline_outputs(open_store(), "demo", evaluator)
 
 
 def test_the_first_output_is_the_baseline_and_not_evaluated(server: OpenAIServer) -> None:
     result = run([Auto()], outputs={"a": "good", "b": "fair"})
     assert [case.unscored for case in result.cases] == [("auto",), ("auto",)]
-    assert crowned() == {"a": "good", "b": "fair"}
+    assert baseline_outputs() == {"a": "good", "b": "fair"}
     assert server.requests == []
     assert not result.passed  # nothing was compared yet
 
@@ -67,23 +67,23 @@ def test_the_winner_is_the_next_baseline(server: OpenAIServer) -> None:
     prefers(server, {"poor": 1, "good": 2, "best": 3})
     requests = []
     for output in ("good", "poor", "best", "good"):
-        evaluations = only(run([Auto()], outputs={"a": output})).evaluations
-        requests.append((evaluations["auto"].score if evaluations else None, crowned()["a"]))
+        evaluations = only_case(run([Auto()], outputs={"a": output})).evaluations
+        requests.append((evaluations["auto"].score if evaluations else None, baseline_outputs()["a"]))
     assert requests == [(None, "good"), (0, "good"), (1, "best"), (0, "best")]
 
 
 @pytest.mark.parametrize("answer", ["First", "Second", "Equal"])
 def test_a_judge_with_position_bias_ties(server: OpenAIServer, answer: str) -> None:
-    always(server, answer)
+    set_answer(server, answer)
     run([Auto()], outputs={"a": "old"})
-    evaluation = only(run([Auto()], outputs={"a": "new"})).evaluations["auto"]
-    assert (evaluation.score, evaluation.passed, crowned()) == (0.5, True, {"a": "old"})
+    evaluation = only_case(run([Auto()], outputs={"a": "new"})).evaluations["auto"]
+    assert (evaluation.score, evaluation.passed, baseline_outputs()) == (0.5, True, {"a": "old"})
 
 
 def test_both_orders_are_asked(server: OpenAIServer) -> None:
     prefers(server, {"old": 1, "new": 2})
     run([Auto()], outputs={"a": "old"})
-    evaluation = only(run([Auto()], outputs={"a": "new"})).evaluations["auto"]
+    evaluation = only_case(run([Auto()], outputs={"a": "new"})).evaluations["auto"]
     straight, mirrored = prompts(server)
     order = re.compile(r"BEGIN (first|second) output\n(.*)\n")
     assert order.findall(straight) == [("first", "old"), ("second", "new")]
@@ -100,15 +100,15 @@ def test_both_orders_are_asked(server: OpenAIServer) -> None:
 
 def test_an_equal_output_is_a_free_tie(server: OpenAIServer) -> None:
     run([Auto()], outputs={"a": "same"})
-    evaluation = only(run([Auto()], outputs={"a": "same"})).evaluations["auto"]
+    evaluation = only_case(run([Auto()], outputs={"a": "same"})).evaluations["auto"]
     assert (evaluation.score, evaluation.usage, server.requests) == (0.5, None, [])
 
 
 def test_an_invalid_answer_is_an_error_and_sets_no_baseline(server: OpenAIServer) -> None:
     run([Auto()], outputs={"a": "old"})
-    always(server, "Both")
-    case = only(run([Auto()], outputs={"a": "new"}))
-    assert (case.evaluations, case.errors[0].error.type, crowned()) == ({}, "MalformedAnswer", {"a": "old"})
+    set_answer(server, "Both")
+    case = only_case(run([Auto()], outputs={"a": "new"}))
+    assert (case.evaluations, case.errors[0].error.type, baseline_outputs()) == ({}, "MalformedAnswer", {"a": "old"})
     assert case.errors[0].error.advice
 
 
@@ -141,8 +141,8 @@ def test_the_stricter_form_and_corrections(server: OpenAIServer) -> None:
     fields = [EvaluationOverrideField("output", "output", "a corrected one")]
     add_override(open_store(), "auto", EvaluationOverride(1, 0, [], fields))
     run([Strict()], outputs={"a": "old"})
-    always(server, "Equal")
-    evaluation = only(run([Strict()], outputs={"a": "new"})).evaluations["auto"]
+    set_answer(server, "Equal")
+    evaluation = only_case(run([Strict()], outputs={"a": "new"})).evaluations["auto"]
     assert evaluation.passed is False
     (prompt, _) = prompts(server)
     assert "Shorter is better." in prompt
@@ -158,13 +158,13 @@ def test_repeats_meet_one_baseline_and_the_first_is_saved(
     prefers(server, {"old": 1, "new": 2})
     assert [case.unscored for case in run([Auto()], outputs={"a": "old"}).cases] == [("auto",)] * 3
     scores = [case.evaluations["auto"].score for case in run([Auto()], outputs={"a": "new"}).cases]
-    assert (scores, crowned()) == ([1, 1, 1], {"a": "new"})
+    assert (scores, baseline_outputs()) == ([1, 1, 1], {"a": "new"})
 
 
 def test_many_baselines_are_saved_at_once(server: OpenAIServer) -> None:
     outputs = {f"case {number}": f"output {number}" for number in range(300)}
     run([Auto()], outputs=outputs)
-    assert crowned() == outputs
+    assert baseline_outputs() == outputs
     assert server.requests == []
 
 
@@ -208,14 +208,14 @@ def test_recorded_outputs_are_restored(server: OpenAIServer, tmp_path: Path, mon
     tell(tmp_path / "one.jsonl", '{"text": "old", "sources": ["x", "y"]}', monkeypatch)
     run([OfAnswers()], outputs={"a": Answer("new", [])})
     assert "\nold [x, y]\n" in prompts(server)[0]
-    assert crowned() == {}, "the record decides who is the champion"
+    assert baseline_outputs() == {}, "the record decides who is the champion"
     tell(tmp_path / "two.jsonl", '{"words": "old"}', monkeypatch)
-    (error,) = only(run([OfAnswers()], outputs={"a": Answer("new", [])})).errors
+    (error,) = only_case(run([OfAnswers()], outputs={"a": Answer("new", [])})).errors
     assert "cannot be made a Answer" in error.error.message
     assert "champion_mapper" in error.error.advice
 
 
-def say(winner: Winner, *, baseline: str = "old", challenger: str = "new", by: str = "Ann") -> None:
+def add_review(winner: Winner, *, baseline: str = "old", challenger: str = "new", by: str = "Ann") -> None:
     verdict = Verdict(case="a", baseline=baseline, challenger=challenger, winner=winner, by=by)
     add_verdict(open_store(), "manual", verdict)
 
@@ -227,22 +227,22 @@ def say(winner: Winner, *, baseline: str = "old", challenger: str = "new", by: s
 def test_people_decide(winner: Winner, score: float, champion: str) -> None:
     run([Manual()], outputs={"a": "old"})
     waiting = run([Manual()], outputs={"a": "new"})
-    case = only(waiting)
+    case = only_case(waiting)
     assert (case.pending, case.evaluations, case.errors, str(case.status)) == (("manual",), {}, [], "unscored")
     assert waiting.passed
-    assert crowned("manual") == {"a": "old"}
-    say(winner)
-    evaluation = only(run([Manual()], outputs={"a": "new"})).evaluations["manual"]
+    assert baseline_outputs("manual") == {"a": "old"}
+    add_review(winner)
+    evaluation = only_case(run([Manual()], outputs={"a": "new"})).evaluations["manual"]
     assert (evaluation.score, evaluation.passed) == (score, score >= 0.5)
     assert evaluation.metadata is not None
     assert (evaluation.metadata["baseline"], evaluation.metadata["challenger"]) == ("old", "new")
-    assert crowned("manual") == {"a": champion}
+    assert baseline_outputs("manual") == {"a": champion}
 
 
 def test_another_pair_is_pending() -> None:
     run([Manual()], outputs={"a": "old"})
-    say(Winner.TIE)
-    assert only(run([Manual()], outputs={"a": "newer"})).pending == ("manual",)
+    add_review(Winner.TIE)
+    assert only_case(run([Manual()], outputs={"a": "newer"})).pending == ("manual",)
 
 
 def test_a_custom_baseline_needs_no_stored_one() -> None:
@@ -252,8 +252,8 @@ def test_a_custom_baseline_needs_no_stored_one() -> None:
         async def baseline_mapper(self, test_case: Case) -> str:  # type: ignore[override]
             return f"the best for {test_case.input}"
 
-    assert only(run([Given()], outputs={"a": "new"})).pending == ("manual",)
-    say(Winner.CHALLENGER, baseline="the best for a")
-    evaluation = only(run([Given()], outputs={"a": "new"})).evaluations["manual"]
+    assert only_case(run([Given()], outputs={"a": "new"})).pending == ("manual",)
+    add_review(Winner.CHALLENGER, baseline="the best for a")
+    evaluation = only_case(run([Given()], outputs={"a": "new"})).evaluations["manual"]
     assert evaluation.score == 1
-    assert crowned("manual") == {}
+    assert baseline_outputs("manual") == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.openai import OpenAIServer
-from tests.integration.judging.suites import Accuracy, Own, only, prompts, run
+from tests.integration.judging.suites import Accuracy, Own, only_case, prompts, run
 
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.store import add_override, open_store
@@ -85,7 +85,7 @@ def test_without_a_mapper_the_case_is_an_error(server: OpenAIServer) -> None:
     class Untaught(Accuracy):
         num_overrides = 2
 
-    (error,) = only(run([Untaught()])).errors
+    (error,) = only_case(run([Untaught()])).errors
     assert error.error.type == "InvalidSuite"
     assert "num_overrides of Untaught is 2, and it has no example_output_mapper" in error.error.message
     assert "example_output_mapper(evaluation_override)" in error.error.advice
@@ -96,7 +96,7 @@ def test_an_unreadable_store_is_a_case_error(server: OpenAIServer, root: Path) -
     correct(1, 1)
     (file,) = (root / ".scoregate" / "overrides").glob("*.jsonl")
     file.write_text("<<<<<<< ours\n", encoding="utf-8")
-    (error,) = only(run([Taught()])).errors
+    (error,) = only_case(run([Taught()])).errors
     assert "accuracy.jsonl:1" in error.error.message
     assert server.requests == []
 

@@ -12,7 +12,18 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer, Reply
-from tests.integration.judging.suites import JUDGES, NSFW, Accuracy, Case, Custom, Own, Toxicity, only, prompts, run
+from tests.integration.judging.suites import (
+    JUDGES,
+    NSFW,
+    Accuracy,
+    Case,
+    Custom,
+    Own,
+    Toxicity,
+    only_case,
+    prompts,
+    run,
+)
 
 from scoregate.core.evaluation import Threshold
 from scoregate.testing.evaluators import BaseAccuracy, BaseCustomLLMJudge, BaseLLMJudge
@@ -38,7 +49,7 @@ ANSWERS = [
 @pytest.mark.parametrize(("judge", "answer", "score", "passed"), ANSWERS)
 def test_an_answer_is_a_score(server: OpenAIServer, judge: Any, answer: str, score: float, passed: bool | None) -> None:
     server.answers("", {"reason": "for a reason", "answer": answer})
-    evaluation = only(run([judge()])).evaluations[judge.id]
+    evaluation = only_case(run([judge()])).evaluations[judge.id]
     assert (evaluation.score, evaluation.passed) == (score, passed)
     assert evaluation.metadata is not None
     assert evaluation.metadata["reason"] == "for a reason"
@@ -59,7 +70,7 @@ def test_the_reason_precedes_the_answer_and_temperature_is_0(server: OpenAIServe
 
 def test_a_model_without_temperature_gets_none(server: OpenAIServer) -> None:
     server.does_not_take("temperature")
-    assert only(run([NSFW()])).evaluations["nsfw"].score == 1
+    assert only_case(run([NSFW()])).evaluations["nsfw"].score == 1
     assert "temperature" not in server.asked()[-1]
 
 
@@ -106,7 +117,7 @@ BAD = {
 @pytest.mark.parametrize("behave", BAD)
 def test_an_invalid_answer_is_an_error_and_no_score(server: OpenAIServer, judge: Any, behave: Any) -> None:
     behave(server)
-    case = only(run([judge()]))
+    case = only_case(run([judge()]))
     assert case.evaluations == {}
     (error,) = case.errors
     assert (error.evaluator, error.error.type) == (judge.id, BAD[behave])
@@ -115,7 +126,7 @@ def test_an_invalid_answer_is_an_error_and_no_score(server: OpenAIServer, judge:
 
 @pytest.mark.parametrize("judge", JUDGES)
 def test_without_a_key_nothing_is_scored(judge: Any) -> None:
-    case = only(run([judge()]))
+    case = only_case(run([judge()]))
     assert case.evaluations == {}
     (error,) = case.errors
     assert error.error.type == "MissingKey"
@@ -169,7 +180,7 @@ def test_a_custom_judge_without_criteria_uses_helpfulness(server: OpenAIServer) 
         id = "strict"
         criteria = "The output rhymes."
 
-    evaluations = only(run([Custom(), Strict()])).evaluations
+    evaluations = only_case(run([Custom(), Strict()])).evaluations
     expected = {
         name: evaluation.metadata["criteria"] for name, evaluation in evaluations.items() if evaluation.metadata
     }
@@ -191,7 +202,7 @@ def test_accuracy_needs_an_expected_output(server: OpenAIServer) -> None:
     assert sum("\nmapped from a\n" in prompt for prompt in prompts(server)) == 1
 
     result = run_test_suite("demo", [{"q": 1}], lambda _: "x", [Accuracy()], test_case_hash=["q"])
-    (error,) = only(result).errors
+    (error,) = only_case(result).errors
     assert "expected_output" in error.error.message
     assert "expected_output_mapper" in error.error.advice
 
@@ -239,12 +250,12 @@ def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer
         def output_mapper(self, output: str) -> str:
             return output
 
-    evaluation = only(run([Strict()])).evaluations["strict"]
+    evaluation = only_case(run([Strict()])).evaluations["strict"]
     assert (evaluation.score, evaluation.passed) == (0.75, True)
 
 
 def test_a_mapper_without_a_string_fails(server: OpenAIServer) -> None:
-    (error,) = only(run([NSFW()], outputs={"a": {"text": "x"}})).errors
+    (error,) = only_case(run([NSFW()], outputs={"a": {"text": "x"}})).errors
     assert "mapper of 'output' returned a dict" in error.error.message
     assert server.requests == []
 

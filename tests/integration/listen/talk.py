@@ -132,7 +132,7 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(
+async def open_session(
     folder: Path,
     *,
     suites: Sequence[str] = (),
@@ -142,13 +142,13 @@ async def talking(
     """A server with one line, recorded in a folder; the run is whole when the block has ended."""
     with RunWriter(folder) as writer:
         ear = Ear(RunRecorder(writer))
-        async with open_listener(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
+        async with open_listener(redact) as listener, connect_session(listener, ear, suites=suites, book=book) as talk:
             yield talk
         talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
 @asynccontextmanager
-async def calling(
+async def connect_session(
     listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: BaselineLookup | None = None
 ) -> AsyncIterator[Talk]:
     """A line of a server."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.talk import NODE, talking
+from tests.integration.listen.talk import NODE, open_session
 
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_suite_is_recorded_as_sent(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a", {"text": "A"}, testCaseBody={"input": "x", "n": [1, None]})
         await talk.score(run, "a", 0.25, threshold={"gte": 0.5, "lt": None}, metadata={"why": "short"})
@@ -48,7 +48,7 @@ async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
         {"name": "no text", "value": 5},
         "no field",
     ]
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         more = {"testCaseHumanReviewInputFields": fields, "testCaseHumanReviewOutputFields": None}
         await talk.result(run, "a", datasetItemId="item-1", **more)
@@ -62,7 +62,7 @@ async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
 
 
 async def test_nulls_equal_missing_keys(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = (await talk.post("/start", {"testExternalId": "bot"}))["id"]
         least = {"testExternalId": "bot", "runId": run, "testCaseHash": "a"}
         await talk.post("/results", least | {"testCaseBody": {}, "testCaseOutput": None})
@@ -74,7 +74,7 @@ async def test_nulls_equal_missing_keys(tmp_path: Path) -> None:
 
 
 async def test_the_last_call_wins(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         ids = [await talk.result(run, "a", output) for output in ("first", "second")]
         await talk.score(run, "a", 0, threshold={"gte": 1})
@@ -87,7 +87,7 @@ async def test_the_last_call_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error_first", [True, False])
 async def test_an_evaluator_error_and_score_are_both_kept(tmp_path: Path, error_first: bool) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run)
         if error_first:
@@ -101,7 +101,7 @@ async def test_an_evaluator_error_and_score_are_both_kept(tmp_path: Path, error_
 
 
 async def test_a_score_may_come_before_its_result(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.score(run)
         await talk.result(run)
@@ -110,7 +110,7 @@ async def test_a_score_may_come_before_its_result(tmp_path: Path) -> None:
 
 
 async def test_numbered_hashes_of_one_input_are_repeats(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for number in (1, 0, 2):
             await talk.result(run, f"h-{number}", number, testCaseBody={"input": "same"})
@@ -126,7 +126,7 @@ async def test_numbered_hashes_of_one_input_are_repeats(tmp_path: Path) -> None:
 
 
 async def test_repeats_that_all_raised_are_repeats(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for number in range(3):
             await talk.error(run, f"h-{number}")
@@ -136,7 +136,7 @@ async def test_repeats_that_all_raised_are_repeats(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agent", [NODE, "curl/8.5.0"])
 async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start(agent=agent)
         for case in ("q-0", "q-1"):
             await talk.result(run, case, testCaseBody={"input": "same"})
@@ -146,7 +146,7 @@ async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> N
 
 
 async def test_runs_of_a_grid_are_separated_by_parameters(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         grid = (await talk.post("/grids", {"gridSearchParams": {"model": ["a", "b"]}}))["id"]
         body = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
         runs = [await talk.start(**each) for each in body]
@@ -161,7 +161,7 @@ async def test_runs_of_a_grid_are_separated_by_parameters(tmp_path: Path) -> Non
 
 
 async def test_concurrent_suites_are_separate(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         runs = {suite: await talk.start(suite) for suite in ("one", "two")} | {"again": await talk.start("one")}
         for case in range(5):
             for index, run in enumerate(runs.values()):
@@ -177,7 +177,7 @@ async def test_concurrent_suites_are_separate(tmp_path: Path) -> None:
 
 
 async def test_calls_without_a_run_id_go_to_the_last_run(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         await talk.start()
         await talk.start("other")
         await talk.result(None)
@@ -204,7 +204,7 @@ async def test_calls_without_a_run_id_go_to_the_last_run(tmp_path: Path) -> None
     ],
 )
 async def test_javascript_sends_objects_as_texts(tmp_path: Path, sent: str, kept: object) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         for agent in (NODE, "python-httpx/0.27"):
             run = await talk.start(agent=agent)
             await talk.result(run, output=sent)
@@ -217,7 +217,7 @@ async def test_javascript_sends_objects_as_texts(tmp_path: Path, sent: str, kept
 
 
 async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> None:
-    async with talking(tmp_path, suites=["bot*"]) as talk:
+    async with open_session(tmp_path, suites=["bot*"]) as talk:
         for suite in ("robot", "bot-2", "robot"):
             run = await talk.start(suite)
             event = {"testExternalId": suite, "runId": run, "testCaseHash": "a"}
@@ -234,7 +234,7 @@ async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> No
 
 
 async def test_progress_is_reported_live(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a")
         await talk.score(run, "a", 0, threshold={"gte": 0.5})
@@ -257,7 +257,7 @@ async def test_progress_is_reported_live(tmp_path: Path) -> None:
 
 
 async def test_calls_of_old_sdks_are_answered(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         event = {"message": "m", "traceId": "t", "timestamp": "2026-01-01T00:00:00Z", "properties": {}}
         body = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "event": event}
@@ -268,7 +268,7 @@ async def test_calls_of_old_sdks_are_answered(tmp_path: Path) -> None:
 
 
 async def test_it_answers_get(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         base = httpx.URL(str(talk.client.base_url)).join("/")
         assert base.host == "127.0.0.1"
         assert [(await talk.client.get(url)).json() for url in (base, "/")] == ["scoregate"] * 2

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests import fakes
-from tests.integration.kept import install, kept, make_python
+from tests.integration.kept import cached_folder, install, make_python
 
 import scoregate
 from scoregate import evaluate
@@ -37,7 +37,7 @@ def _make_node(folder: Path) -> None:
 def everything() -> str:
     if shutil.which("npm") is None or shutil.which("node") is None:
         pytest.skip(f"{_WHAT} are NOT tested: there is no npm")
-    return str(kept("mcp-everything", _NODE, _make_node) / "node_modules/.bin/mcp-server-everything")
+    return str(cached_folder("mcp-everything", _NODE, _make_node) / "node_modules/.bin/mcp-server-everything")
 
 
 def test_the_reference_server_for_node(everything: str) -> None:
@@ -85,7 +85,7 @@ def test_the_reference_server_for_node_with_an_address(everything: str) -> None:
 
 
 def test_the_server_of_times_from_pypi() -> None:
-    folder = kept("mcp-server-time", _PYTHON, lambda path: make_python(path, _PYTHON, what=_WHAT))
+    folder = cached_folder("mcp-server-time", _PYTHON, lambda path: make_python(path, _PYTHON, what=_WHAT))
     arguments = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
     result = evaluate(
         "time",
@@ -116,7 +116,9 @@ for case in result.cases:
 
 
 def test_version_1_of_the_package_works() -> None:
-    folder = kept("mcp-version-1", _VERSION_1, lambda path: make_python(path, _VERSION_1, what="version 1 of mcp"))
+    folder = cached_folder(
+        "mcp-version-1", _VERSION_1, lambda path: make_python(path, _VERSION_1, what="version 1 of mcp")
+    )
     server = Path(fakes.__file__).with_name("tool_server.py")
     source = Path(scoregate.__file__).parent.parent
     process = subprocess.run(

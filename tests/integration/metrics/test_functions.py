@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from tests.integration.judging.suites import only
+from tests.integration.judging.suites import only_case
 from tests.integration.metrics.suites import MULTI, SINGLE, run
 
 from scoregate.core.evaluation import Threshold
@@ -48,7 +48,7 @@ def test_a_suite_calls_it_in_a_thread_and_compares_parts_of_its_scale() -> None:
         return {"score": True}
 
     suite = run([short, where, polite])
-    evaluations = only(suite).evaluations
+    evaluations = only_case(suite).evaluations
     assert (evaluations["short"].score, evaluations["short"].threshold) == (0.2, Threshold(lte=0.5))
     assert evaluations["short"].passed
     assert (evaluations["where"].score, evaluations["where"].passed) == (1, True)
@@ -77,7 +77,7 @@ RETURNED: list[tuple[dict[str, Any], Any, Any]] = [
 @pytest.mark.parametrize(("terms", "returned", "expected"), RETURNED)
 def test_returned_values_are_scores(terms: dict[str, Any], returned: Any, expected: Any) -> None:
     function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([function]))
+    case = only_case(run([function]))
     evaluation = case.evaluations.get("m")
     assert (evaluation and (evaluation.score, evaluation.passed)) == expected
     assert case.unscored == (("m",) if expected is None else ())
@@ -99,7 +99,7 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
 @pytest.mark.parametrize(("terms", "returned", "message"), BAD)
 def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, message: str) -> None:
     function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([function]))
+    case = only_case(run([function]))
     assert case.evaluations == {}
     assert message in case.errors[0].error.message
     with pytest.raises((TypeError, ValueError), match=message):
@@ -108,7 +108,7 @@ def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, mess
 
 def test_an_exception_keeps_its_type() -> None:
     function = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
-    assert only(run([function])).errors[0].error.type == "ZeroDivisionError"
+    assert only_case(run([function])).errors[0].error.type == "ZeroDivisionError"
 
 
 def test_only_conversation_functions_get_conversations() -> None:
@@ -117,8 +117,8 @@ def test_only_conversation_functions_get_conversations() -> None:
     cases = {case.hash: case for case in run([short, either], {"one": SINGLE, "many": MULTI}).cases}
     assert cases["many"].unscored == ("short",)
     assert cases["one"].unscored == ()
-    assert only(run([turns], {"many": MULTI})).evaluations["turns"].score == 0.2
-    assert only(run([turns])).unscored == ("turns",)
+    assert only_case(run([turns], {"many": MULTI})).evaluations["turns"].score == 0.2
+    assert only_case(run([turns])).unscored == ("turns",)
     assert short.metric_scope == (TestType.SINGLE_TURN,)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.judging.suites import only, prompts
+from tests.integration.judging.suites import only_case, prompts
 from tests.integration.judging.test_injections import parts
 from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
 
@@ -35,7 +35,7 @@ HISTORY = ConversationHistory.from_conversation(TALK)
 
 def test_a_number_is_normalised_from_its_scale(server: OpenAIServer) -> None:
     server.answers("from 1 to 5", {"reason": "so it is", "answer": 4})
-    evaluation = only(run([POLITE])).evaluations["polite"]
+    evaluation = only_case(run([POLITE])).evaluations["polite"]
     assert (evaluation.score, evaluation.threshold, evaluation.passed) == (0.75, Threshold(gte=0.5), True)
     assert evaluation.metadata is not None
     expected = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
@@ -52,7 +52,7 @@ def test_every_operator_uses_the_judges_scale(server: OpenAIServer, sign: str, a
     server.answers("", {"answer": answer})
     judge = replace(POLITE, threshold_operator=sign)
     suite = run([judge])
-    assert only(suite).evaluations["polite"].passed is passed
+    assert only_case(suite).evaluations["polite"].passed is passed
     assert suite.evaluators["polite"].higher_is_better is not sign.startswith("<")
     assert judge.evaluate("a", "b").details["is_successful"] is passed
 
@@ -60,7 +60,7 @@ def test_every_operator_uses_the_judges_scale(server: OpenAIServer, sign: str, a
 @pytest.mark.parametrize(("answer", "score"), [("kind", 1), ("plain", 1), ("odd", 0)])
 def test_categories_pass_or_fail(server: OpenAIServer, answer: str, score: float) -> None:
     server.answers("- kind\n- plain\n- odd", {"reason": "hm", "answer": answer})
-    evaluation = only(run([TONE])).evaluations["tone"]
+    evaluation = only_case(run([TONE])).evaluations["tone"]
     assert (evaluation.score, evaluation.passed) == (score, bool(score))
     assert evaluation.metadata is not None
     assert (evaluation.metadata["value"], evaluation.metadata["reason"]) == (answer, "hm")
@@ -70,7 +70,7 @@ def test_categories_pass_or_fail(server: OpenAIServer, answer: str, score: float
 @pytest.mark.parametrize("subject", [SINGLE, MULTI], ids=["output", "conversation"])
 def test_the_default_checks_the_behavior(server: OpenAIServer, subject: Any, answer: str, passed: bool) -> None:
     server.answers("show the behavior", {"reason": "it tells", "answer": answer, "relevant_turns": [1]})
-    evaluation = only(run([behavior_judge()], {"a": subject})).evaluations["behavior"]
+    evaluation = only_case(run([behavior_judge()], {"a": subject})).evaluations["behavior"]
     assert (evaluation.score, evaluation.passed) == (float(passed), passed)
     blocks, _ = parts(prompts(server)[0])
     assert blocks["behavior"] == "Tells the hours"
@@ -94,7 +94,7 @@ def test_an_output_is_shown_with_its_test(server: OpenAIServer) -> None:
 
 def test_a_conversation_is_shown_by_turns_with_relevant_ones(server: OpenAIServer) -> None:
     server.answers("", {"answer": 2, "relevant_turns": [2, 1, 2]})
-    evaluation = only(run([POLITE], {"a": MULTI})).evaluations["polite"]
+    evaluation = only_case(run([POLITE], {"a": MULTI})).evaluations["polite"]
     blocks, rest = parts(prompts(server)[0])
     assert "Turn 2, assistant:\n  On Sundays too." in blocks["conversation"]
     assert (blocks["goal"], blocks["restrictions of the assistant"]) == ("Learn the hours", "No small talk")
@@ -111,7 +111,7 @@ def test_a_conversation_is_shown_by_turns_with_relevant_ones(server: OpenAIServe
 @pytest.mark.parametrize("turns", [[0], [3], [1, 99], ["one"], None])
 def test_unknown_turns_are_no_answer(server: OpenAIServer, turns: Any) -> None:
     server.answers("", {"reason": "x", "answer": 2, "relevant_turns": turns})
-    case = only(run([POLITE], {"a": MULTI}))
+    case = only_case(run([POLITE], {"a": MULTI}))
     assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
 
 
@@ -185,7 +185,7 @@ async def test_direct_calls_in_loops_and_conversations(server: OpenAIServer) -> 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "four", {"answer": "NaN"}, {"answer": None}])
 def test_an_answer_off_the_scale_has_no_score(server: OpenAIServer, answer: Any) -> None:
     server.answers("polite|Answer again", answer)
-    case = only(run([POLITE]))
+    case = only_case(run([POLITE]))
     assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
     result = POLITE.evaluate("a", "b")
     assert result.score is None
@@ -199,12 +199,12 @@ def test_an_answer_off_the_scale_has_no_score(server: OpenAIServer, answer: Any)
 
 def test_an_unknown_category_is_an_error(server: OpenAIServer) -> None:
     server.answers("", {"answer": "Kind"})
-    assert only(run([TONE])).errors[0].error.type == "MalformedAnswer"
+    assert only_case(run([TONE])).errors[0].error.type == "MalformedAnswer"
 
 
 def test_a_missing_field_is_an_error_of_the_metric(server: OpenAIServer) -> None:
     server.answers("", {"answer": 5})
-    case = only(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
+    case = only_case(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
     assert set(case.evaluations) == {"polite"}
     errors = {error.evaluator: error.error for error in case.errors}
     assert "needs an expected_output" in errors["tone"].message
@@ -215,7 +215,7 @@ def test_a_missing_field_is_an_error_of_the_metric(server: OpenAIServer) -> None
 
 def test_a_conversation_needs_no_expected_output(server: OpenAIServer) -> None:
     server.answers("", {"answer": "kind", "relevant_turns": [1]})
-    assert only(run([TONE], {"a": MULTI})).evaluations["tone"].passed
+    assert only_case(run([TONE], {"a": MULTI})).evaluations["tone"].passed
 
 
 def test_other_scopes_are_skipped(server: OpenAIServer) -> None:
@@ -263,7 +263,7 @@ def test_concurrent_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_repeated_calls_are_cached(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
     judges = [POLITE, behavior_judge(), GoalAchievementJudge(name="goal")]
-    first, second = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
+    first, second = (only_case(run(judges, {"a": MULTI})).evaluations for _ in range(2))
     assert len(server.requests) == len(judges)
     assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in second.items()}
     assert all(each.usage is not None and each.usage.cached for each in second.values())

@@ -39,7 +39,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> type[Counting]:
     return Counting
 
 
-async def asked_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
+async def ask_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
     async with client:
         for turn in range(rounds):
             await asyncio.gather(*(ask(client, f"{turn} {number}") for number in range(at_once)))
@@ -49,7 +49,7 @@ async def asked_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
 def test_a_wrapped_client_has_a_connection_per_call(
     server: OpenAIServer, counting: type[Counting], at_once: int
 ) -> None:
-    asyncio.run(asked_in_rounds(wrap(AsyncOpenAI()), rounds=4, at_once=at_once))
+    asyncio.run(ask_in_rounds(wrap(AsyncOpenAI()), rounds=4, at_once=at_once))
     assert len(server.requests) == 4 * at_once
     assert counting.made == at_once
 
@@ -87,7 +87,7 @@ def test_a_custom_http_client_is_used() -> None:
         seen.append(request.url.path)
 
     own = openai.DefaultAsyncHttpxClient(event_hooks={"request": [look]})
-    asyncio.run(asked_in_rounds(wrap(AsyncOpenAI(http_client=own)), rounds=1, at_once=2))
+    asyncio.run(ask_in_rounds(wrap(AsyncOpenAI(http_client=own)), rounds=1, at_once=2))
     assert seen == ["/v1/chat/completions"] * 2
 
 

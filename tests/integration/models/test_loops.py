@@ -32,7 +32,7 @@ async def in_a_loop():
 """
 
 
-def told(folder: Path, *, client: str, start: str) -> list[str]:
+def error_advice(folder: Path, *, client: str, start: str) -> list[str]:
     """What the advice of errors was, suite by suite."""
     script = folder / "suite.py"
     script.write_text(SCRIPT.format(client=client, start=start))
@@ -43,17 +43,17 @@ def told(folder: Path, *, client: str, start: str) -> list[str]:
 
 
 def test_an_unwrapped_global_client_serves_several_suites(server: OpenAIServer, tmp_path: Path) -> None:
-    assert told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
+    assert error_advice(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
 def test_a_running_loop_allows_a_wrapped_one(server: OpenAIServer, tmp_path: Path) -> None:
-    assert told(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
+    assert error_advice(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
 def test_in_a_running_loop_an_unwrapped_client_is_an_error(server: OpenAIServer, tmp_path: Path) -> None:
-    first, second, _ = told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
+    first, second, _ = error_advice(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
     assert first == "[]"
     assert "scoregate.models.wrap" in second
     assert len(server.requests) >= 2

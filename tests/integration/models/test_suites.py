@@ -35,7 +35,7 @@ class InThreads(Judge):
         return Evaluation(float(response.parsed.choice == "A"))
 
 
-def answering() -> Callable[[Any], Any]:
+def make_fn() -> Callable[[Any], Any]:
     client = wrap(AsyncOpenAI())
 
     async def fn(case: Any) -> str:
@@ -51,13 +51,13 @@ def run(fn: Callable[[Any], Any], *evaluators: Any, repeats: int = 1, monkeypatc
     return run_test_suite("demo", [{"q": "a"}, {"q": "b"}], fn, list(evaluators), test_case_hash=["q"])
 
 
-def in_order(result: Any) -> list[Any]:
+def sorted_cases(result: Any) -> list[Any]:
     """Its cases, of which any may have finished first."""
     return sorted(result.cases, key=lambda case: case.hash)
 
 
 def test_every_case_and_evaluation_has_its_usage(server: OpenAIServer) -> None:
-    result = run(answering(), Judge(), InThreads())
+    result = run(make_fn(), Judge(), InThreads())
     assert len(server.requests) == 6
     for case in result.cases:
         assert case.usage.input_tokens > 0
@@ -68,10 +68,10 @@ def test_every_case_and_evaluation_has_its_usage(server: OpenAIServer) -> None:
 
 
 def test_a_second_run_uses_the_cache(server: OpenAIServer) -> None:
-    first = run(answering(), Judge())
-    second = run(answering(), Judge())
+    first = run(make_fn(), Judge())
+    second = run(make_fn(), Judge())
     assert len(server.requests) == 4
-    for old, new in zip(in_order(first), in_order(second), strict=True):
+    for old, new in zip(sorted_cases(first), sorted_cases(second), strict=True):
         assert new.output == old.output
         assert (new.usage.cached, new.usage.cost, new.usage.answer) == (True, 0.0, old.usage.answer)
         judged, before = new.evaluations["judge"].usage, old.evaluations["judge"].usage
@@ -82,18 +82,18 @@ def test_a_second_run_uses_the_cache(server: OpenAIServer) -> None:
 
 def test_every_repeat_has_own_answers(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
-        result = run(answering(), repeats=3, monkeypatch=monkeypatch)
+        result = run(make_fn(), repeats=3, monkeypatch=monkeypatch)
         assert len(server.requests) == 6
     assert len({case.usage.answer for case in result.cases}) == 6
 
 
 def test_refreshed_answers_replace_stored_ones(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(answering())
+    run(make_fn())
     server.answers(".", "changed")
     monkeypatch.setenv("SCOREGATE_CACHE", "refresh")
-    assert {case.output for case in run(answering()).cases} == {"changed"}
+    assert {case.output for case in run(make_fn()).cases} == {"changed"}
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
-    assert {case.output for case in run(answering()).cases} == {"changed"}
+    assert {case.output for case in run(make_fn()).cases} == {"changed"}
     assert len(server.requests) == 4
 
 
@@ -146,7 +146,7 @@ def test_an_exhausted_budget_stops_calls_and_is_reported(server: OpenAIServer, m
 
 
 def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
-    fn = answering()
+    fn = make_fn()
     for number in range(3):
         cases = [{"q": f"{number} {index}"} for index in range(5)]
         result = run_test_suite("demo", cases, fn, [Judge()], test_case_hash=["q"])

@@ -33,20 +33,20 @@ def graded(client: Any) -> Any:
     return parse(client)(model="gpt-4o", messages=user("judge"), response_format=Grade)
 
 
-def embedded(client: Any) -> Any:
+def create_embeddings(client: Any) -> Any:
     return client.embeddings.create(model="text-embedding-3-small", input=["a", "b"])
 
 
-def responded(client: Any) -> Any:
+def create_response(client: Any) -> Any:
     if not hasattr(client, "responses"):
         pytest.skip("this release of the openai package has no responses API")
     return client.responses.create(model="gpt-4o", input="capital")
 
 
-CALLS: list[Callable[[Any], Any]] = [chat, graded, embedded, responded]
+CALLS: list[Callable[[Any], Any]] = [chat, graded, create_embeddings, create_response]
 
 
-def made(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
+def run_call(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
     if not in_loop:
         return call(wrap(OpenAI()))
 
@@ -57,7 +57,7 @@ def made(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
     return asyncio.run(ask())
 
 
-def said(answer: Any) -> Any:
+def answer_content(answer: Any) -> Any:
     return answer.model_dump(exclude={"id", "created", "created_at"}, warnings=False)
 
 
@@ -69,10 +69,10 @@ def test_a_call_is_counted_and_cached(server: OpenAIServer, call: Callable[[Any]
     seen = []
     for _ in range(2):
         METER.set(meter := UsageMeter())
-        seen.append((made(call, in_loop=in_loop), meter.usage))
+        seen.append((run_call(call, in_loop=in_loop), meter.usage))
     (first, paid), (second, read) = seen
     assert type(first) is type(second) is type(plain)
-    assert said(first) == said(second) == said(plain)
+    assert answer_content(first) == answer_content(second) == answer_content(plain)
     assert len(server.requests) == 2
     assert (paid.cached, read.cached, read.answer) == (False, True, paid.answer)
     assert paid.input_tokens > 0
@@ -173,7 +173,7 @@ def test_its_copies_and_raw_responses_are_counted_too(server: OpenAIServer, mete
 def test_errors_are_those_of_the_package_with_advice(server: OpenAIServer, in_loop: bool) -> None:
     server.models = ["another"]
     with pytest.raises(openai.NotFoundError) as failure:
-        made(chat, in_loop=in_loop)
+        run_call(chat, in_loop=in_loop)
     assert "gpt-6-luna" in failure.value.advice  # type: ignore[attr-defined]
 
 

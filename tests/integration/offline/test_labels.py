@@ -31,7 +31,7 @@ FILE = ".scoregate/datasets/spoken/rows.jsonl"
 
 
 @pytest.fixture
-def spoken(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def labelled_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.write("my_judges.py", JUDGES)
     project.write("scoregate.toml", '[[configs]]\nname = "spoken"\n')
     sys.modules.pop("my_judges", None)
@@ -45,13 +45,13 @@ def spoken(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return project
 
 
-def test_labels_are_counted_and_listed(spoken: Project) -> None:
-    first = spoken.scoregate("run", "--baseline", "none", "--out", "first")
+def test_labels_are_counted_and_listed(labelled_project: Project) -> None:
+    first = labelled_project.scoregate("run", "--baseline", "none", "--out", "first")
     assert first.exit_code == 0, first.output
     assert "kind 9, odd 3" in first.output
-    rows = spoken.root / FILE
+    rows = labelled_project.root / FILE
     rows.write_text(rows.read_text(encoding="utf-8").replace('"odd"', '"kind"', 2), encoding="utf-8")
-    outcome = spoken.scoregate("run", "--baseline", "first/run")
+    outcome = labelled_project.scoregate("run", "--baseline", "first/run")
     assert outcome.exit_code == 0, outcome.output
     assert outcome.statuses == {"scored": 12}
     (row,) = outcome.result["rows"]
@@ -63,19 +63,19 @@ def test_labels_are_counted_and_listed(spoken: Project) -> None:
     assert sorted(filter(None, values)) == [*["kind"] * 11, "odd"]
 
 
-def test_they_decide_through_a_pass_condition(spoken: Project) -> None:
-    spoken.write("scoregate.toml", '[[configs]]\nname = "spoken"\npass_condition = "my_judges:passes"\n')
-    outcome = spoken.scoregate("run", "--baseline", "none")
+def test_they_decide_through_a_pass_condition(labelled_project: Project) -> None:
+    labelled_project.write("scoregate.toml", '[[configs]]\nname = "spoken"\npass_condition = "my_judges:passes"\n')
+    outcome = labelled_project.scoregate("run", "--baseline", "none")
     assert outcome.exit_code == 1, outcome.output
     assert outcome.statuses == {"passed": 9, "failed": 3}
     assert "tone: odd" in outcome.comment
 
 
-def test_a_judge_with_scores_for_some_categories_has_both(spoken: Project) -> None:
-    rows = spoken.root / FILE
+def test_a_judge_with_scores_for_some_categories_has_both(labelled_project: Project) -> None:
+    rows = labelled_project.root / FILE
     rows.write_text(rows.read_text(encoding="utf-8").replace('"kind"', '"cold"', 5), encoding="utf-8")
-    assert spoken.scoregate("run", "--baseline", "none", "--out", "first").exit_code == 0
-    outcome = spoken.scoregate("run", "--baseline", "first/run")
+    assert labelled_project.scoregate("run", "--baseline", "none", "--out", "first").exit_code == 0
+    outcome = labelled_project.scoregate("run", "--baseline", "first/run")
     (row,) = outcome.result["rows"]
     assert (row["mean"], row["labels"]) == (0, {"kind": 4, "odd": 3})
     assert "without a score: kind 4, odd 3" in outcome.comment

@@ -23,7 +23,7 @@ print("done")
 """
 
 
-def seen(shown: bool) -> tuple[str, str]:
+def run_progress(shown: bool) -> tuple[str, str]:
     """What a script prints, and what it shows on the terminal that is its standard error."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
@@ -47,7 +47,7 @@ def _read(terminal: int) -> bytes:
 
 
 def test_it_advances_and_names_are_escaped() -> None:
-    output, shown = seen(True)
+    output, shown = run_progress(True)
     assert output == "done\n"
     assert "nightly (red](2J" in shown
     assert "\x1b[2J" not in shown
@@ -57,7 +57,7 @@ def test_it_advances_and_names_are_escaped() -> None:
 
 
 def test_a_host_shows_its_own_progress() -> None:
-    assert seen(False) == ("done\n", "")
+    assert run_progress(False) == ("done\n", "")
 
 
 def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -155,7 +155,7 @@ def test_a_tracer_provider_of_the_user_still_works(provider: str, told: str) -> 
 
 
 @pytest.fixture
-def made(client: Client) -> Trace:
+def recorded_trace(client: Client) -> Trace:
     """A trace that somebody recorded."""
     with OfflineTracer().recording("bot", {"q": 1}) as recording:
         search("the past")
@@ -164,37 +164,39 @@ def made(client: Client) -> Trace:
     return recording.trace
 
 
-def test_without_an_agent_the_trace_of_an_example_is_judged(client: Client, server: OpenAIServer, made: Trace) -> None:
+def test_without_an_agent_the_trace_of_an_example_is_judged(
+    client: Client, server: OpenAIServer, recorded_trace: Trace
+) -> None:
     schema = {"properties": {"input": {"type": "string"}, "run": {"type": "trace"}}, "type": "object"}
-    rows = [{"input": "a", "run": made.trace_id}, {"input": "b", "run": "f" * 32}]
+    rows = [{"input": "a", "run": recorded_trace.trace_id}, {"input": "b", "run": "f" * 32}]
     client.datasets.create("seen", schema, rows)
     client.judges.register(Searched)
     client.offline_tests.create_config("past", "seen", ["Searched", "helpfulness"])
     result = client.offline_tests.run("past", pass_condition_fn=lambda _, said: said[0].value == "Yes")
     assert result is not None
     good, bad = sorted(result.results, key=lambda row: row.data_object["input"])
-    assert (good.success, good.trace_id, bad.success) == (True, made.trace_id, False)
+    assert (good.success, good.trace_id, bad.success) == (True, recorded_trace.trace_id, False)
     assert bad.error == f"there is no trace '{'f' * 32}'"
     assert result.agent_offline_trace_ids == {}
     assert "the past" in str(server.asked()[0]["messages"])
 
 
-def test_traces_are_exported_as_otlp_json(client: Client, made: Trace, tmp_path: Path) -> None:
-    path = client.traces.save_as_otlp([made.trace_id], tmp_path / "traces.json")
+def test_traces_are_exported_as_otlp_json(client: Client, recorded_trace: Trace, tmp_path: Path) -> None:
+    path = client.traces.save_as_otlp([recorded_trace.trace_id], tmp_path / "traces.json")
     span = json.loads(path.read_text())["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
-    assert (span["traceId"], span["status"]) == (made.trace_id, {})
+    assert (span["traceId"], span["status"]) == (recorded_trace.trace_id, {})
     other = Client(store=tmp_path / "other")
-    assert other.traces.add_from_otlp(path) == [made.trace_id]
-    assert other.traces.get(made.trace_id) == client.traces.get(made.trace_id)
-    path.write_text(path.read_text() + path.read_text().replace(made.trace_id, "a" * 32))
-    assert other.traces.add_from_otlp(path) == [made.trace_id, "a" * 32]
+    assert other.traces.add_from_otlp(path) == [recorded_trace.trace_id]
+    assert other.traces.get(recorded_trace.trace_id) == client.traces.get(recorded_trace.trace_id)
+    path.write_text(path.read_text() + path.read_text().replace(recorded_trace.trace_id, "a" * 32))
+    assert other.traces.add_from_otlp(path) == [recorded_trace.trace_id, "a" * 32]
 
 
-def test_run_traces_are_exported(client: Client, made: Trace, tmp_path: Path) -> None:
-    stranger = Trace("b" * 32, made.spans)
-    path = client.traces.save_as_otlp([stranger, made.trace_id], tmp_path / "traces.json")
+def test_run_traces_are_exported(client: Client, recorded_trace: Trace, tmp_path: Path) -> None:
+    stranger = Trace("b" * 32, recorded_trace.spans)
+    path = client.traces.save_as_otlp([stranger, recorded_trace.trace_id], tmp_path / "traces.json")
     path.write_text(path.read_text(), encoding="utf-8-sig")
-    assert Client(store=tmp_path / "other").traces.add_from_otlp(path) == ["b" * 32, made.trace_id]
+    assert Client(store=tmp_path / "other").traces.add_from_otlp(path) == ["b" * 32, recorded_trace.trace_id]
     with pytest.raises(JudgmentValidationError, match="no trace 'cc' in the store"):
         client.traces.save_as_otlp(["cc"], path)
 

@@ -16,7 +16,7 @@ ORDER = {"name": "nightly-regression", "file": "configs/n.toml", "origin": "a co
 
 
 @pytest.fixture
-def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
+def events_folder(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
     """The folder in which a host would listen."""
     monkeypatch.syspath_prepend(root)
     monkeypatch.setenv("SCOREGATE_EVENTS", str(root / "events"))
@@ -41,10 +41,10 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
     ],
 )
 def test_a_failed_start_is_reported_with_its_line(
-    said: Path, order: dict[str, object], message: str, capsys: pytest.CaptureFixture[str]
+    events_folder: Path, order: dict[str, object], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", json.dumps({**ORDER, **order})]) == 0
-    (log,) = said.iterdir()
+    (log,) = events_folder.iterdir()
     started, error, finished = map(parse_event, log.read_bytes().splitlines())
     assert (started.type, error.type, finished.type) == ("suite_started", "errored", "suite_finished")
     assert started.origin.file == "configs/n.toml"
@@ -54,7 +54,7 @@ def test_a_failed_start_is_reported_with_its_line(
         assert message in capsys.readouterr().err
 
 
-def test_the_traceback_of_the_users_module_is_kept(said: Path) -> None:
+def test_the_traceback_of_the_users_module_is_kept(events_folder: Path) -> None:
     main(["config", json.dumps({**ORDER, "agent": "a_bot_that_raises:answer"})])
-    (log,) = said.iterdir()
+    (log,) = events_folder.iterdir()
     assert "a_bot_that_raises.py" in parse_event(log.read_bytes().splitlines()[1]).error.traceback

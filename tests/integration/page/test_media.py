@@ -59,7 +59,7 @@ def write_project(root: Path) -> Project:
 
 
 @pytest.fixture(scope="module")
-def painted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def media_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = write_project(tmp_path_factory.mktemp("painted"))
     for name in ("red", "green"):
         command = json.dumps(f"{sys.executable} paint.py {name}.png")
@@ -70,8 +70,8 @@ def painted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return outcome.out / "report.html"
 
 
-def test_both_pictures_and_their_recording_are_shown(painted: Path, visit: Opener) -> None:
-    page = visit(painted)
+def test_both_pictures_and_their_recording_are_shown(media_report: Path, visit: Opener) -> None:
+    page = visit(media_report)
     page.evaluate(VIOLATIONS)
     page.click(".list tbody tr:not(.space) >> nth=0")
     pictures = page.get_by_role("dialog").locator(".medium img")
@@ -86,8 +86,8 @@ def test_both_pictures_and_their_recording_are_shown(painted: Path, visit: Opene
 
 
 @needs_axe
-def test_axe_finds_nothing_in_a_case_with_pictures(painted: Path, visit: Opener) -> None:
-    page = visit(painted, bypass_csp=True)
+def test_axe_finds_nothing_in_a_case_with_pictures(media_report: Path, visit: Opener) -> None:
+    page = visit(media_report, bypass_csp=True)
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator(".medium img")).to_have_count(3)
     assert violations(page) == []

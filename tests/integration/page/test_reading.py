@@ -22,7 +22,7 @@ def expect_rows(page: Page, names: list[str]) -> None:
     expect(page.locator(".list tbody th a")).to_have_text(names)
 
 
-def told(page: Page) -> str:
+def list_status(page: Page) -> str:
     return page.locator(".controls output").inner_text()
 
 
@@ -116,7 +116,7 @@ def test_repeats_have_a_spread_and_can_be_opened(report: Path, visit: Opener) ->
 
 def test_the_worst_change_is_first_and_errors_shown(report: Path, visit: Opener) -> None:
     page = visit(report)
-    assert told(page) == "48 cases"
+    assert list_status(page) == "48 cases"
     assert rows(page)[0] == "question 0"
     assert set(rows(page)[:11]) == {*(f"question {index}" for index in range(0, 40, 4)), "lost parcel 0"}
     assert rows(page)[11:13] == ["ticket 1", "the broken one"]

@@ -37,15 +37,15 @@ def trials(*, worse: bool) -> Iterator[Trial]:
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     view = view_of(make_run(Told("demo", list(trials(worse=True)))), make_base(Told("demo", list(trials(worse=False)))))
     path = tmp_path_factory.mktemp("large") / "report.html"
     path.write_text("".join(render(view)), encoding="utf-8")
     return path
 
 
-def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) -> None:
-    page = visit(large, ready=False)
+def test_ten_thousand_cases_open_at_once_and_scroll(large_report: Path, visit: Opener) -> None:
+    page = visit(large_report, ready=False)
     page.wait_for_selector(".list tbody th a")
     assert page.evaluate("performance.now()") < OPENED_MS
     page.wait_for_selector("html[data-ready=all]", state="attached")

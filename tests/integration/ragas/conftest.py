@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.ragas.environment import ROOT, Environment, prepared
+from tests.integration.ragas.environment import ROOT, Environment, prepare_environment
 from tests.integration.ragas.model import answer
 
 from scoregate.core.event_json import parse_event
@@ -76,7 +76,7 @@ class Place:
 
 @pytest.fixture(scope="session")
 def environment() -> Environment:
-    return prepared()
+    return prepare_environment()
 
 
 @pytest.fixture(scope="session")

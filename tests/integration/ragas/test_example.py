@@ -24,7 +24,7 @@ def proxy() -> Iterator[socket.socket]:
         yield listening
 
 
-def callers(proxy: socket.socket) -> int:
+def count_connections(proxy: socket.socket) -> int:
     count = 0
     with suppress(BlockingIOError):
         while True:
@@ -43,10 +43,10 @@ def test_an_example_runs_untracked(place: Place, proxy: socket.socket) -> None:
     outcome = run(place, proxy, SEED[0] if SEED else OURS)
     assert (outcome.code, outcome.errors) == (0, {})
     assert 0 < outcome.scores["response-relevancy"][0] < 1
-    assert callers(proxy) == 0
+    assert count_connections(proxy) == 0
 
 
 def test_tracking_is_opt_in(place: Place, proxy: socket.socket) -> None:
     outcome = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
     assert (outcome.code, outcome.errors) == (0, {})
-    assert callers(proxy) > 0
+    assert count_connections(proxy) > 0

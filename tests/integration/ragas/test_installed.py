@@ -34,7 +34,7 @@ def run(source: str, folder: Path, **more: str) -> subprocess.CompletedProcess[s
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ | more)
 
 
-def pretend(folder: Path, version: str, source: str) -> None:
+def write_distribution(folder: Path, version: str, source: str) -> None:
     """An installed distribution of that version, with this source."""
     described = folder / f"ragas-{version}.dist-info"
     described.mkdir()
@@ -63,7 +63,7 @@ def test_a_missing_mapper_is_named_at_creation(tmp_path: Path) -> None:
     assert all(name in err for name in ("user_input_mapper", "response_mapper", "retrieved_contexts_mapper"))
 
 
-def refusal(folder: Path) -> ErrorInfo:
+def evaluation_error(folder: Path) -> ErrorInfo:
     """What the only evaluation of the suite ended with."""
     events = folder / "events"
     events.mkdir()
@@ -74,26 +74,26 @@ def refusal(folder: Path) -> ErrorInfo:
 
 
 def test_missing(tmp_path: Path) -> None:
-    error = refusal(tmp_path)
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == "evaluators of ragas need the ragas package, which is not installed"
 
 
 @pytest.mark.parametrize("version", ["0.1.22", "0.5.0", "1.0.0rc1", "odd"])
 def test_of_another_version(version: str, tmp_path: Path) -> None:
-    pretend(tmp_path, version, "")
-    error = refusal(tmp_path)
+    write_distribution(tmp_path, version, "")
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == f"ragas {version} is installed; its versions 0.2 to 0.4 are supported"
 
 
 def test_a_failed_import(tmp_path: Path) -> None:
-    pretend(tmp_path, "0.4.3", "from langchain_community.chat_models.vertexai import ChatVertexAI")
-    error = refusal(tmp_path)
+    write_distribution(tmp_path, "0.4.3", "from langchain_community.chat_models.vertexai import ChatVertexAI")
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == "ragas 0.4.3 cannot be imported: No module named 'langchain_community'"
 
 
 def test_one_without_the_metric(tmp_path: Path) -> None:
-    pretend(tmp_path, "0.4.3", "__path__ = []")
-    assert refusal(tmp_path).message.startswith("ragas 0.4.3 cannot be imported: No module named 'ragas.")
+    write_distribution(tmp_path, "0.4.3", "__path__ = []")
+    assert evaluation_error(tmp_path).message.startswith("ragas 0.4.3 cannot be imported: No module named 'ragas.")

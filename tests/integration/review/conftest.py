@@ -101,7 +101,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 @contextmanager
-def entered(address: str) -> Iterator[httpx.Client]:
+def open_client(address: str) -> Iterator[httpx.Client]:
     """A client that has the cookie, and says where it comes from, as a page does."""
     parts = urlsplit(address)
     origin = f"{parts.scheme}://{parts.netloc}"

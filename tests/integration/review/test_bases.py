@@ -20,7 +20,7 @@ READERS = (
 )
 
 
-def said(run: Reviewed, winner: str, *cases: str) -> None:
+def add_reviews(run: Reviewed, winner: str, *cases: str) -> None:
     """People's word on what was put before them for these cases."""
     for case in cases:
         pair = ("--baseline", f"old {case}", "--challenger", f"new {case}")
@@ -28,7 +28,7 @@ def said(run: Reviewed, winner: str, *cases: str) -> None:
         assert outcome.exit_code == 0, outcome.output
 
 
-def kept(run: Reviewed) -> Path:
+def copy_run(run: Reviewed) -> Path:
     """The run under another name, for a base."""
     return Path(shutil.copytree(run.run, run.project.root / "base" / "run"))
 
@@ -41,9 +41,9 @@ def row(result: dict[str, Any]) -> tuple[float | None, float | None]:
 
 def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    base = kept(run)
-    said(run, "challenger", "a", "b")
-    said(run, "baseline", "c")
+    base = copy_run(run)
+    add_reviews(run, "challenger", "a", "b")
+    add_reviews(run, "baseline", "c")
     outcome = run.project.scoregate("report", str(run.run), "--format", "json", "--baseline", str(base))
     assert row(json.loads(outcome.output)) == pytest.approx((2 / 3, 2 / 3))
     run_outcome = run.project.scoregate("run", "--baseline", str(base))
@@ -53,12 +53,12 @@ def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
 
 def test_reviews_apply_to_shards_without_changing_them(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    leg = kept(run)
-    said(run, "challenger", "a", "b", "c")
+    leg = copy_run(run)
+    add_reviews(run, "challenger", "a", "b", "c")
     merged = run.project.scoregate("merge", str(leg), "--baseline", "none")
     assert "waiting" not in merged.output
     assert merged.result["totals"]["pending"] == 0
-    said(run, "baseline", "a", "b", "c")
+    add_reviews(run, "baseline", "a", "b", "c")
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert (code, "waiting" in output) == (1, False), output
 
@@ -66,7 +66,7 @@ def test_reviews_apply_to_shards_without_changing_them(reviewed: Maker) -> None:
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 def test_a_damaged_store_has_one_error_everywhere(reviewed: Maker, words: tuple[str, ...]) -> None:
     run = reviewed("a", "b", "c")
-    paths = {"RUN": str(run.run), "BASE": str(kept(run))}
+    paths = {"RUN": str(run.run), "BASE": str(copy_run(run))}
     run.project.write(".scoregate/verdicts/better.jsonl", "no verdict\n")
     outcome = run.project.scoregate(*(paths.get(word, word) for word in words))
     assert outcome.exit_code == 2, outcome.output

@@ -17,7 +17,7 @@ def sheets(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
     return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def back(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
+def import_file(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     outcome = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
     return outcome.exit_code, outcome.output
@@ -30,12 +30,12 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
     assert all({"baseline", "challenger", "winner"}.isdisjoint(line) for line in lines)
     for line, winner in zip(lines, ("new", "old"), strict=False):
         line |= {"said": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
     reviews = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
     assert reviews == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
-    assert "2 unchanged" in back(run, file, lines)[1]
+    assert "2 unchanged" in import_file(run, file, lines)[1]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert code == 1, output
     assert "1 evaluation waiting" in output
@@ -57,7 +57,7 @@ def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str
     file, lines = sheets(run)
     lines[0] |= {"said": "tie", "by": "Ann"}
     lines[1] |= change
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
     assert message in output
@@ -67,12 +67,12 @@ def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str
 def test_a_flag_names_the_reviewer(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
-    code, output = back(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
+    code, output = import_file(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
     assert code == 0, output
     assert [each["by"] for each in run.words("verdicts", "better")] == ["Bob"]
 
 
-def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
+def export_file(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
     """A file for people elsewhere, its lines, and what was printed."""
     file = run.project.root / "elsewhere.jsonl"
     outcome = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
@@ -82,20 +82,20 @@ def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]
 
 def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    file, lines, message = given_out(run)
+    file, lines, message = export_file(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
     assert "3 scores are skipped until the battles" in message.replace("\n", " ")
-    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
-    _, lines, _ = given_out(run, "--by", "Ann")
+    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
+    _, lines, _ = export_file(run, "--by", "Ann")
     assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
-    _, lines, _ = given_out(run, "--by", "Bob")
+    _, lines, _ = export_file(run, "--by", "Bob")
     assert [line["kind"] for line in lines] == ["battle"] * 3
 
 
 def scores(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
-    file, lines, _ = given_out(run)
-    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
-    file, lines, _ = given_out(run, "--by", "Ann")
+    file, lines, _ = export_file(run)
+    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
+    file, lines, _ = export_file(run, "--by", "Ann")
     assert [line["kind"] for line in lines] == ["score"] * 3
     return file, lines
 
@@ -108,7 +108,7 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
     assert [each["value"] for each in (*first["inputs"], *first["outputs"])] == ["a", "new a"]
     first |= {"said": 1, "comment": "short is good"}
     lines[1] |= {"said": 0.5}
-    code, output = back(run, file, lines, "--by", "Ann")
+    code, output = import_file(run, file, lines, "--by", "Ann")
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
     overrides = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
@@ -116,7 +116,7 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
         "a": (1, "Ann"), "b": (0.5, "Ann"),
     }  # fmt: skip
     assert [each["comment_text"] for each in overrides["a"]["comments"]] == ["short is good"]
-    assert "2 unchanged" in back(run, file, lines, "--by", "Ann")[1]
+    assert "2 unchanged" in import_file(run, file, lines, "--by", "Ann")[1]
     assert "0.500" in run.project.scoregate("agreement").output
 
 
@@ -137,7 +137,7 @@ def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str
     file, lines = scores(run)
     lines[0] |= {"said": 1, "by": "Ann"}
     lines[1] |= change
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
     assert message in output

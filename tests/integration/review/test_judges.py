@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.review.conftest import Maker, entered
+from tests.integration.review.conftest import Maker, open_client
 
 
-def freed(client: httpx.Client) -> list[dict[str, Any]]:
+def review_battles(client: httpx.Client) -> list[dict[str, Any]]:
     """The rows of judges, once every battle is judged."""
     for row in client.get("/state").json()["battles"]:
         client.post(f"/battles/{row['key']}", json={"said": "tie"})
@@ -20,10 +20,10 @@ def freed(client: httpx.Client) -> list[dict[str, Any]]:
 def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
-    with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
-        for row in freed(ann):
+    with both[0] as one, both[1] as other, open_client(one) as ann, open_client(other) as bob:
+        for row in review_battles(ann):
             assert ann.post(f"/judges/{row['key']}", json={"score": 0.5}).status_code == 200
-        first, *_ = freed(bob)
+        first, *_ = review_battles(bob)
         assert (first["others"], first["said"]) == ([], None)
         answer = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
         assert answer["others"] == [{"by": "Ann", "said": 0.5}]
@@ -35,8 +35,8 @@ def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> No
 
 def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing() as address, entered(address) as client:
-        key = freed(client)[0]["key"]
+    with run.reviewing() as address, open_client(address) as client:
+        key = review_battles(client)[0]["key"]
         for score in (0, 0.25):
             client.post(f"/judges/{key}", json={"score": score})
         assert [each["override_score"] for each in run.words("overrides", "tone")] == [0.25]
@@ -48,8 +48,8 @@ def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     arguments = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
     assert run.project.scoregate("overrides", "add", "tone", *arguments).exit_code == 0
-    with run.reviewing() as address, entered(address) as client:
-        assert [row["said"] for row in freed(client)] == [1, None, None]
+    with run.reviewing() as address, open_client(address) as client:
+        assert [row["said"] for row in review_battles(client)] == [1, None, None]
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
 )
 def test_an_invalid_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing() as address, entered(address) as client:
-        answer = client.post(f"/judges/{freed(client)[0]['key']}", json=body)
+    with run.reviewing() as address, open_client(address) as client:
+        answer = client.post(f"/judges/{review_battles(client)[0]['key']}", json=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
     assert run.words("overrides", "tone") == []
 
 
 def test_the_score_of_a_pending_battle_is_refused_and_hidden(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing("--by", "Bob") as address, entered(address) as client:
-        key = freed(client)[0]["key"]
-    with run.reviewing("--by", "Ann") as address, entered(address) as client:
+    with run.reviewing("--by", "Bob") as address, open_client(address) as client:
+        key = review_battles(client)[0]["key"]
+    with run.reviewing("--by", "Ann") as address, open_client(address) as client:
         attributes = [
             client.get(f"/judges/{key}"),
             client.post(f"/judges/{key}", json={"score": 1}),
@@ -79,15 +79,15 @@ def test_the_score_of_a_pending_battle_is_refused_and_hidden(reviewed: Maker) ->
             assert list(answer.json()) == ["error"]
             assert "Judge the battle" in answer.json()["error"]
         assert client.get("/judges/unknown").status_code == 404
-        freed(client)
+        review_battles(client)
         assert client.get(f"/judges/{key}").json()["score"] == 0.5
     assert run.words("overrides", "tone") == []
 
 
 def test_an_unchanged_poll_has_no_body(reviewed: Maker) -> None:
-    with reviewed("a", "b", "c").reviewing() as address, entered(address) as client:
+    with reviewed("a", "b", "c").reviewing() as address, open_client(address) as client:
         mark = client.get("/state").json()["mark"]
         answer = client.get("/state", params={"mark": mark})
         assert (answer.status_code, answer.content) == (204, b"")
-        freed(client)
+        review_battles(client)
         assert client.get("/state", params={"mark": mark}).json()["mark"] != mark

@@ -28,7 +28,7 @@ def opened(browser: Browser, address: str, **options: object) -> Iterator[Page]:
     context.close()
 
 
-def shot(page: Page, name: str) -> None:
+def screenshot(page: Page, name: str) -> None:
     if SHOTS:
         page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
@@ -107,13 +107,13 @@ def test_axe_finds_nothing_in_either_theme_at_any_width(
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"battle-{theme}-{width}")
-        all_tied(page)
+        screenshot(page, f"battle-{theme}-{width}")
+        tie_all(page)
         assert violations(page) == []
-        shot(page, f"end-{theme}-{width}")
+        screenshot(page, f"end-{theme}-{width}")
 
 
-def all_tied(page: Page) -> None:
+def tie_all(page: Page) -> None:
     for name in "abc":
         expect(page.locator("h1")).to_have_text(name)
         page.keyboard.press("ArrowDown")
@@ -135,7 +135,7 @@ def test_scores_of_outputs_are_hidden_until_battles_are_reviewed(reviewed: Maker
 def test_keys_numbers_and_quotations_correct_a_judge(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
-        all_tied(page)
+        tie_all(page)
         page.get_by_role("button", name="Judges").click()
         expect(page.get_by_label("The judge")).to_contain_text("a little curt a")
         page.keyboard.press("y")
@@ -163,19 +163,19 @@ def test_axe_finds_nothing_with_judges(reviewed: Maker, browser: Browser, theme:
     run = reviewed("a", "b", "c")
     look = {"color_scheme": theme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with run.reviewing() as address, opened(browser, address, **look) as page:
-        all_tied(page)
+        tie_all(page)
         page.get_by_role("button", name="Judges").click()
         page.locator("pre[data-field=output]").dblclick(position={"x": 14, "y": 16})
         page.keyboard.press("q")
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"judge-{theme}-{width}")
+        screenshot(page, f"judge-{theme}-{width}")
         page.get_by_role("spinbutton").press("Enter")
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_have_count(1)
         assert violations(page) == []
-        shot(page, f"agreement-{theme}-{width}")
+        screenshot(page, f"agreement-{theme}-{width}")
 
 
 def test_a_browser_is_opened_at_the_given_port(reviewed: Maker) -> None:

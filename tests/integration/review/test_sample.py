@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.integration.host.conftest import Project
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.review.conftest import Reviewed
-from tests.integration.review.test_page import opened, shot
+from tests.integration.review.test_page import opened, screenshot
 
 SUITE = """
 from dataclasses import dataclass
@@ -64,13 +64,13 @@ def judged(tmp_path: Path) -> Reviewed:
     return Reviewed(project, tmp_path / "scoregate-out" / "run")
 
 
-def give_out(run: Reviewed, size: int) -> list[dict[str, Any]]:
+def export_sheets(run: Reviewed, size: int) -> list[dict[str, Any]]:
     outcome = run.project.scoregate("review", "--sample", str(size), "--export", "sheets.jsonl")
     assert outcome.exit_code == 0, outcome.output
     return [json.loads(line) for line in (run.project.root / "sheets.jsonl").read_text("utf-8").splitlines()]
 
 
-def take_back(run: Reviewed, sheets: Sequence[dict[str, Any]], *arguments: str) -> tuple[int, str]:
+def import_sheets(run: Reviewed, sheets: Sequence[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     path = run.project.root / "sheets.jsonl"
     path.write_text("".join(json.dumps(sheet) + "\n" for sheet in sheets), encoding="utf-8")
     outcome = run.project.scoregate("review", "--import", "sheets.jsonl", "--by", "Ann", *arguments)
@@ -89,9 +89,9 @@ def result_of(run: Reviewed) -> dict[str, Any]:
 
 
 def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
-    sheets = give_out(judged, 12)
+    sheets = export_sheets(judged, 12)
     assert {(sheet["evaluator"], sheet["sampled"]) for sheet in sheets} == {("polite", True)}
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (12 of 20 reviews)" in output
@@ -104,9 +104,9 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     compared = judged.project.scoregate("gate", str(judged.run), "--baseline", str(judged.run)).output
     assert "unchanged (judge not calibrated (12 of 20 reviews))" in compared
 
-    larger = give_out(judged, 25)
+    larger = export_sheets(judged, 25)
     assert {sheet["key"] for sheet in sheets} < {sheet["key"] for sheet in larger}
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
     code, output = judged.gate()
     assert code == 1, output
     (finding,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
@@ -115,16 +115,16 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
 
 
 def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
-    sheets = give_out(judged, 30)
+    sheets = export_sheets(judged, 30)
     invalid = [
         {**sheet, "said": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)} for index, sheet in enumerate(sheets)
     ]
-    assert take_back(judged, invalid)[0] == 0
+    assert import_sheets(judged, invalid)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "agrees with people in 20 of 30 reviews" in output
 
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
     assert judged.gate()[0] == 1
     judged.project.write("evals/demo.py", SUITE.format(model="another-model"))
     outcome = judged.project.scoregate("run", "--baseline", "none")
@@ -137,12 +137,12 @@ def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> N
     lines = (judged.project.root / "sheets.jsonl").read_text("utf-8").splitlines()
     chosen = [{**sheet, "said": is_polite(sheet)} for sheet in map(json.loads, lines)]
     assert len(chosen) == 40
-    assert take_back(judged, chosen)[0] == 0
+    assert import_sheets(judged, chosen)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (0 of 20 reviews)" in output
-    sheets = give_out(judged, 20)
-    assert take_back(judged, [{**sheet, "said": 1.0} for sheet in sheets])[0] == 0
+    sheets = export_sheets(judged, 20)
+    assert import_sheets(judged, [{**sheet, "said": 1.0} for sheet in sheets])[0] == 0
     rows = json.loads(judged.project.scoregate("agreement", "--json").output)
     assert [(row["source"], row["n"], row["accuracy"] == 1, bool(row["fingerprint"])) for row in rows] == [
         ("chosen", 40, True, False),
@@ -155,11 +155,11 @@ def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> N
 
 
 def test_a_file_without_choices_shows_the_score(judged: Reviewed) -> None:
-    sheets = give_out(judged, 3)
+    sheets = export_sheets(judged, 3)
     assert all(sheet["score"] is not None for sheet in sheets)
-    code, output = take_back(judged, [{**sheets[0], "score": 0.3, "said": 1}])
+    code, output = import_sheets(judged, [{**sheets[0], "score": 0.3, "said": 1}])
     assert (code, "these are not the exported values" in output) == (2, True)
-    assert take_back(judged, sheets, "--sample", "3")[0] == 2
+    assert import_sheets(judged, sheets, "--sample", "3")[0] == 2
 
 
 def test_a_run_without_a_judge_has_no_sample(tmp_path: Path) -> None:
@@ -207,4 +207,4 @@ def test_axe_finds_nothing_in_a_sample(judged: Reviewed, browser: Browser, width
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"sample-{width}")
+        screenshot(page, f"sample-{width}")

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 import pytest
-from tests.integration.sdk.scripts import Home, finished
+from tests.integration.sdk.scripts import Home, finished_cases
 
 from scoregate.core.events import CaseOutput, SuiteFinished, SuiteStarted
 
@@ -25,7 +25,7 @@ async def fn(case):
 assert run_test_suite("demo", cases(10), fn, [AsyncGood()], test_case_hash=["n"]).passed
 """)
     assert (result.code, result.err) == (0, "")
-    assert len(finished(home.log())) == 10
+    assert len(finished_cases(home.log())) == 10
     assert [event.seq for event in home.log()] == list(range(len(home.log())))
 
 
@@ -54,7 +54,7 @@ print(len({case.hash for case in result.cases}))
 """)
     assert (result.code, result.out, result.err) == (0, "250\n", "")
     events = home.log()
-    assert len(set(finished(events))) == 250
+    assert len(set(finished_cases(events))) == 250
     outputs = [event.output for event in events if isinstance(event, CaseOutput)]
     assert Counter(output[0] for output in outputs) == {"0": 50, "1": 50, "2": 50, "3": 50, "p": 50}
     assert all(output == output[0] * 20_000 for output in outputs)
@@ -78,4 +78,4 @@ if __name__ == "__main__":
     logs = home.logs()
     assert sorted(log[0].suite for log in logs) == ["one", "parent", "three", "two"]
     assert all(isinstance(log[0], SuiteStarted) and isinstance(log[-1], SuiteFinished) for log in logs)
-    assert all({event.suite for event in log} == {log[0].suite} and len(finished(log)) == 5 for log in logs)
+    assert all({event.suite for event in log} == {log[0].suite} and len(finished_cases(log)) == 5 for log in logs)

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from tests.integration.sdk.scripts import PREAMBLE, Home, finished
+from tests.integration.sdk.scripts import PREAMBLE, Home, finished_cases
 
 from scoregate.core.events import SuiteFinished, SuiteStarted
 
@@ -97,7 +97,7 @@ def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
     started = home.log()[0]
     assert isinstance(started, SuiteStarted)
     assert started.origin is not None
-    assert len(finished(home.log())) == 2
+    assert len(finished_cases(home.log())) == 2
 
 
 def test_a_timed_out_fn_does_not_block_the_exit(home: Home) -> None:
@@ -107,7 +107,7 @@ def test_a_timed_out_fn_does_not_block_the_exit(home: Home) -> None:
     )
     assert (result.code, result.err) == (0, "")
     assert time.monotonic() - started < 20
-    assert len(finished(home.log())) == 3
+    assert len(finished_cases(home.log())) == 3
     assert isinstance(home.log()[-1], SuiteFinished)
 
 

@@ -20,7 +20,7 @@ lines = "".join(json.dumps(event) + chr(10) for event in events)
 """
 
 
-def ran(project: Project, *evaluators: object) -> None:
+def run_suite(project: Project, *evaluators: object) -> None:
     (project.root / "tell.py").write_text(TELL.format(evaluators=list(evaluators)))
     outcome = project.scoregate("exec", "--baseline", "none", "--", sys.executable, "tell.py")
     # an evaluator that is declared and scores nothing leaves a run unmeasurable, and its record complete
@@ -33,32 +33,32 @@ def add(project: Project, original: str, score: str) -> tuple[int, str]:
     return outcome.returncode, outcome.stdout + outcome.stderr
 
 
-def kept(project: Project) -> list[float]:
+def stored_scores(project: Project) -> list[float]:
     content = json.loads(project.scoregate("overrides", "list", "--json").stdout)
     return sorted(item["override_score"] for item in content)
 
 
 def test_an_impossible_choice_is_refused(project: Project) -> None:
-    ran(project, JUDGE)
+    run_suite(project, JUDGE)
     code, output = add(project, "1", "0.3")
     assert code == 2
     assert "0.3 is not among the choices of tone: 1 (Kind), 0.5, 0 (Rude)" in " ".join(output.split())
-    assert kept(project) == []
+    assert stored_scores(project) == []
     assert add(project, "1", "0.5")[0] == 0
-    assert kept(project) == [0.5]
+    assert stored_scores(project) == [0.5]
 
 
 def test_a_score_of_older_choices_is_imported_with_a_note(project: Project) -> None:
-    ran(project, JUDGE)
+    run_suite(project, JUDGE)
     code, output = add(project, "0.8", "0.3")
     assert code == 0
     assert "some corrected scores are not: 0.8" in " ".join(output.split())
-    assert kept(project) == [0.3]
+    assert stored_scores(project) == [0.3]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "-"])
 def test_an_invalid_file_imports_nothing(project: Project, name: str) -> None:
-    ran(project, JUDGE)
+    run_suite(project, JUDGE)
     scores = (0, 0.7, 0.5, 0.2)
     fields = [[{"id": "output", "name": "output", "value": str(score)}] for score in scores]
     rows = zip(scores, fields, strict=True)
@@ -74,13 +74,13 @@ def test_an_invalid_file_imports_nothing(project: Project, name: str) -> None:
     assert "number 2: score: " in text
     assert "number 4:" in text
     assert "number 3:" not in text
-    assert kept(project) == []
+    assert stored_scores(project) == []
 
 
 @pytest.mark.parametrize("evaluators", [[{"id": "tone"}], [{"id": "other", "choices": JUDGE["choices"]}], None])
 def test_unknown_choices_allow_any_score(project: Project, evaluators: list[object] | None) -> None:
     if evaluators is not None:
-        ran(project, *evaluators)
+        run_suite(project, *evaluators)
     code, output = add(project, "1", "0.3")
     assert (code, "chooses" in output) == (0, False)
-    assert kept(project) == [0.3]
+    assert stored_scores(project) == [0.3]

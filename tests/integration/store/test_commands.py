@@ -184,13 +184,13 @@ def on_a_terminal(project: Project, *words: str) -> str:
     return sent.decode()
 
 
-def judged(project: Project, right: int, wrong: int) -> None:
+def import_scores(project: Project, right: int, wrong: int) -> None:
     rows = [f"1,1,Hi,right {n}," for n in range(right)] + [f"1,0,Hi,wrong {n}," for n in range(wrong)]
     assert project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows)).returncode == 0
 
 
 def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> None:
-    judged(project, 9, 3)
+    import_scores(project, 9, 3)
     outcome = project.scoregate("agreement")
     assert outcome.returncode == 0
     for text in ("accuracy", "12", "0.750 [0.468, 0.911]", "0.000, too few for an interval", "judge \\ people"):
@@ -205,7 +205,7 @@ def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.75", 0), ("0.76", 1)])
 def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
-    judged(project, 9, 3)
+    import_scores(project, 9, 3)
     for outcome in (
         project.scoregate("agreement", "--min-agreement", limit),
         project.scoregate("agreement", "acc*", "--min-agreement", limit, "--json"),
@@ -216,7 +216,7 @@ def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
 
 
 def test_too_few_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
-    judged(project, 1, 3)
+    import_scores(project, 1, 3)
     (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
     outcome = project.scoregate("agreement")
     assert outcome.returncode == 3
@@ -230,7 +230,7 @@ def test_no_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
     outcome = project.scoregate("agreement", "--min-agreement", "0.9")
     assert (outcome.returncode, outcome.stdout) == (3, "There are no overrides, so no agreement can be measured.\n")
     assert project.scoregate("agreement").returncode == 0
-    judged(project, 1, 0)
+    import_scores(project, 1, 0)
     assert project.scoregate("agreement", "nobody").returncode == 2
 
 

@@ -11,7 +11,7 @@ def add(project: Project, output: str, score: str = "1", by: str = "Ada") -> Non
     assert outcome.returncode == 0, outcome.stderr
 
 
-def branches(project: Project, ours: str, theirs: str) -> None:
+def make_branches(project: Project, ours: str, theirs: str) -> None:
     """A branch with one change, the other checked out with another."""
     for branch, output in (("theirs", theirs), ("ours", ours)):
         project.git("checkout", "--quiet", "-B", branch, "main")
@@ -19,7 +19,7 @@ def branches(project: Project, ours: str, theirs: str) -> None:
         project.commit()
 
 
-def exported(project: Project) -> list[str]:
+def exported_values(project: Project) -> list[str]:
     outcome = project.scoregate("overrides", "list", "--json")
     assert outcome.returncode == 0, outcome.stderr
     return sorted(line.split('"value": "')[1].split('"')[0] for line in outcome.stdout.splitlines())
@@ -43,18 +43,18 @@ def test_a_diff_has_a_line_per_record(project: Project) -> None:
 
 
 def test_two_branches_that_create_the_store_merge(project: Project) -> None:
-    branches(project, "a", "b")
+    make_branches(project, "a", "b")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a", "b"]
+    assert exported_values(project) == ["a", "b"]
 
 
 def test_branches_that_add_records_merge_and_are_sorted_later(project: Project) -> None:
     for output in ("a", "b", "c"):
         add(project, output)
     project.commit()
-    branches(project, "d", "e")
+    make_branches(project, "d", "e")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a", "b", "c", "d", "e"]
+    assert exported_values(project) == ["a", "b", "c", "d", "e"]
     add(project, "f")
     lines = project.file("overrides/accuracy.jsonl").read_text().splitlines()
     ids = [line.split('"id": "')[1].split('"')[0] for line in lines]
@@ -62,9 +62,9 @@ def test_branches_that_add_records_merge_and_are_sorted_later(project: Project) 
 
 
 def test_an_equal_record_is_stored_once(project: Project) -> None:
-    branches(project, "a", "a")
+    make_branches(project, "a", "a")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a"]
+    assert exported_values(project) == ["a"]
 
 
 def test_contradictory_records_are_reported(project: Project) -> None:

@@ -93,7 +93,7 @@ def test_a_killed_writer_keeps_the_old_or_new_file(project: Project) -> None:
     store = open_store(project.root)
     for delay in (0.0, 0.02, 0.05, 0.11):
         writer = project.start(REWRITE)
-        assert said(writer) == "ready"
+        assert next_line(writer) == "ready"
         while not list(store.list_keys(OVERRIDES)):
             time.sleep(0.005)
         time.sleep(delay)
@@ -107,7 +107,7 @@ def test_a_killed_writer_blocks_no_reader_or_writer(project: Project) -> None:
     store = open_store(project.root)
     add_override(store, "accuracy", correction("old"))
     writer = project.start(STOPS_HALF_WAY)
-    assert said(writer) == "half"
+    assert next_line(writer) == "half"
     assert (half := project.file("overrides/.new")).stat().st_size > 100_000
     assert [each.output_fields[0].value for each in read_overrides(store, "accuracy")] == ["old"]
     end(writer)
@@ -120,7 +120,7 @@ def test_a_killed_writer_blocks_no_reader_or_writer(project: Project) -> None:
 def test_a_writer_waits_for_the_previous(project: Project) -> None:
     store = open_store(project.root)
     first = project.start(STOPS_HALF_WAY)
-    assert said(first) == "half"
+    assert next_line(first) == "half"
     second = project.start(ADD, "second", "1")
     time.sleep(1)
     assert second.poll() is None
@@ -133,7 +133,7 @@ def test_a_writer_waits_for_the_previous(project: Project) -> None:
 def test_readers_never_get_a_mixture(project: Project) -> None:
     store = open_store(project.root)
     writer = project.start(REWRITE)
-    assert said(writer) == "ready"
+    assert next_line(writer) == "ready"
     both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
     while time.monotonic() < until and seen != both:
         scores = {each.override_score for each in read_overrides(store, "accuracy")}
@@ -143,7 +143,7 @@ def test_readers_never_get_a_mixture(project: Project) -> None:
     assert seen == both
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def next_line(process: subprocess.Popen[str]) -> str:
     """Its next line."""
     assert process.stdout is not None
     return process.stdout.readline().strip()

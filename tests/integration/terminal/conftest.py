@@ -115,7 +115,7 @@ def plain_environment() -> dict[str, str]:
     return {name: value for name, value in clean_environment().items() if name not in _UNSET}
 
 
-def apart(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def run_with_pipes(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run it with standard output and error apart, neither of them a terminal."""
     outcome = run_cli(*arguments, cwd=project.root, environ={**plain_environment(), **environment})
     return subprocess.CompletedProcess(arguments, outcome.returncode, outcome.stdout.encode(), outcome.stderr.encode())

@@ -46,12 +46,12 @@ ONE_AT_A_TIME = "max_test_case_concurrency"
 HIDE, SHOW, ERASE, COLOUR = b"\x1b[?25l", b"\x1b[?25h", b"\x1b[2K", re.compile(rb"\x1b\[[0-9;]*3[0-9]m")
 
 
-def waiting(project: Project, name: str = "demo", *, file: str = "demo") -> None:
+def write_waiting_suite(project: Project, name: str = "demo", *, file: str = "demo") -> None:
     text = suite(WAITING, fn="fn", **{ONE_AT_A_TIME: "1"}).replace("id='demo'", f"id={name!r}")
     project.write(f"evals/{file}.py", text)
 
 
-def go(project: Project) -> None:
+def release_suite(project: Project) -> None:
     project.write("go", "")
 
 
@@ -65,14 +65,14 @@ def is_left_clean(window: Window) -> bool:
 def test_a_window_of_any_size_shows_progress_then_verdict(
     project: Project, window: Open, size: tuple[int, int]
 ) -> None:
-    waiting(project, "日本語の回答を評価するスイート🎉")
+    write_waiting_suite(project, "日本語の回答を評価するスイート🎉")
     terminal = window("run", size=size)
     terminal.wait_for(lambda: "2/3" in terminal.text and "2 of 3 cases" in terminal.text)
     assert terminal.screen.cursor.hidden
     assert re.search(r"\d+ s · 2 of 3 cases", terminal.text)
     assert "日本語" in terminal.text.replace(" ", "")
     assert max(cell_len(line) for line in terminal.lines) <= size[0]
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert is_left_clean(terminal)
     assert "✓ scoregate: " in terminal.text
@@ -80,22 +80,22 @@ def test_a_window_of_any_size_shows_progress_then_verdict(
 
 
 def test_elapsed_time_advances_without_events(project: Project, window: Open) -> None:
-    waiting(project)
+    write_waiting_suite(project)
     terminal = window("run")
     terminal.wait_for(lambda: "2/3" in terminal.text)
     before = terminal.text
     terminal.wait_for(lambda: bool(re.search(r"[3-9] s · 2 of 3 cases", terminal.text)))
     assert terminal.text != before
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
 
 
 def test_more_suites_than_rows_are_counted(project: Project, window: Open) -> None:
     for number in range(6):
-        waiting(project, f"suite {number}", file=f"s{number}")
+        write_waiting_suite(project, f"suite {number}", file=f"s{number}")
     terminal = window("run", "--max-suites", "6", size=(80, 8))
     terminal.wait_for(lambda: "… and 2 more" in terminal.text and "12 of 18 cases" in terminal.text)
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert is_left_clean(terminal)
 
@@ -110,13 +110,13 @@ def test_script_output_is_shown_above_the_table(project: Project, window: Open) 
         next(line for line in terminal.lines if "line 299" in line)
     )
     assert all(b"line %d " % number in terminal.raw for number in range(300))
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert is_left_clean(terminal)
 
 
 def test_a_window_that_is_resized_shows_the_table_once(project: Project, window: Open) -> None:
-    waiting(project)
+    write_waiting_suite(project)
     terminal = window("run", size=(120, 24))
     terminal.wait_for(lambda: "2/3" in terminal.text)
     assert "is-equals 1.000" in terminal.text
@@ -124,13 +124,13 @@ def test_a_window_that_is_resized_shows_the_table_once(project: Project, window:
         terminal.resize(*size)
         terminal.wait_for(lambda: "2/3" in terminal.text and terminal.text.count("2 of 3 cases") == 1)
         assert [line.split()[1:2] for line in terminal.lines].count(["done"]) == 1
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert is_left_clean(terminal)
 
 
 def test_an_interrupted_table_shows_results_and_restores_the_cursor(project: Project, window: Open) -> None:
-    waiting(project)
+    write_waiting_suite(project)
     terminal = window("run")
     terminal.wait_for(lambda: "2/3" in terminal.text)
     terminal.press(b"\x03")
@@ -141,10 +141,10 @@ def test_an_interrupted_table_shows_results_and_restores_the_cursor(project: Pro
 
 
 def test_progress_works_without_colours(project: Project, window: Open) -> None:
-    waiting(project)
+    write_waiting_suite(project)
     terminal = window("run", NO_COLOR="1")
     terminal.wait_for(lambda: "2/3" in terminal.text)
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert not COLOUR.search(terminal.raw)
 
@@ -169,21 +169,21 @@ def test_quiet_shows_no_progress(project: Project, window: Open) -> None:
 
 
 def test_verbose_lists_cases_above_table(project: Project, window: Open) -> None:
-    waiting(project)
+    write_waiting_suite(project)
     terminal = window("run", "-v", size=(120, 40))
     terminal.wait_for(lambda: "2/3" in terminal.text and "✓ demo · good 1  is-equals 1" in terminal.text)
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert b"good 2" in terminal.raw
 
 
 def test_json_is_apart_from_the_progress(project: Project, window: Open) -> None:
     """As in `scoregate run --json > result.json`, with the progress on the terminal."""
-    waiting(project)
+    write_waiting_suite(project)
     shell = ("run", "--json", "--out", "reports")
     terminal = window(*shell, size=(80, 40))
     terminal.wait_for(lambda: "2/3" in terminal.text)
-    go(project)
+    release_suite(project)
     assert terminal.finish() == 0
     assert b'"schema_version": 1' in terminal.raw
 
@@ -198,7 +198,7 @@ def test_gateway_calls_have_a_line(project: Project, window: Open) -> None:
         terminal = window("run", "--baseline", "none", size=(60, 24), **environ)
         terminal.wait_for(lambda: "models: 2 calls · 30 tokens · $0.00015" in terminal.text)
         assert "1 script running" in terminal.text
-        go(project)
+        release_suite(project)
         assert terminal.finish() == 0, terminal.text
     assert "models:" not in terminal.text.replace("calls of models:", "")
     assert "calls of models: 2 calls, 30 tokens, $0.00015" in terminal.text

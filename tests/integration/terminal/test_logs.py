@@ -8,13 +8,13 @@ import sys
 
 import pytest
 from tests.integration.host.conftest import Project, suite
-from tests.integration.terminal.conftest import apart, plain_environment
+from tests.integration.terminal.conftest import plain_environment, run_with_pipes
 
 
 @pytest.mark.parametrize("forced", [{"FORCE_COLOR": "1"}, {"FORCE_COLOR": "1", "GITHUB_ACTIONS": "true"}], ids=str)
 def test_forced_colours_animate_no_log(project: Project, forced: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(bad=1))
-    outcome = apart(project, "run", **forced)
+    outcome = run_with_pipes(project, "run", **forced)
     assert outcome.returncode == 1
     assert b"\x1b[1;31m" in outcome.stdout
     for moves in (b"\x1b[?25", b"\x1b[2K", b"\x1b[1A"):
@@ -24,7 +24,7 @@ def test_forced_colours_animate_no_log(project: Project, forced: dict[str, str])
 @pytest.mark.parametrize(("columns", "width"), [("70", 70), ("", 120), ("many", 120), ("4", 20)])
 def test_a_log_has_the_set_width(project: Project, columns: str, width: int) -> None:
     project.write("evals/demo.py", suite(bad=1))
-    outcome = apart(project, "run", COLUMNS=columns)
+    outcome = run_with_pipes(project, "run", COLUMNS=columns)
     lines = outcome.stdout.decode().splitlines()
     report = lines[next(index for index, line in enumerate(lines) if line.startswith("  demo: 4 cases")) + 1 :]
     assert min(width, 80) - 12 < max(map(len, report)) <= width
@@ -54,10 +54,10 @@ def test_a_closed_pipe_changes_no_verdict(project: Project, flags: tuple[str, ..
 
 def test_an_ascii_locale_replaces_the_marks(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    outcome = apart(project, "run", PYTHONIOENCODING="ascii")
+    outcome = run_with_pipes(project, "run", PYTHONIOENCODING="ascii")
     assert outcome.returncode == 0, outcome.stderr
     assert b"? scoregate: " in outcome.stdout
-    outcome = apart(project, "run", "--json", "-m", "für dich", PYTHONIOENCODING="ascii")
+    outcome = run_with_pipes(project, "run", "--json", "-m", "für dich", PYTHONIOENCODING="ascii")
     assert "für dich" in outcome.stdout.decode("utf-8")
 
 

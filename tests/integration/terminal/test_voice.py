@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from tests.integration.host.conftest import Project, suite
-from tests.integration.terminal.conftest import apart
+from tests.integration.terminal.conftest import run_with_pipes
 
 NOISE = "print('noise of the script')\n"
 RAISES = "def fn(case):\n    if case.input == 'good 0':\n        raise RuntimeError('no answer')\n    return case.input"
@@ -19,41 +19,41 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with a run of one failing case."""
     project = Project(tmp_path_factory.mktemp("finished"))
     project.write("evals/demo.py", suite(bad=1))
-    assert apart(project, "run", "-q").returncode == 1
+    assert run_with_pipes(project, "run", "-q").returncode == 1
     return project
 
 
-def out(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
+def output_lines(ran: subprocess.CompletedProcess[bytes]) -> list[str]:
     return ran.stdout.decode().splitlines()
 
 
 def test_quiet_prints_one_line_if_green(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE))
-    outcome = apart(project, "run", "-q")
+    outcome = run_with_pipes(project, "run", "-q")
     assert (outcome.returncode, outcome.stderr) == (0, b"")
-    (line,) = out(outcome)
+    (line,) = output_lines(outcome)
     assert line.startswith("✓ scoregate: ")
 
 
 def test_quiet_shows_failures_and_their_reasons(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE + RAISES, fn="fn", bad=1))
-    outcome = apart(project, "run", "--quiet", "--min-pass-rate", "1")
+    outcome = run_with_pipes(project, "run", "--quiet", "--min-pass-rate", "1")
     assert outcome.returncode == 1
-    text = "\n".join(out(outcome))
+    text = "\n".join(output_lines(outcome))
     assert "noise" not in text
     assert "▸" not in text
-    assert "✗ bad 0  demo" in out(outcome)
+    assert "✗ bad 0  demo" in output_lines(outcome)
     assert "is-equals  0  needs ≥ 1  expected_output: something else; actual_output: bad 0" in text
     assert '! demo: RuntimeError: no answer (in "' in text
     assert "✗ Pass rate of demo" in text
-    assert out(outcome)[-1].startswith("✗ scoregate: ")
+    assert output_lines(outcome)[-1].startswith("✗ scoregate: ")
     assert "Reports" not in text
 
 
 def test_verbose_shows_everything(project: Project) -> None:
     project.write("evals/demo.py", suite(RAISES, fn="fn", good=2, bad=12))
-    outcome = apart(project, "run", "-v")
-    lines = out(outcome)
+    outcome = run_with_pipes(project, "run", "-v")
+    lines = output_lines(outcome)
     assert any(line.startswith("found evals/demo.py:") and "in evals/" in line for line in lines)
     assert any(line.startswith("Python: ") for line in lines)
     assert any(line.startswith("no baseline: there is no previous complete run") for line in lines)
@@ -65,7 +65,7 @@ def test_verbose_shows_everything(project: Project) -> None:
 
 
 def test_quiet_and_verbose_are_exclusive(project: Project) -> None:
-    outcome = apart(project, "run", "-q", "-v")
+    outcome = run_with_pipes(project, "run", "-q", "-v")
     assert (outcome.returncode, outcome.stdout) == (2, b"")
     assert b"--quiet and --verbose exclude each other" in outcome.stderr
 
@@ -74,7 +74,7 @@ def test_quiet_and_verbose_are_exclusive(project: Project) -> None:
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
 def test_json_is_all_of_standard_output(project: Project, bad: int, job: dict[str, str]) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=bad))
-    outcome = apart(project, "run", "--json", **job)
+    outcome = run_with_pipes(project, "run", "--json", **job)
     assert outcome.returncode == bad
     assert outcome.stdout == (project.root / "scoregate-out" / "result.json").read_bytes()
     assert b"noise of the script" in outcome.stderr
@@ -83,17 +83,17 @@ def test_json_is_all_of_standard_output(project: Project, bad: int, job: dict[st
 
 def test_report_prints_the_same_json(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1))
-    outcome = apart(project, "run", "--json", "--baseline", "none")
-    reported = apart(project, "report", "scoregate-out/run", "--format", "json")
+    outcome = run_with_pipes(project, "run", "--json", "--baseline", "none")
+    reported = run_with_pipes(project, "report", "scoregate-out/run", "--format", "json")
     ours, theirs = json.loads(outcome.stdout), json.loads(reported.stdout)
     notices = {"base_note": "", "notices": []}  # says why there is no base, which differs
     assert {**ours, **notices} == {**theirs, **notices}
-    assert apart(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
+    assert run_with_pipes(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
 
 
 def test_quiet_json_prints_nothing_else(project: Project) -> None:
     project.write("evals/demo.py", suite(NOISE, bad=1))
-    outcome = apart(project, "run", "--json", "-q")
+    outcome = run_with_pipes(project, "run", "--json", "-q")
     assert (outcome.returncode, outcome.stderr) == (1, b"")
     assert json.loads(outcome.stdout)["exit_code"] == 1
 
@@ -101,17 +101,17 @@ def test_quiet_json_prints_nothing_else(project: Project) -> None:
 @pytest.mark.parametrize("job", [{}, {"GITHUB_ACTIONS": "true"}], ids=["here", "in a job"])
 def test_stderr_shows_an_invalid_setting(project: Project, job: dict[str, str]) -> None:
     project.write("scoregate.toml", "min_pass_rate = 7\n")
-    outcome = apart(project, "run", "--json", "-q", **job)
+    outcome = run_with_pipes(project, "run", "--json", "-q", **job)
     assert (outcome.returncode, outcome.stdout) == (2, b"")
     assert b"min_pass_rate" in outcome.stderr
 
 
 def test_exec_has_the_same_options(project: Project) -> None:
     project.write("demo.py", suite(NOISE))
-    outcome = apart(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
+    outcome = run_with_pipes(project, "exec", "--json", "-q", "--", sys.executable, "demo.py", "--json", "-v")
     assert (outcome.returncode, outcome.stderr) == (0, b"")
     assert json.loads(outcome.stdout)["totals"]["passed"] == 3
-    (line,) = out(apart(project, "exec", "-q", "--", sys.executable, "demo.py"))
+    (line,) = output_lines(run_with_pipes(project, "exec", "-q", "--", sys.executable, "demo.py"))
     assert line.startswith("✓ scoregate: ")
 
 
@@ -127,7 +127,7 @@ def test_exec_has_the_same_options(project: Project) -> None:
 )
 def test_finished_runs_use_the_options(finished: Project, arguments: tuple[str, ...]) -> None:
     plain, quiet, verbose, result = (
-        apart(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",))
+        run_with_pipes(finished, *arguments, *flags) for flags in ((), ("-q",), ("-v",), ("--json",))
     )
     assert len({each.returncode for each in (plain, quiet, verbose, result)}) == 1
     assert "✗ bad 0" in quiet.stdout.decode()
@@ -138,10 +138,10 @@ def test_finished_runs_use_the_options(finished: Project, arguments: tuple[str, 
 def test_a_rerun_of_the_base_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.commit()
-    lines = out(apart(project, "run", "-v", "--baseline", "rerun:HEAD"))
+    lines = output_lines(run_with_pipes(project, "run", "-v", "--baseline", "rerun:HEAD"))
     assert any(line.startswith("baseline: ") for line in lines)
 
 
 def test_a_report_has_one_format(project: Project) -> None:
-    outcome = apart(project, "report", "scoregate-out/run", "--json", "--format", "html")
+    outcome = run_with_pipes(project, "report", "scoregate-out/run", "--json", "--format", "html")
     assert (outcome.returncode, outcome.stdout) == (2, b"")

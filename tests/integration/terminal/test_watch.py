@@ -96,7 +96,7 @@ def watch(project: Project) -> Iterator[Start]:
             each.process.wait()
 
 
-def ran(text: str) -> list[str]:
+def started_scripts(text: str) -> list[str]:
     """The scripts that a run started."""
     return sorted(re.findall(r"^▸ (\S+\.py)$", text, re.MULTILINE))
 
@@ -121,25 +121,27 @@ def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
     project.write("evals/other.py", suite("other", "lambda input: TEXT", body=reads))
     project.write("README.md", "A bot.")
     watch_session = watch()
-    assert ran(watch_session.wait("4 of 4 pass")) == ["evals/hours.py", "evals/other.py"]
+    assert started_scripts(watch_session.wait("4 of 4 pass")) == ["evals/hours.py", "evals/other.py"]
     watch_session.save("helper.py", "def answer(input):\n    return 'at 8'\n")
     text = watch_session.wait("helper.py changed", "2 newly failing", "Not run again", "other: 2 passed")
-    assert ran(text) == ["evals/hours.py"]
+    assert started_scripts(text) == ["evals/hours.py"]
     watch_session.save("helper.py", "def answer(input):\n    return 'at 9'\n")
-    assert ran(watch_session.wait("helper.py changed", "2 of 2 pass")) == ["evals/hours.py"]
+    assert started_scripts(watch_session.wait("helper.py changed", "2 of 2 pass")) == ["evals/hours.py"]
     watch_session.save("data/answers.md", "at 10")
-    assert ran(watch_session.wait("data/answers.md changed", "2 newly failing")) == ["evals/other.py"]
+    assert started_scripts(watch_session.wait("data/answers.md changed", "2 newly failing")) == ["evals/other.py"]
     watch_session.save("README.md", "A good bot.")
     watch_session.assert_quiet()
     watch_session.save("evals/third.py", suite("third"))
-    assert ran(watch_session.wait("evals/third.py changed", "no baseline of this suite yet")) == ["evals/third.py"]
+    assert started_scripts(watch_session.wait("evals/third.py changed", "no baseline of this suite yet")) == [
+        "evals/third.py"
+    ]
     watch_session.save("evals/fourth.py", "")
     watch_session.wait("evals/fourth.py changed")
     watch_session.save("evals/fourth.py", suite("fourth"))
-    assert ran(watch_session.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
+    assert started_scripts(watch_session.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
     watch_session.save("scoregate.toml", "min_pass_rate = 0.9\n")
     text = watch_session.wait("scoregate.toml changed")
-    assert ran(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
+    assert started_scripts(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
     assert watch_session.stop() == 1
 
 
@@ -186,7 +188,7 @@ def test_a_change_cancels_the_run_in_progress(project: Project, watch: Start) ->
     wait_for(project.root / "two")
     project.write("go", "")
     text = watch_session.wait("2 of 2 pass")
-    assert ran(text) == ["evals/hours.py"] * 2
+    assert started_scripts(text) == ["evals/hours.py"] * 2
     assert text.count("✓ scoregate") == 1
     (project.root / "go").unlink()
     watch_session.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="three")))
@@ -217,10 +219,10 @@ def test_options_select_cases_of_each_run(project: Project, watch: Start) -> Non
     watch_session = watch("evals/hours.py::hours::case 1", "evals/other.py", "-k", "case", "-x")
     assert "3 of 3 pass" in watch_session.wait()
     watch_session.save("evals/hours.py", suite("hours", cases=3))
-    assert ran(watch_session.wait("evals/hours.py changed", "1 of 1 pass")) == ["evals/hours.py"]
+    assert started_scripts(watch_session.wait("evals/hours.py changed", "1 of 1 pass")) == ["evals/hours.py"]
     watch_session.save("evals/other.py", suite("other", "lambda input: 'at 8'"))
     text = watch_session.wait("evals/other.py changed", "failed, and the others did not run")
-    assert ran(text) == ["evals/other.py"]
+    assert started_scripts(text) == ["evals/other.py"]
     assert watch_session.stop() == 1
 
 

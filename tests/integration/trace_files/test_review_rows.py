@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.integration.page.test_access import needs_axe, violations
-from tests.integration.review.conftest import HOSTILE, _address, entered
+from tests.integration.review.conftest import HOSTILE, _address, open_client
 from tests.integration.review.test_page import opened
 from tests.integration.trace_files.conftest import TraceProject, make_run
 
@@ -262,7 +262,7 @@ def test_requests_of_the_page(shop: TraceProject) -> None:
     key = shop.candidates()[0]["id"]
     process = shop.project.start_page("review", "--dataset", "shop", "--by", "ann")
     try:
-        with entered(_address(process)) as client:
+        with open_client(_address(process)) as client:
             state = client.get("/state").json()
             assert [(row["key"], row["said"]) for row in state["rows"]] == [(key, None)]
             assert client.get(f"/state?mark={state['mark']}").status_code == 204

@@ -13,7 +13,7 @@ from tests.integration.view.conftest import Looker, Place
 SHOTS = os.environ.get("SCOREGATE_TEST_SHOTS")
 
 
-def fits(page: Page, name: str, width: int) -> None:
+def check_width(page: Page, name: str, width: int) -> None:
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if SHOTS:
@@ -27,14 +27,14 @@ def test_axe_finds_nothing_in_any_view(place: Place, look: Looker, theme: str, w
     with place.viewing() as address:
         page = look(address, color_scheme=theme, viewport={"width": width, "height": 800}, bypass_csp=True)
         expect(page.locator("h1")).to_have_text("No run yet")
-        fits(page, f"nothing-{theme}-{width}", width)
+        check_width(page, f"nothing-{theme}-{width}", width)
         with place.running("-m", "stricter retrieval"):
             place.let_go("one", "bad")
             expect(page.locator(".cases li")).to_have_count(1)
-            fits(page, f"live-{theme}-{width}", width)
+            check_width(page, f"live-{theme}-{width}", width)
         expect(page.locator("iframe")).to_have_attribute("data-ready", "yes")
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
-        fits(page, f"report-{theme}-{width}", width)
+        check_width(page, f"report-{theme}-{width}", width)
 
 
 def test_reduced_motion_is_respected(place: Place, look: Looker) -> None:

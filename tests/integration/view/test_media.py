@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.fakes.media import BEEP, GREEN, RED
 from tests.integration.view.conftest import Looker, Place
-from tests.integration.view.test_safety import entered
+from tests.integration.view.test_safety import open_client
 
 SUITE = """
 from pathlib import Path
@@ -37,7 +37,7 @@ def painted(place: Place) -> Place:
 
 def test_a_file_is_served_with_its_type_and_only_to_the_page(painted: Place) -> None:
     (painted.out / "run" / "media" / f"{sha256(GREEN).hexdigest()}.png").write_bytes(b"<script>alert(1)</script>")
-    with painted.viewing() as address, entered(address) as client:
+    with painted.viewing() as address, open_client(address) as client:
         for data, kind in ((RED, "image/png"), (BEEP, "audio/wav")):
             response = client.get(f"/media/{sha256(data).hexdigest()}")
             assert (response.status_code, response.content, response.headers["content-type"]) == (200, data, kind)

@@ -21,7 +21,7 @@ from scoregate.web.server import AccessKeys
 
 
 @contextmanager
-def entered(address: str) -> Iterator[httpx.Client]:
+def open_client(address: str) -> Iterator[httpx.Client]:
     parts = urlsplit(address)
     with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=30) as client:
         assert client.get(f"/?{parts.query}").status_code == 200
@@ -36,7 +36,7 @@ def test_without_the_token_nothing_is_shown(place: Place) -> None:
             answer = httpx.get(origin + path, timeout=60)
             assert answer.status_code == 403
             assert "`scoregate view`" in answer.text
-        with entered(address) as client:
+        with open_client(address) as client:
             assert client.get("/state").json()["runs"][0]["message"] == "secret"
             assert client.get("/state", headers={"Host": "evil.example"}).status_code == 403
             assert client.post("/state").status_code == 403
@@ -66,7 +66,7 @@ def test_a_browser_is_opened_with_a_single_use_ticket(place: Place) -> None:
 def test_no_browser_is_opened_without_terminal(place: Place) -> None:
     marker_file = place.root / "shown"
     place.project.write("browser", f"#!/bin/sh\ntouch {marker_file}\n").chmod(0o755)
-    with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, entered(address) as client:
+    with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, open_client(address) as client:
         assert client.get("/state").json() == {"runs": [], "live": None, "baseline": None}
     assert not marker_file.exists()
 
@@ -84,7 +84,7 @@ REACHING = (
 
 def test_no_address_reaches_another_file(place: Place) -> None:
     place.run()
-    with place.viewing() as address, entered(address) as client:
+    with place.viewing() as address, open_client(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
         answer = {path: client.get(path.format(key=key)).status_code for path in REACHING}
         assert answer == dict.fromkeys(REACHING, 404)
@@ -135,7 +135,7 @@ def test_hostile_texts_of_a_running_suite_are_text(place: Place, look: Looker) -
         assert page.evaluate("window.pwned") is None
 
 
-def doctored(report: Path) -> None:
+def inject_script(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     report.unlink()
     report.write_text(text.replace("<body>", "<body><script>window.pwned = 1</script>", 1), encoding="utf-8")
@@ -143,7 +143,7 @@ def doctored(report: Path) -> None:
 
 def test_a_foreign_page_runs_only_known_scripts(place: Place, look: Looker) -> None:
     place.run()
-    doctored(place.out / "report.html")
+    inject_script(place.out / "report.html")
     with place.viewing() as address:
         page = look(address)
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
@@ -158,7 +158,7 @@ def test_a_page_of_another_run_or_script_is_refused(place: Place, change: tuple[
     place.run()
     report = place.out / "report.html"
     report.write_text(re.sub(*change, report.read_text(encoding="utf-8"), count=1), encoding="utf-8")
-    with place.viewing() as address, entered(address) as client:
+    with place.viewing() as address, open_client(address) as client:
         run = client.get("/state").json()["runs"][0]
         assert run["reported"] is False
         assert "unsafe-inline" not in client.get(f"/report/{run['key']}/reported").text

@@ -6,12 +6,12 @@ import httpx
 from playwright.sync_api import expect
 from tests.integration.review.conftest import Maker, reviewed  # noqa: F401 (a fixture)
 from tests.integration.view.conftest import Looker, Place, browser, look  # noqa: F401 (fixtures)
-from tests.integration.view.test_safety import entered
+from tests.integration.view.test_safety import open_client
 
 
 def test_new_verdicts_count_without_a_restart(reviewed: Maker) -> None:  # noqa: F811
     run = reviewed("a")
-    with Place(run.project).viewing() as address, entered(address) as client:
+    with Place(run.project).viewing() as address, open_client(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
         assert "<dt>Waiting</dt>" in client.get(f"/report/{key}/nothing").text
         arguments = ("--case", "a", "--baseline", "old a", "--challenger", "new a", "--winner", "challenger")
@@ -21,7 +21,7 @@ def test_new_verdicts_count_without_a_restart(reviewed: Maker) -> None:  # noqa:
         assert "<dt>Waiting</dt>" in client.get(f"/report/{key}/reported").text
 
 
-def said_since(client: httpx.Client) -> int:
+def count_later_verdicts(client: httpx.Client) -> int:
     (answer,) = client.get("/state").json()["runs"]
     assert answer["reported"]
     return int(answer["since"])
@@ -35,14 +35,14 @@ def judge(run: Maker, winner: str, *, by: str = "Ann", challenger: str = "new a"
 
 def test_a_page_shows_the_number_of_later_verdicts(reviewed: Maker) -> None:  # noqa: F811
     run = reviewed("a", "b")
-    with Place(run.project).viewing() as address, entered(address) as client:
-        assert said_since(client) == 0
+    with Place(run.project).viewing() as address, open_client(address) as client:
+        assert count_later_verdicts(client) == 0
         judge(run, "challenger", challenger="of another run")
-        assert said_since(client) == 0
+        assert count_later_verdicts(client) == 0
         judge(run, "challenger")
-        assert said_since(client) == 1
+        assert count_later_verdicts(client) == 1
         judge(run, "challenger", by="Bob")
-        assert said_since(client) == 1, "it is the outcome that counts"
+        assert count_later_verdicts(client) == 1, "it is the outcome that counts"
 
 
 def test_the_list_shows_it(reviewed: Maker, look: Looker) -> None:  # noqa: F811

@@ -16,7 +16,7 @@ from tests.docs.project import ROOT
 from tests.fakes.openai import OpenAIServer, ToolCall
 from tests.fakes.openai.server import KEY
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
-from tests.integration.kept import install, kept, make_python
+from tests.integration.kept import cached_folder, install, make_python
 from tests.warm_program import program_folder
 
 HERE = Path(__file__).parent
@@ -160,7 +160,7 @@ def test_python(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
     def make(folder: Path) -> None:
         make_python(folder, PYTHON, what="clients of providers in Python")
 
-    python = kept("gateway-python", (sys.version, *PYTHON), make) / "bin" / "python"
+    python = cached_folder("gateway-python", (sys.version, *PYTHON), make) / "bin" / "python"
     environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": "ignore"}
     output = check_replay(tmp_path, server, other, [str(python), str(HERE / "suite.py")], environment)
     for text in ("messages stream", '"city', "jour", "Salut", "a transcription", "404", "400"):
@@ -173,7 +173,7 @@ def test_node(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
         quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
         install(["npm", "install", *quiet, "--prefix", str(folder), *NODE], what="clients of providers in Node.js")
 
-    (tmp_path / "node_modules").symlink_to(kept("gateway-node", NODE, make) / "node_modules")
+    (tmp_path / "node_modules").symlink_to(cached_folder("gateway-node", NODE, make) / "node_modules")
     (tmp_path / "suite.mjs").write_bytes((HERE / "suite.mjs").read_bytes())
     for run in (run_alone, run_as_suite):
         output = check_replay(tmp_path, server, other, ["node", "suite.mjs"], {}, run=run)
