@@ -39,7 +39,7 @@ MARKERS = {
         "integration/migrate/", "integration/ragas/", "integration/traces/",
     ),
     "browser": (
-        "integration/page/", "integration/review/test_page.py", "integration/review/test_people.py",
+        "integration/page/", "integration/review/test_page.py", "integration/review/test_reviewers.py",
         "integration/review/test_sample.py", "integration/trace_files/test_review_rows.py", "integration/view/",
     ),
     "process": (

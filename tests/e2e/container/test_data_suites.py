@@ -17,7 +17,7 @@ from tests.fakes.chat_service import ChatService
 from tests.fakes.fixtures import chat_service, github
 from tests.fakes.github import GitHub, events
 from tests.fakes.openai import OpenAIServer, Question
-from tests.integration.conversations.talking import set_user_messages
+from tests.integration.conversations.scripted import set_user_messages
 
 __all__ = ["chat_service", "github"]
 TOPICS = ("coats", "shoes", "tents", "stoves", "maps", "ropes", "socks", "hats")

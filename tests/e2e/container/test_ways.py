@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.container.conftest import OWNER, Action, change_owner, podman
 from tests.e2e.container.image import ROOT
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.kept import UV
 
 NEEDS = suite("import iniconfig, sys\nprint('prefix', sys.prefix)")
 PYPROJECT = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["iniconfig>=2"]\n'

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import (
+from tests.integration.conversations.scripted import (
     PLAN,
     Scripted,
     prompts,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import Scripted, prompts, run_conversation, set_user_messages
+from tests.integration.conversations.scripted import Scripted, prompts, run_conversation, set_user_messages
 
 from scoregate.core.conversation import EndReason
 from scoregate.execution.stopping import ConversationPlan

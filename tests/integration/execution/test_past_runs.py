@@ -7,7 +7,7 @@ from math import inf
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import set_user_messages
+from tests.integration.conversations.scripted import set_user_messages
 from tests.integration.execution.questions import ask, heard, never, push_test_set, results, talk
 
 from scoregate.entities import Endpoint, TestRun, TestSet

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import cached_folder, install, make_python
+from tests.integration.cached_environments import cached_folder, install, make_python
 
 # Their judges want an openai of version 1.
 PYTHON = ("autoblocksai==0.0.137", "openai>=1.40,<2", "httpx<0.29", "pytest>=8")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.cached_environments import UV, cached_folder, install
 from tests.integration.foreign.environment import PYTHON
-from tests.integration.kept import UV, cached_folder, install
 
 from scoregate.datasets import Example
 from scoregate.judges import AgentJudge, AgentJudges, TestConfig

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import cached_folder, make_python
+from tests.integration.cached_environments import cached_folder, make_python
 
 from scoregate.scorers import rouge_l
 

@@ -11,7 +11,7 @@ from junitparser import JUnitXml
 from tests.fakes import runner
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.foreign import CLIENT, foreign
-from tests.integration.host.test_ends import wait_for
+from tests.integration.host.test_crashes import wait_for
 
 PYTHON = ("--", sys.executable, "run.py")
 

@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.own_wheel import installed_from_wheel
-from tests.integration.kept import UV
 
 __all__ = ["installed_from_wheel"]
 pytestmark = pytest.mark.usefixtures("installed_from_wheel")

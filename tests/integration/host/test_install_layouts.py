@@ -12,9 +12,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, suite
 from tests.integration.host.own_wheel import installed_from_wheel
-from tests.integration.kept import UV
 
 from scoregate.ci.environment import VenvSpec, prepare_environment
 from scoregate.ci.secrets import Redactor

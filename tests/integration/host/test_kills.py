@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.host.conftest import Project, suite
-from tests.integration.host.test_ends import is_gone, wait_for
+from tests.integration.host.test_crashes import is_gone, wait_for
 
 from scoregate.ci.archive import read_run
 

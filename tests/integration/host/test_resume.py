@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.host.test_ends import wait_for
+from tests.integration.host.test_crashes import wait_for
 from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
 from scoregate.ci.archive import read_run

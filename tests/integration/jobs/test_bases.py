@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.github import events
 from tests.integration.host.conftest import Project
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 

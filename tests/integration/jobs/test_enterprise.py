@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fakes.github import GitHub, events
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 

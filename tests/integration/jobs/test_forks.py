@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.fakes.github import Pull, events
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import READ, Job, World
 
 NEEDS = '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n'

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from tests.fakes.github import events
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.test_merge import LEGS, base_of_legs, legs
-from tests.integration.jobs.test_story import WORSE
 from tests.integration.jobs.world import Job, World
 
 

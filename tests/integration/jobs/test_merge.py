@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.github import events
 from tests.integration.jobs.test_affected import write_suites
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import WRITE, World
 
 LEGS = ("py311", "py312")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.fakes.github import events
 from tests.integration.github.stage import CASE, HEAD, record
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import Job, World
 
 ODD: dict[str, Any] = {

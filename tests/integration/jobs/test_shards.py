@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes.github import events
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 # Outputs depend on the case and on QUALITY only. Some cases get worse in the change, in clusters of five.

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.listen.talk import open_session
+from tests.integration.listen.session import open_session
 
 from scoregate.core.cases import CaseResult, Status
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.listen.talk import NODE, open_session
+from tests.integration.listen.session import NODE, open_session
 
 from scoregate.ci.secrets import Redactor
 from scoregate.core.evaluation import Assertion

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.talk import NODE, open_session
+from tests.integration.listen.session import NODE, open_session
 
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests import fakes
-from tests.integration.kept import cached_folder, install, make_python
+from tests.integration.cached_environments import cached_folder, install, make_python
 
 import scoregate
 from scoregate import evaluate

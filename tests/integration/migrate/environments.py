@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.project import ROOT, Project
-from tests.integration.kept import UV, cached_folder, install, make_python
+from tests.integration.cached_environments import UV, cached_folder, install, make_python
 from tests.warm_program import program_folder
 
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}

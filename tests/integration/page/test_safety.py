@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.integration.page.conftest import Opener
-from tests.integration.page.test_reading import rows
+from tests.integration.page.test_navigation import rows
 
 VIOLATIONS = (
     "document.addEventListener('securitypolicyviolation', (e) => (window.refused ??= []).push(e.violatedDirective))"

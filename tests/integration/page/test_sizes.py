@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.integration.page.conftest import Opener
-from tests.integration.page.test_reading import rows
+from tests.integration.page.test_navigation import rows
 from tests.unit.report.runs import Score, Told, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.html import render

@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.integration.kept import cached_folder, make_python
+from tests.integration.cached_environments import cached_folder, make_python
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SPECIFIER = os.environ.get("SCOREGATE_TEST_RAGAS", "")  # such as ==0.2.*; the newest that we support otherwise

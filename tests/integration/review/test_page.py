@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.integration.opening import Opener
+from tests.integration.browser_command import Opener
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.review.conftest import HOSTILE, Maker
 

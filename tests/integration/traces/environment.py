@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import cached_folder, install
+from tests.integration.cached_environments import cached_folder, install
 
 _NODE = (
     "@opentelemetry/api@1.9.1",

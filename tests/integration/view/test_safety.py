@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import expect
-from tests.integration.opening import Opener
+from tests.integration.browser_command import Opener
 from tests.integration.review.conftest import HOSTILE
 from tests.integration.view.conftest import Looker, Place
 

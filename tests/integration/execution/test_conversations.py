@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import set_user_messages
+from tests.integration.conversations.scripted import set_user_messages
 from tests.integration.execution.questions import push_test_set, results, talk
 
 from scoregate.core.conversation import Conversation
