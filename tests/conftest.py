@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the code.
+# The duration of an example depends more on the machine than on the code.
 settings.register_profile("scoregate", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=15)
 settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")

@@ -1,4 +1,4 @@
-"""The lock holds everything that the image needs, each file by its hash, and names no place of ours."""
+"""The lock holds everything that the image needs, each file by its hash, and names no local address."""
 
 from __future__ import annotations
 

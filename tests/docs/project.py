@@ -59,7 +59,7 @@ class Project:
         target.write_text(text, encoding="utf-8")
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command as the reader would, without what this machine's environment says of CI and of scoregate."""
+        """Run a command as the reader would, without this machine's variables of CI and of scoregate."""
         return subprocess.run(
             command, cwd=self.folder, env=self._environ(), capture_output=True, text=True, timeout=300, check=False
         )
@@ -79,7 +79,7 @@ class Project:
 
 
 def execute(block: Block, project: Project, module: ModuleType | None) -> None:
-    """Do with a block what `tests/docs/README.md` says."""
+    """Handle a block as `tests/docs/README.md` describes."""
     if "not run" in block.marks or block.language == "mermaid":
         return
     if name := block.marks.get("run by"):
@@ -104,7 +104,7 @@ def execute(block: Block, project: Project, module: ModuleType | None) -> None:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Whether an output is the expected one, in which "..." stands for any text.
+    """Whether an output is the expected one, in which "..." matches any text.
 
     What takes milliseconds takes seconds on a busy machine.
     """

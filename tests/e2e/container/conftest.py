@@ -96,7 +96,7 @@ def podman(*words: str) -> str:
 
 @pytest.fixture(scope="session")
 def runner() -> ModuleType:
-    """What stands in for GitHub's runner."""
+    """A substitute for GitHub's runner."""
     if lacking := missing_tools():
         pytest.skip(f"NOT TESTED, the container: {lacking}")
     spec = importlib.util.spec_from_file_location("run_action", TOOLS / "run_action.py")
@@ -119,7 +119,7 @@ def action(runner: ModuleType) -> Iterator[Action]:
 
 
 def context(hub: GitHub) -> dict[str, str]:
-    """What a job is told where its GitHub is, and a token that works there."""
+    """The variables of a job with the address of its GitHub and a valid token."""
     hub.repository("octo/app")
     rights = hub.tokens.pop(hub.token(contents="read", actions="read"))
     hub.tokens[TOKEN] = replace(rights, secret=TOKEN)
@@ -142,7 +142,7 @@ def change_owner(workspace: Path, uid: int) -> None:
 
 @dataclass
 class Runner:
-    """The runner with its folders as they are on GitHub: they belong to its user, who is the workspace's owner."""
+    """The runner with its folders as they are on GitHub: they belong to its user, the workspace's owner."""
 
     folder: Path
     owners: set[int] = field(default_factory=set)

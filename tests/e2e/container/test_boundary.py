@@ -1,4 +1,4 @@
-"""What a hostile suite gets at, in the container: nothing of ours."""
+"""A hostile suite in the container reaches nothing of the host process."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _shown(question: Question, words: str) -> dict[str, Any]:
 
 
 def _judges(server: OpenAIServer, *, met: bool) -> None:
-    """What the judge of goals says: that the second turn decides."""
+    """The answer of the judge of goals: the second turn decides."""
     criteria = [
         {"criterion": each, "evidence": "turn 2", "relevant_turns": [2], "met": met}
         for each in ("suits a vegetarian", "is a place for dinner")

@@ -16,7 +16,7 @@ def test_they_are_found_and_recorded(action: Action, project: Project) -> None:
     project.write("requirements.txt", "autoblocksai==0.0.137\nhttpx<0.29\n")
     project.write("evals/equals.py", EXAMPLES["BaseIsEquals"].replace('"my-test-suite"', '"equals"'))
     project.write("evals/rules.py", EXAMPLES["BaseAssertions"].replace('"my-test-suite"', '"rules"'))
-    # Its judges have no model here: what counts is that its platform is found, and that it is ours.
+    # Its judges have no model here: the test checks that its platform is found, and that it is scoregate's.
     project.write("evals/calls.py", PYTHON.replace("a suite/of #1?", "platform"))
     change_owner(project.root, OWNER)
     result = action.run(project.root, {"min-pass-rate": "0", "max-error-rate": "1"}, env={"AUTOBLOCKS_API_KEY": "real"})

@@ -1,4 +1,4 @@
-"""A step of a workflow, from an empty runner to the reports, by how the project says what it needs."""
+"""A step of a workflow, from an empty runner to the reports, for each way to list requirements."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_an_unknown_command_is_invalid_usage(action: Action, project: Project) -
 
 
 def test_only_root_writes_files_of_the_host(action: Action, project: Project, tmp_path: Path) -> None:
-    """Where root owns the workspace, suites cannot write to it: told, and held by the file system."""
+    """Where root owns the workspace, suites cannot write to it: a notice reports it; the file system enforces it."""
     project.write("evals/demo.py", suite("import os\nprint('may write', os.access('.', os.W_OK), os.getuid())"))
     os.chmod(tmp_path, 0o755)  # noqa: PTH101
     result = action.run(project.root)

@@ -34,13 +34,13 @@ class Workflow(World):
         environment = {name: str(value) for name, value in inputs.items()}
         context = self._context(event, run)
         result = self.action.run(self.project.root, environment, env or {}, github=context, event=event.payload)
-        change_owner(self.project.root, 0)  # git refuses to work in what belongs to somebody else
+        change_owner(self.project.root, 0)  # git refuses to work in folders of other users
         return result
 
     def steps(
         self, event: events.Event, steps: Iterable[Mapping[str, Any]], *, run: Run | None = None, **matrix: str
     ) -> Any:
-        """The steps of a job of a workflow file; what ours has left, the last upload takes away."""
+        """The steps of a job of a workflow file; the last upload has the files that scoregate left."""
         run, result = run or self.workflow_run(event), None
         known = {f"matrix.{name}": value for name, value in matrix.items()}
         for step in steps:

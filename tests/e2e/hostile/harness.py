@@ -67,7 +67,7 @@ def _stop(*_: object) -> None:
 
 
 def neighbours() -> list[int]:
-    """Processes that are not ours by descent, whoever's they are: the host and the other suites."""
+    """Processes of all users that aren't descendants of this one: the host and the other suites."""
     mine = os.getsid(0)
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) and session(pid) != mine]  # noqa: PTH208
 

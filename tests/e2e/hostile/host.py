@@ -1,4 +1,4 @@
-"""Attempts to become somebody else, to have the host run our code, and to outlive the suite."""
+"""Attempts to become another user, to have the host run the suite's code, and to outlive the suite."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness import MOUNTS, attempt, each
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS = 0x10000000, 0x00020000
 HERE = Path.cwd()
-# Says who runs it, where the test finds it.
+# Writes its user into a file for the test.
 SPY = f"#!/bin/sh\nid -u >> {HERE}/ran-by\nenv >> {HERE}/ran-with\ncat\n"
 PYTHON_SPY = f"import os\nopen('{HERE}/ran-by', 'a').write(f'{{os.getuid()}}\\n')\n"
 

@@ -27,7 +27,7 @@ class Repository:
         return instance
 
     def clone(self, name: str, *options: str) -> Repository:
-        """A clone beside it."""
+        """A clone next to it."""
         new_repository = Repository(self.root.parent / name)
         new_repository.git("clone", "-q", *options, f"file://{self.root}", ".")
         return new_repository

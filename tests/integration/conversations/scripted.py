@@ -1,4 +1,4 @@
-"""Targets that answer by a script, users that say what they are told to, judges of goals."""
+"""Targets, users and judges of goals that answer by a script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TURN = re.compile(r"It is your turn (\d+) of at most")
 
 
 class Scripted:
-    """A session that gives these replies, the last for ever; an exception is raised. `heard` is what was said."""
+    """A session that gives these replies, then repeats the last. An exception is raised. `heard` has the messages."""
 
     def __init__(self, *replies: Any, delay_s: float = 0.0) -> None:
         self._replies, self._delay_s = replies, delay_s

@@ -1,4 +1,4 @@
-"""A simulated user talks to a target until it is time to stop; what was said is kept, also where it breaks off."""
+"""A simulated user talks to a target until a limit. The turns are stored, also after an error."""
 
 from __future__ import annotations
 

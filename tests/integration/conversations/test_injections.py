@@ -1,4 +1,4 @@
-"""Answers that try to talk to the simulated user: they stand whole in one block of data, and change nothing else."""
+"""Answers that try to instruct the simulated user: each is in one block of data and changes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages over a WebSocket: a connection a conversation, and what becomes of one that breaks."""
+"""Messages over a WebSocket: one connection per conversation, and errors of broken connections."""
 
 from __future__ import annotations
 

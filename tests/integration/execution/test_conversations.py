@@ -1,4 +1,4 @@
-"""Multi-turn tests: a simulated user talks to a real service, a judge says when the goal is reached."""
+"""Multi-turn tests: a simulated user talks to a real service, a judge decides when the goal is reached."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def user(server: OpenAIServer) -> OpenAIServer:
 
 
 def set_goal_answer(server: OpenAIServer, *, met: bool) -> None:
-    """What the judge of goals says."""
+    """The answer of the judge of goals."""
     criteria = [{"criterion": each, "evidence": "", "relevant_turns": [2], "met": met} for each in ("one", "two")]
     answer = {"reason": "as it is", "criteria_evaluations": criteria, "score": float(met), "confidence": 1.0}
     server.answers("did the conversation reach its goal", answer)

@@ -54,7 +54,7 @@ class Bench:
         return self.scoregate("exec", *words, **environ)
 
     def scoregate(self, *words: str | Path, **environ: str) -> Ran:
-        """Any command of ours, in this process: the spy of Python's start is for suites."""
+        """Any command of scoregate, in this process: the spy of Python's start is for suites."""
         with patch.dict(os.environ, PYTHONPATH=self.environ["PYTHONPATH"]):
             return self.project.scoregate(*map(str, words), **{**self.environ, **environ})
 

@@ -20,7 +20,7 @@ DROPPED = ("PYTHONPATH", "NODE_OPTIONS", "OPENAI_", "AUTOBLOCKS_")
 
 
 def outer_environment() -> dict[str, str]:
-    """Ours, without what would tell an SDK anything."""
+    """The environment without variables that SDKs read."""
     return {name: value for name, value in clean_environment().items() if not name.startswith(DROPPED)}
 
 
@@ -33,7 +33,7 @@ class Place:
     openai: Mapping[str, str]
 
     def run(self, *command: str | Path, redirected: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run a program as a command of ours would be."""
+        """Run a program as scoregate runs commands."""
         variables = {**outer_environment(), **spies.spy_environment(self.folder), **self.openai, **more}
         return subprocess.run(
             command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Both are what a user's own would be, so that they also show that ours leave them where they are.
+# Both are like a user's own hooks, so they also show that scoregate's hooks don't replace them.
 _PYTHON = """
 import os, sys
 

@@ -1,4 +1,4 @@
-"""The hook in the user's own Node: it acts on Autoblocks' hosts, and stands in nobody's way."""
+"""The hook in the user's own Node: it acts on Autoblocks' hosts and changes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hook in the user's own Python: it acts where the SDK is, and stands in nobody's way."""
+"""The hook in the user's own Python: it acts where the SDK is and changes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Autoblocks' SDKs, unmodified: what they would tell its platform arrives here, and nowhere else."""
+"""Autoblocks' SDKs, unmodified: their requests for the platform arrive here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.foreign.conftest import Place
 from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideField
 
 SUITE, CASES = "a suite/of #1?", ("first case", "a/b", "third")
-# What a user's shell may have: keys that are nobody else's business, and a proxy that would not find this machine.
+# What a user's shell may have: keys that are private, and a proxy that would not find this machine.
 REAL_KEYS = dict.fromkeys(("AUTOBLOCKS_API_KEY", "AUTOBLOCKS_INGESTION_KEY", "AUTOBLOCKS_V2_API_KEY"), "real-key")
 PROXIES = {
     **dict.fromkeys(("HTTP_PROXY", "http_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9"),
@@ -38,7 +38,7 @@ def scores(place: Place) -> dict[tuple[str, str], Any]:
 
 
 def set_judge_answers(server: OpenAIServer) -> list[str]:
-    """A model that says that everything is good; what it is asked, by the judge."""
+    """Let the model accept everything; returns its questions, by the judge."""
     requests: list[str] = []
     server.answers(r"^judge", lambda question: requests.append(question.last) or {"reason": "so", "answer": "Good"})
     return requests

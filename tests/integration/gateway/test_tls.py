@@ -130,7 +130,7 @@ def test_a_gateway_in_the_background_ends_at_either_signal(provider: Provider, t
 
 
 def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: Path) -> None:
-    """The gateway as a process, at all addresses; the client trusts the authority, and nobody else is answered."""
+    """The gateway as a process, at all addresses; the client trusts the authority, and other clients are refused."""
     pair = ("--certificate", str(files / "server.pem"), "--certificate-key", str(files / "server.key"))
     arguments = ("gateway", *pair, "--host", "0.0.0.0", "--name", "gateway.test")
     process = subprocess.Popen(

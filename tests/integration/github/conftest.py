@@ -1,4 +1,4 @@
-"""Rooms that talk to GitHub, in this process, against the fake."""
+"""Packages that send requests to GitHub, in this process, against the fake."""
 
 from __future__ import annotations
 

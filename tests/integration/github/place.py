@@ -22,7 +22,7 @@ RIGHTS = {"contents": "write", "actions": "read", "pull_requests": "write", "che
 
 @dataclass
 class Place:
-    """Where tests of one room are at home. `slept` holds the pauses that were asked for; none is made."""
+    """The repository and job of a test. `slept` has the requested pauses; none is made."""
 
     repo: Repository
     folder: Path

@@ -67,7 +67,7 @@ class Stage:
 def record(
     head: Any = None, cases: list[Any] | bytes | None = None, *, packed: bytes | None = None, **changes: Any
 ) -> dict[str, bytes]:
-    """The files of a run as somebody might have made them up."""
+    """The files of a forged run."""
     lines = [CASE] if cases is None else cases
     text = lines if isinstance(lines, bytes) else b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     content = head if isinstance(head, bytes) else json.dumps({**HEAD, **(head or {}), **changes}).encode()

@@ -1,4 +1,4 @@
-"""Requests that are sent again, for how long, and what is said where they fail."""
+"""Retried requests, their time limits, and the messages if they fail."""
 
 from __future__ import annotations
 

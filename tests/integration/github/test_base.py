@@ -64,7 +64,7 @@ async def test_a_pull_request_uses_the_first_parent_of_its_merge_commit(scene: S
 
 
 async def test_a_base_that_moved_changes_nothing(scene: Scene) -> None:
-    """The payload says what the base was when somebody last pushed; what was tested is the merge commit."""
+    """The payload has the base of the last push; the merge commit was tested."""
     pull = scene.pull()
     event = events.pull_request(pull)
     event.payload["pull_request"]["base"]["sha"] = scene.main[1]

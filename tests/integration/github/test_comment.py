@@ -1,4 +1,4 @@
-"""One comment for each key, whoever else writes and whatever gets lost on the way."""
+"""One comment for each key, despite other writers and lost answers."""
 
 from __future__ import annotations
 

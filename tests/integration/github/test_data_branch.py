@@ -1,4 +1,4 @@
-"""Runs kept on a branch: written by the API alone, whoever else writes at the same time."""
+"""Runs stored on a branch by the API alone, despite concurrent writers."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Project:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without what CI, an environment of the user's or another test would bring in."""
+    """The environment without variables of CI, of the user's environment or of another test."""
     drop = ("SCOREGATE_", "INPUT_", "GITHUB_", "AUTOBLOCKS_", "VIRTUAL_ENV")
     return {name: value for name, value in os.environ.items() if not name.startswith(drop)}
 

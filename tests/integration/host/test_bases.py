@@ -1,4 +1,4 @@
-"""Runs held against a base: a stored run, or the suites of another commit."""
+"""Runs compared with a base: a stored run, or the suites of another commit."""
 
 from __future__ import annotations
 

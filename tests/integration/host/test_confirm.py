@@ -33,7 +33,7 @@ run_test_suite(id="demo", test_cases=cases, fn=fn, evaluators=[IsEquals()], max_
 
 
 def run_confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
-    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n.
+    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes if `passes` is true of n.
 
     `config` is more of each case's TestCaseConfig.
     """

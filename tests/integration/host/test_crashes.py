@@ -1,4 +1,4 @@
-"""However a script ends, what it had reported is kept and the exit code tells the truth."""
+"""If a script crashes, hangs or is killed, its results are stored and the exit code is correct."""
 
 from __future__ import annotations
 

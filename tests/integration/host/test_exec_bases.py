@@ -47,7 +47,7 @@ def test_an_untracked_program_is_taken_from_the_head(project: Project) -> None:
 
 
 def test_the_base_uses_installed_packages(project: Project) -> None:
-    """Node finds packages beside the files that import them, and git does not follow those."""
+    """Node finds packages next to the files that import them, and git does not track those."""
     foreign(project, "assert open('web/node_modules/x/index.js').read() == 'here'\nsuite(good=12)")
     project.write(".gitignore", "node_modules\nscoregate-out/\n")
     project.write("web/package.json", "{}")

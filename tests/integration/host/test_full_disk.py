@@ -17,7 +17,7 @@ from scoregate.ci.reports import REPORTS
 
 RUN = ("run", "--baseline", "none")
 FILES = {name for name, _ in REPORTS.values()}
-# Outputs that gzip cannot shorten, so that reports take much more room than the record.
+# Outputs that gzip cannot shorten, so that reports take much more space than the record.
 LONG = "import random\n\ndef says(case):\n    return random.Random(case.input).randbytes({size}).hex()\n"
 
 

@@ -1,4 +1,4 @@
-"""The environment that the suites run in is made from what the project says it needs, by the real uv."""
+"""The real uv installs the environment of the suites from the project's requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts that nobody can have measured are left out with a notice; the reports are never lost."""
+"""Impossible amounts are dropped with a notice; the reports are never lost."""
 
 from __future__ import annotations
 

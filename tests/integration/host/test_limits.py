@@ -1,4 +1,4 @@
-"""Limits that nothing in the run is called by: a misspelt name must not open a gate."""
+"""Limits that match nothing in the run: a typo must not disable a gate."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_a_suite_only_in_the_previous_run_is_listed(project: Project) -> None:
     assert (second.exit_code, "Not in this run: more." in second.output) == (0, True), second.output
     base = project.root / outcome.run["compared_with"]["folder"]
     judged = project.scoregate("gate", "--baseline", str(base))
-    assert judged.exit_code == 0, judged.output  # the same run, whoever names it
+    assert judged.exit_code == 0, judged.output  # the same run under another name
 
 
 def test_a_run_with_a_broken_file_is_no_baseline_if_there_is_another(project: Project) -> None:

@@ -12,7 +12,7 @@ from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
 from scoregate.ci.archive import read_run
 
-# Every call is counted. The sixth case waits, or raises, until a file says that it need not.
+# Every call is counted. The sixth case waits or raises until a file exists.
 BODY = """
 import os, pathlib, time
 
@@ -205,7 +205,7 @@ def define(bench: Bench, **values: object) -> None:
 
 @pytest.fixture
 def outside(bench: Bench) -> Bench:
-    """A suite whose definitions come from outside of the repository, which no commit can tell."""
+    """A suite whose definitions come from outside of the repository, so no commit records them."""
     define(bench)
     source = suite(FROM_OUTSIDE, fn="fn", good=8, max_test_case_concurrency="1")
     source = source.replace("evaluators=[IsEquals()]", "evaluators=[Named()]")

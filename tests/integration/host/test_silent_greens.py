@@ -31,7 +31,7 @@ def suite_started(**fields: Any) -> bytes:
 
 
 def case(name: str, score: bytes = b"1", *, more: bytes = b"") -> bytes:
-    """One case with a threshold; `score` and `more` are what stands in its line."""
+    """One case with a threshold; its line contains `score` and `more`."""
     scored = b'{"type":"scored","suite":"bot","case":"%b","evaluator":"exact","threshold":{"gte":1},"score":%b%b}\n'
     return line("case_started", case=name) + scored % (name.encode(), score, more) + line("case_finished", case=name)
 
@@ -283,7 +283,7 @@ def test_cases_of_inner_suites_count_for_the_outer_ones(project: Project) -> Non
 
 
 def change_record(folder: Path, old: bytes, new: bytes) -> None:
-    """Change the cases of a record as somebody would who knows the format."""
+    """Change the cases of a record in a valid format."""
     path = folder / "cases.jsonl.gz"
     text = gzip.decompress(path.read_bytes())
     assert old in text

@@ -1,4 +1,4 @@
-"""The result files that frameworks wrote, and what becomes of one."""
+"""The result files of frameworks, and how one is imported."""
 
 from __future__ import annotations
 

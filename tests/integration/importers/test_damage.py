@@ -15,7 +15,7 @@ from scoregate.ci.importers import IMPORTERS
 from scoregate.errors import ImportFailed
 
 FILES = st.sampled_from(sorted(FORMATS))
-# What stands in JSON and XML, besides any bytes: so that damage gets past the syntax.
+# Parts of JSON and XML, besides any bytes, so that damaged files can have valid syntax.
 PIECES = st.sampled_from(
     [b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b"true", b'"x"', b"<a/>", b"&lt;"]
 ) | st.binary(max_size=6)

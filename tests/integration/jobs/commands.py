@@ -28,7 +28,7 @@ class Commands:
     world: World
 
     def say(self, pull: Pull, text: str, login: str = "ana", **environment: str) -> Job:
-        """Somebody comments on a pull request."""
+        """Add a comment on a pull request."""
         return self.answer(pull.comment(text, login), **environment)
 
     def answer(self, comment: Comment, *arguments: str, **environment: str) -> Job:

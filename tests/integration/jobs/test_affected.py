@@ -1,4 +1,4 @@
-"""Affected suites in jobs: the base's artifact says what suites depend on; a push runs everything."""
+"""Affected suites in jobs: the base's artifact has the dependencies of suites; a push runs everything."""
 
 from __future__ import annotations
 

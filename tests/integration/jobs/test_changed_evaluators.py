@@ -1,4 +1,4 @@
-"""Evaluators or thresholds that a change makes easier: the verdict line says so, and the base's policy fails it."""
+"""Evaluators or thresholds that a change makes easier: the verdict line reports it, and the base's policy fails it."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_hostile_suite_texts_are_escaped(world: World) -> None:
 
 
 def test_an_error_in_a_job_prints_no_commands(world: World) -> None:
-    """An error of ours quotes what it met; the runner must not obey the quotation."""
+    """An error of scoregate quotes hostile text; the runner must not obey the quotation."""
     world.project.write("scoregate.toml", 'paths = ["##[error]x\\n::error::forged"]\n')
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2, job.output

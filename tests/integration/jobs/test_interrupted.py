@@ -101,7 +101,7 @@ def test_an_exception_between_start_and_end_completes_the_check(world: World) ->
 
 
 def test_a_run_of_the_base(world: World) -> None:
-    """What the base has not told yet would be new, and nothing worse: that must not pass."""
+    """Cases that the base has not finished would look new and not worse: that must not pass."""
     flag = world.folder / "in-base"
     world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(60)\n", good=3)
     world.branch()

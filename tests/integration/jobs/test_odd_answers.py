@@ -1,4 +1,4 @@
-"""GitHub answering anything, and records that anybody may have made: clear errors, summary and outputs all the same."""
+"""Arbitrary answers of GitHub, and forged records: errors are clear, and the summary and outputs are written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ODD: dict[str, Any] = {
 
 
 def check_reports(job: Job) -> None:
-    """No fault of ours, and later steps of the job know where they are."""
+    """No internal error, and later steps of the job find the reports."""
     assert job.exit_code != 4, job.output
     assert "Traceback" not in job.output
     assert job.outputs["conclusion"] in ("passed", "failed", "unmeasurable")

@@ -1,4 +1,4 @@
-"""What a suite may not see, and what nobody may see of what it prints."""
+"""Data that a suite must not read, and output that must not be shown."""
 
 from __future__ import annotations
 

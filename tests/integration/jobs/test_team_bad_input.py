@@ -1,4 +1,4 @@
-"""Bad input of a team's features in jobs: nothing of it is green, and the message says what is wrong."""
+"""Bad input of a team's features in jobs: nothing of it is green, and the message has the reason."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_a_confirmed_absence_is_no_base_yet(world: World, what: str) -> None:
 
 
 def interrupted(content: bytes) -> bytes:
-    """The same run, cut short by somebody."""
+    """The same run, interrupted."""
     import io
     import zipfile
 

@@ -54,7 +54,7 @@ class Job(Ran):
         }
 
     def upload(self) -> None:
-        """As the step after ours does."""
+        """As the step after scoregate does."""
         self.ran.upload(self.outputs["artifact-name"], self.out / "run")
 
 

@@ -1,4 +1,4 @@
-"""A judge's version is part of what a score depends on: the comparison says which one took the place of which."""
+"""Scores depend on a judge's version: the comparison shows which version replaced which."""
 
 from __future__ import annotations
 

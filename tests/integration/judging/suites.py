@@ -83,5 +83,5 @@ def only_case(result: SuiteResult) -> CaseResult:
 
 
 def prompts(server: OpenAIServer) -> list[str]:
-    """What users' messages said, request by request."""
+    """The texts of users' messages, request by request."""
     return [body["messages"][1]["content"] for body in server.asked()]

@@ -1,4 +1,4 @@
-"""Battles: asked in both orders, held against champions, judged by people."""
+"""Battles: asked in both orders, compared with baseline outputs, judged by people."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Manual(BaseManualBattle[Case, str]):
 
 
 def prefers(server: OpenAIServer, words: Mapping[str, int]) -> None:
-    """A model that prefers the output with the word of more weight, wherever it stands."""
+    """A model that prefers the output with the word of more weight, in either position."""
 
     def answer(question: Question) -> Any:
         texts = re.findall(r"BEGIN (?:first|second) output\n(.*?)\n=", question.last, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Outputs that try to talk to the judge: they stand whole between fences, and nowhere else."""
+"""Outputs that try to instruct the judge: they are complete between fences, and nowhere else."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class EmptyBook:
 
 @dataclass
 class Ear:
-    """Hears, and records as the host does."""
+    """Receives events, and records them as the host does."""
 
     recording: RunRecorder
     tallies: list[Tally] = field(default_factory=list)

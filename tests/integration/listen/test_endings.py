@@ -1,4 +1,4 @@
-"""No silent green: suites that never start, never end, or tell too late."""
+"""No silent green: suites that never start, never end, or report too late."""
 
 from __future__ import annotations
 

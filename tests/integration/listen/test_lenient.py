@@ -1,4 +1,4 @@
-"""What is odd is taken where refusing would cost a run, and never as a score that nobody gave."""
+"""Odd values are accepted if a refusal would cost a run, and never recorded as invented scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls to Autoblocks' platform at the real server: answered from the book, told where the report should know."""
+"""Calls to Autoblocks' platform at the real server: answered from the baseline outputs, and passed on to the report."""
 
 from __future__ import annotations
 

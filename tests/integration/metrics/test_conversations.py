@@ -1,4 +1,4 @@
-"""Judges of conversations: a number for what was said, and a goal criterion by criterion."""
+"""Judges of conversations: a number for the whole, and a goal by its criteria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs, conversations and tests that try to talk to the judge: they stand whole between fences, nowhere else."""
+"""Outputs, conversations and tests that try to instruct the judge: they are only between fences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of other frameworks and ours next to them: all run, and they agree."""
+"""The examples of other frameworks and of scoregate: all run, and they agree."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ async def ask(client: Any, text: str) -> str:
 
 
 class Counting(HTTP.AsyncHTTPTransport):
-    """Says how many are made."""
+    """Counts the connections."""
 
     made = 0
 
@@ -93,7 +93,7 @@ def test_a_custom_http_client_is_used() -> None:
 
 @pytest.mark.parametrize("who", ["wrapped", "model"])
 def test_a_proxy_of_the_environment_is_used(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
-    """The fake is its own proxy: it is asked for a host that nobody else knows."""
+    """The fake is its own proxy: it gets a request for an unknown host."""
     address = server.url.split("/v1")[0]
     monkeypatch.setenv("HTTP_PROXY", address)
     monkeypatch.setenv("NO_PROXY", "")

@@ -1,4 +1,4 @@
-"""Under limits: what the server allows is used, nothing fails, and waiting is nobody's latency."""
+"""Under limits: the allowed rate is used, nothing fails, and waiting is no latency."""
 
 from __future__ import annotations
 

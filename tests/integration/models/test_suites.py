@@ -1,4 +1,4 @@
-"""Suites with models: what a run says that they cost, and what it does not pay for twice."""
+"""Suites with models: their reported costs, and answers that are paid for once."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ ROWS = [{"input": f"question {number}", "expected": f"answer {number}"} for numb
 
 @pytest.fixture
 def client(root: Path, server: OpenAIServer) -> Client:  # noqa: ARG001
-    """`golden-set` is judged by two prompt judges, who say Yes unless they are told otherwise."""
+    """`golden-set` is judged by two prompt judges, which answer Yes by default."""
     judge_client = Client(project_name="support-bot", store=root)
     judge_client.datasets.create("golden-set", examples=ROWS)
     judge_client.judges.create("helpfulness", "Is it helpful? {{input}}")

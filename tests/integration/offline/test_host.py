@@ -1,4 +1,4 @@
-"""A script with an offline test under the real command line: found, recorded, compared with a base, judged, told."""
+"""A script with an offline test under the real command line: found, recorded, compared with a base, reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A category that stands for no number is kept and shown, and decides through a pass condition alone."""
+"""A category without a score is stored and shown, and decides through a pass condition alone."""
 
 from __future__ import annotations
 

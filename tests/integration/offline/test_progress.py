@@ -1,4 +1,4 @@
-"""The bar that somebody at a terminal sees, on a real one."""
+"""The progress bar on a real terminal."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPa
 
 
 class _Counting:
-    """Stands in for the bar: notes its making and every advance."""
+    """A substitute for the bar: records its creation and every advance."""
 
     def __init__(self, told: list[tuple[str, int]], name: str, total: int) -> None:
         self._tell = lambda: told.append((name, total))

@@ -156,7 +156,7 @@ def test_a_tracer_provider_of_the_user_still_works(provider: str, told: str) -> 
 
 @pytest.fixture
 def recorded_trace(client: Client) -> Trace:
-    """A trace that somebody recorded."""
+    """A recorded trace."""
     with OfflineTracer().recording("bot", {"q": 1}) as recording:
         search("the past")
     assert recording.trace is not None

@@ -1,4 +1,4 @@
-"""What the worker says of an order that cannot be carried out, in this process."""
+"""Messages of the worker about failed commands, in this process."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ Opener = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Closed with the module: while it is open, nothing async can run beside it."""
+    """Closed with the module: while it is open, nothing async can run."""
     if CHROMIUM is None:
         pytest.skip(
             "NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium-headless-shell)"
         )
-    expect.set_options(timeout=20_000)  # other tests run beside these
+    expect.set_options(timeout=20_000)  # other tests run at the same time
     with sync_playwright() as playwright:
         browser_process = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser_process

@@ -1,4 +1,4 @@
-"""Whatever a model says is text: nothing in a report runs, loads or asks for anything."""
+"""Texts of models are only text: nothing in a report runs, loads or asks for anything."""
 
 from __future__ import annotations
 

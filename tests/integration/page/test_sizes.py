@@ -1,4 +1,4 @@
-"""A report of many cases opens at once and scrolls without a stall; what does not fit is told."""
+"""A report of many cases opens at once and scrolls without a stall; omissions are reported."""
 
 from __future__ import annotations
 

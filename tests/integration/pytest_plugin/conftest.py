@@ -28,7 +28,7 @@ class Ran:
         output: what it printed.
         suites: the suites in its logs, by id.
         cases: the trials in its logs, by case and number.
-        tests_failed: whether a suite says that the exit code means failed tests only.
+        tests_failed: whether a suite reports that the exit code means failed tests only.
     """
 
     code: int

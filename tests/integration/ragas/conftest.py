@@ -20,7 +20,7 @@ from scoregate.core.events import Errored, Event, Scored, SuiteStarted
 
 @dataclass(frozen=True)
 class Ran:
-    """How a process ended, and what its suites said."""
+    """The exit of a process, and the results of its suites."""
 
     code: int
     out: str

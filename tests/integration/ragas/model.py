@@ -1,4 +1,4 @@
-"""What a model would answer to the prompts of ragas, found by comparing words: the scores can be told in advance."""
+"""What a model would answer to the prompts of ragas, found by comparing words, so the scores are known in advance."""
 
 from __future__ import annotations
 

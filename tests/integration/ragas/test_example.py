@@ -18,7 +18,7 @@ OURS = Path(__file__).parent / "example.txt"
 
 @pytest.fixture
 def proxy() -> Iterator[socket.socket]:
-    """What everything that is not on loopback would have to go through; nobody answers there."""
+    """A proxy for all connections outside of loopback, without a server behind it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         yield listening

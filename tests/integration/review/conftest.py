@@ -102,7 +102,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 @contextmanager
 def open_client(address: str) -> Iterator[httpx.Client]:
-    """A client that has the cookie, and says where it comes from, as a page does."""
+    """A client that has the cookie and sends its origin, as a page does."""
     parts = urlsplit(address)
     origin = f"{parts.scheme}://{parts.netloc}"
     with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=60) as client:

@@ -1,4 +1,4 @@
-"""What people have said since a run was made counts wherever that run is read: judged itself, or as a base."""
+"""Reviews after a run count wherever that run is read: gated itself, or as a base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Battles over HTTP: who is let in, blind, by several people, counted by the gate."""
+"""Battles over HTTP: access, blind reviews by several people, counted by the gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def battles(client: httpx.Client) -> list[dict[str, Any]]:
 
 
 def post_review(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, Any]:
-    """Judge as somebody who knows which is which."""
+    """Review a battle by the side of an output."""
     side = "left" if battle["left"].startswith(winner) else "right"
     answer = client.post(f"/battles/{battle['key']}", json={"said": side if winner else "tie"})
     assert answer.status_code == 200, answer.text

@@ -13,7 +13,7 @@ from tests.integration.review.test_page import opened
 
 
 def click_for(page: Page, winner: str) -> None:
-    """Click on the button beside the output that begins so."""
+    """Click on the button next to the output that begins with the text."""
     title = page.locator("h1").inner_text()
     side = "Left" if page.get_by_label("Left", exact=True).locator("pre").inner_text().startswith(winner) else "Right"
     page.get_by_role("button", name=f"{side} is better").click()

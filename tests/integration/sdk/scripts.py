@@ -68,7 +68,7 @@ class Home:
         )
 
     def environ(self, host: bool, more: dict[str, str]) -> dict[str, str]:
-        """Ours without what it asks of suites."""
+        """The environment without variables for suites."""
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("SCOREGATE_", "AUTOBLOCKS_"))}
         return ours | ({"SCOREGATE_EVENTS": str(self.events)} if host else {}) | more
 
@@ -106,7 +106,7 @@ def finished_cases(events: list[Event]) -> list[str]:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended, and what it said."""
+    """The exit code and output of a process."""
 
     code: int
     out: str

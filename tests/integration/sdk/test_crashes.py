@@ -1,4 +1,4 @@
-"""However a process dies, everything that it had said is in its log."""
+"""If a process dies, all its earlier events are in its log."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Project:
         )
 
     def commit(self) -> None:
-        """All that stands there."""
+        """The whole content."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "change")
 
@@ -47,7 +47,7 @@ class Project:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without what would point elsewhere."""
+    """The environment without variables that name another folder."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
     return {**environ, **_AUTHOR, **more}
 

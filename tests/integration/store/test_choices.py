@@ -1,4 +1,4 @@
-"""Corrections by hand, held against what the judge of the last run can say."""
+"""Manual corrections, checked against the choices of the last run's judge."""
 
 from __future__ import annotations
 

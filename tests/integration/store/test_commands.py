@@ -177,7 +177,7 @@ def on_a_terminal(project: Project, *words: str) -> str:
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # how Linux says that nobody holds the other end any more
+    except OSError:  # Linux's error after the other end is closed
         pass
     os.close(ours)
     assert process.wait(timeout=30) == 0

@@ -139,7 +139,7 @@ def test_a_partial_dataset_is_none(project: Project) -> None:
 
 
 def make_branches(project: Project, ours: list[str], theirs: list[str]) -> None:
-    """Two branches that each changed the rows `a` to `f`, and used them; ours is checked out."""
+    """Two branches that each changed the rows `a` to `f`, and used them; the first is checked out."""
     datasets_of(project).create("golden", examples=[{"input": text} for text in "abcdef"])
     project.commit()
     for branch, texts in (("theirs", theirs), ("ours", ours)):

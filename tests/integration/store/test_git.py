@@ -1,4 +1,4 @@
-"""What git does with the store: merges of two branches, and conflicts that are told."""
+"""What git does with the store: merges of two branches, and reported conflicts."""
 
 from __future__ import annotations
 

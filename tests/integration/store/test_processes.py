@@ -1,4 +1,4 @@
-"""Many processes at one store: nothing is lost, nobody sees half a write, and a killed writer harms nobody."""
+"""Many processes at one store: nothing is lost, no reader gets a partial write, and a killed writer blocks none."""
 
 from __future__ import annotations
 

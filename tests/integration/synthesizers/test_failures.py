@@ -1,4 +1,4 @@
-"""Short batches, failed ones, duplicates, budgets: what is missing is asked for again, then told."""
+"""Short batches, failed ones, duplicates, budgets: missing tests are requested again, then reported."""
 
 from __future__ import annotations
 

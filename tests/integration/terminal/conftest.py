@@ -24,7 +24,7 @@ _UNSET = ("CI", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE",
 
 
 class Window:
-    """What somebody sees while `scoregate` runs."""
+    """The content of a terminal while `scoregate` runs."""
 
     def __init__(self, arguments: tuple[str, ...], cwd: Path, size: tuple[int, int], environ: dict[str, str]) -> None:
         self.screen = pyte.Screen(*size)
@@ -111,7 +111,7 @@ def window(project: Project) -> Iterator[Open]:
 
 
 def plain_environment() -> dict[str, str]:
-    """Without what a terminal, or the CI that runs the tests, tells of itself."""
+    """The environment without variables of a terminal or of the CI that runs the tests."""
     return {name: value for name, value in clean_environment().items() if name not in _UNSET}
 
 

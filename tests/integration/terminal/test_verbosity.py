@@ -1,4 +1,4 @@
-"""--quiet, --verbose and --json: what each says, and where, of every command that has them."""
+"""--quiet, --verbose and --json: what each prints, and where, for every command that has them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_report_prints_the_same_json(project: Project) -> None:
     outcome = run_with_pipes(project, "run", "--json", "--baseline", "none")
     reported = run_with_pipes(project, "report", "scoregate-out/run", "--format", "json")
     ours, theirs = json.loads(outcome.stdout), json.loads(reported.stdout)
-    notices = {"base_note": "", "notices": []}  # says why there is no base, which differs
+    notices = {"base_note": "", "notices": []}  # the reason for the missing base, which differs
     assert {**ours, **notices} == {**theirs, **notices}
     assert run_with_pipes(project, "report", "scoregate-out/run", "--json").stdout == reported.stdout
 

@@ -1,4 +1,4 @@
-"""What people say of a run counts on the page as soon as they have said it."""
+"""Reviews of a run count on the page at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in, what a hostile run can do on the page, and what an address can reach: nothing."""
+"""Access to the page, hostile runs on the page, and addresses of files outside of it."""
 
 from __future__ import annotations
 

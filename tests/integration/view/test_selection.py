@@ -1,4 +1,4 @@
-"""Any two runs held against each other: by keyboard, by address, and by what the command was told."""
+"""Any two runs are compared: by keyboard, by address, and by arguments of the command."""
 
 from __future__ import annotations
 
