@@ -84,7 +84,7 @@ def test_a_fork_without_a_key_is_commented_by_the_second_workflow(world: World) 
     assert "OPENAI_API_KEY is not set" in pull.comments[0].body
 
 
-def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: World) -> None:
+def test_only_the_base_settings_decide_what_a_fork_may_skip(world: World) -> None:
     world.push()
     world.branch()
     world.project.write("scoregate.toml", NEEDS)

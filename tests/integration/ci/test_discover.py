@@ -167,7 +167,7 @@ async def test_a_named_path_that_is_no_suite_file_is_an_error(repository: Reposi
         await find(repository.root, paths=[path])
 
 
-async def test_named_files_that_hold_no_suite_are_an_error_together(repository: Repository) -> None:
+async def test_named_files_without_a_suite_are_one_error(repository: Repository) -> None:
     repository.write("a.py", "x = 1")
     repository.write("b.py", "x = 2")
     with pytest.raises(UsageError, match=r"a\.py: starts no suite(.|\n)*b\.py: starts no suite") as caught:

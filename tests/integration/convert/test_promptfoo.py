@@ -100,7 +100,7 @@ def test_an_unsupported_part_is_listed_and_nothing_written(project: Project) -> 
     assert "promptfooconfig.yaml tests[0].assert[1]" in left_out
 
 
-def test_regular_expressions_mean_what_they_mean_in_javascript() -> None:
+def test_regular_expressions_match_as_in_javascript() -> None:
     found = {
         (r"^\w+$", "café"): False,
         (r"[\w-]+$", "caf-e"): True,

@@ -109,7 +109,7 @@ def test_unsupported_media_are_never_judged(server: OpenAIServer) -> None:
     assert server.asked() == []
 
 
-def test_a_reference_in_a_battle_is_an_error_and_equal_ones_are_a_tie() -> None:
+def test_a_reference_in_a_battle_is_an_error_and_equal_media_a_tie() -> None:
     media = Media.from_bytes(RED + b"of this test")
     assert find_known(media.digest) is None
     media.reference()

@@ -58,7 +58,7 @@ def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
         cluster.close()
 
 
-def test_a_limit_holds_for_all_workers_after_a_kill(
+def test_a_limit_applies_to_all_workers_after_a_kill(
     project: Project, four_workers: tuple[Cluster, TimedBucket]
 ) -> None:
     cluster, bucket = four_workers

@@ -73,7 +73,7 @@ def test_every_call_stays_local(place: Place, server: OpenAIServer, command: Com
     assert place.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_an_output_meets_the_baseline(place: Place, server: OpenAIServer, command: Command) -> None:
+def test_battles_use_stored_output(place: Place, server: OpenAIServer, command: Command) -> None:
     set_judge_answers(server)
     for case, winner in zip(CASES, "210", strict=True):
         server.answers(rf"(?s)old {case}.*new {case}", {"reason": "so", "result": winner})

@@ -32,9 +32,7 @@ def test_the_provider_gets_the_key_and_the_suite_the_answer(start_gateway: Start
     assert counts.cost == pytest.approx((10 * 2.5 + 5 * 10) / 1e6)
 
 
-def test_each_provider_takes_the_token_and_the_key_where_its_clients_put_them(
-    start_gateway: StartGateway, provider: Provider
-) -> None:
+def test_each_provider_has_the_token_and_key_in_its_own_header(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     token, seen = client.session.token, []
     for path, headers, expected, header in (

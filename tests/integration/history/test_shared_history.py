@@ -116,7 +116,7 @@ def test_both_databases_have_the_same_columns(cluster: Cluster, address: str) ->
     assert results == {table.name: list(table.columns) for table in TABLES}
 
 
-def test_months_are_partitions_and_only_requested_ones_are_read(tmp_path: Path, cluster: Cluster, address: str) -> None:
+def test_only_requested_monthly_partitions_are_read(tmp_path: Path, cluster: Cluster, address: str) -> None:
     store = PostgresHistory(address, migrates=True)
     for number in (0, 40, 70):
         write_run(tmp_path / str(number), number, {"exact": [1.0]})

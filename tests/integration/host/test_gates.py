@@ -78,7 +78,7 @@ def test_a_loosened_policy_is_shown_and_can_fail(project: Project) -> None:
 
 
 @pytest.mark.parametrize("loose", ["min_effect = 0.9", "alpha = 0.000001", "[evaluators.is-equals]\nmin_effect = 0.9"])
-def test_a_change_cannot_loosen_what_counts_as_a_difference(project: Project, loose: str) -> None:
+def test_a_change_cannot_loosen_the_definition_of_a_difference(project: Project, loose: str) -> None:
     strict = "fail_on_regression = true\npolicy_from = 'base'\n"
     outcome = run_against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
     assert outcome.exit_code == 1, outcome.output

@@ -63,7 +63,7 @@ def test_a_command_may_lack_suites_with_limits(two: Project) -> None:
     assert outcome.exit_code == 0, outcome.output
 
 
-def test_options_apply_to_what_runs(two: Project) -> None:
+def test_options_apply_to_the_run(two: Project) -> None:
     two.write("scoregate.toml", "max_drop = { of-another-suite = 0.1 }\n")
     assert two.scoregate("run", BOTH[0]).exit_code == 0
     outcome = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")

@@ -276,7 +276,7 @@ def test_a_junit_file_with_too_few_cases_is_unmeasurable(project: Project, count
     assert words in outcome.output
 
 
-def test_cases_of_inner_suites_count_for_the_outer_ones(project: Project) -> None:
+def test_cases_of_inner_suites_count_for_outer_suites(project: Project) -> None:
     inner = '<testsuite name="{0}" tests="1" failures="{1}"><testcase name="a">{2}</testcase></testsuite>'
     both = inner.format("one", 0, "") + inner.format("two", 1, '<failure message="no"/>')
     assert junit(project, f'<testsuites tests="2" failures="1">{both}</testsuites>').exit_code == 1

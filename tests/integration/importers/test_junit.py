@@ -58,7 +58,7 @@ def test_a_named_score_without_a_number_fails() -> None:
     assert error.evaluator == "x"
 
 
-def test_the_message_of_a_failure_comes_before_its_text_and_output() -> None:
+def test_the_message_of_a_failure_precedes_its_text_and_output() -> None:
     reasons = {
         name: [
             case.evaluations["passed"].metadata["reason"].partition("\n")[0]

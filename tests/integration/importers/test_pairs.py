@@ -625,7 +625,7 @@ def test_a_model_that_is_unknown_on_one_side_is_not_the_same(project: Project) -
     assert same.exit_code == 0, same.output
 
 
-def test_a_limit_for_an_evaluation_holds_for_each_of_its_providers(project: Project) -> None:
+def test_a_limit_for_an_evaluation_applies_to_each_provider(project: Project) -> None:
     limits = "[suites.capitals]\nmin_pass_rate = 0.9"
     for providers in ([GPT], [GPT, CLAUDE]):
         outcome = gate(

@@ -43,7 +43,7 @@ def start(world: World, server: OpenAIServer, mode: str = "record") -> None:
     write_suite(world)
 
 
-def test_a_forks_job_replays_what_its_change_does_not_affect(world: World, openai_server: OpenAIServer) -> None:
+def test_a_fork_job_replays_unaffected_calls(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server)
     base = world.push(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=openai_server.url)
     assert base.exit_code == 0, base.output

@@ -49,7 +49,7 @@ def test_shards_have_one_comment_and_base(world: World) -> None:
     assert job.run["commit"] == world.project.git("rev-parse", "HEAD").strip()
 
 
-def test_a_missing_leg_is_not_green(world: World) -> None:
+def test_a_missing_run_is_not_green(world: World) -> None:
     base_of_legs(world)
     world.branch()
     world.commit_suite(good=20)
@@ -66,7 +66,7 @@ def test_a_missing_leg_is_not_green(world: World) -> None:
     assert "is gone" in unexpected.comment
 
 
-def test_legs_of_several_commits_are_refused(world: World) -> None:
+def test_runs_of_several_commits_are_refused(world: World) -> None:
     event = events.push(world.repo)
     one = world.job(event)
     world.commit_suite(good=3)
@@ -106,7 +106,7 @@ def test_a_suite_skipped_without_its_key_stays_listed(world: World) -> None:
     assert world.permissions != WRITE
 
 
-def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World) -> None:
+def test_a_pattern_without_a_run_and_a_damaged_run_are_missing(world: World) -> None:
     folder = legs(world, event := events.push(world.repo))
     (folder / LEGS[1] / "run.json").write_text("{")
     damaged = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
@@ -127,7 +127,7 @@ def test_a_merge_reruns_no_base(world: World) -> None:
     assert "fail_on_regression can't be applied without it" in gated.output
 
 
-def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
+def test_a_merged_run_keeps_the_records_of_its_runs(world: World) -> None:
     write_suites(world, "affected = true\nmin_pass_rate = 0\n")
     for index in range(3):
         world.project.write("README.md", f"text {index}")
@@ -156,7 +156,7 @@ def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
     }
 
 
-def test_a_merged_run_keeps_results_that_a_leg_carries(world: World) -> None:
+def test_a_merged_run_keeps_carried_results(world: World) -> None:
     write_suites(world, "affected = true\n")
     base_of_legs(world)
     world.branch()

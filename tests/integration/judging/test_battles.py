@@ -151,7 +151,7 @@ def test_the_stricter_form_and_corrections(server: OpenAIServer) -> None:
     assert "Its answer: worse than the one before" in prompt
 
 
-def test_repeats_meet_one_baseline_and_the_first_is_saved(
+def test_repeats_share_one_baseline_and_the_first_is_saved(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCOREGATE_REPEATS", "3")

@@ -48,7 +48,7 @@ def test_a_failing_case_and_an_error_lead_to_their_lines(project: Project) -> No
     assert "output    something entirely different" not in hidden.output
 
 
-def test_what_is_expected_is_separated_from_the_input() -> None:
+def test_expected_output_is_separated_from_the_input() -> None:
     cases = (
         ({"input": "a", "expected": "b"}, ("a", "b")),
         ({"question": "a", "ideal": "b", "tags": []}, ("a", "b")),

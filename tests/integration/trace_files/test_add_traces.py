@@ -108,7 +108,7 @@ def test_a_server_may_have_an_unexported_caller(shop: TraceProject) -> None:
         assert ("its first span or run is missing" if kind == 1 else "1 new row") in " ".join(output.split())
 
 
-def test_the_first_part_counts_wherever_it_comes(shop: TraceProject) -> None:
+def test_the_first_part_counts_in_any_position(shop: TraceProject) -> None:
     below = [make_run(f"c{n}", trace_id="top", parent_run_id="top", run_type="tool") for n in range(5_001)]
     shop.write("runs.jsonl", *below, make_run("The question", id="top"))
     shop.add("--from", "runs.jsonl")
