@@ -139,8 +139,8 @@ def test_without_the_extra_nothing_is_scored(server: OpenAIServer, package: str)
     code = f"""
 import sys
 sys.modules[{package!r}] = None
-from tests.integration.judging.suites import NSFW, only, run
-case = only(run([NSFW()]))
+from tests.integration.judging.suites import NSFW, only_case, run
+case = only_case(run([NSFW()]))
 assert case.evaluations == {{}}
 (error,) = case.errors
 assert error.error.type == "MissingExtra"
