@@ -64,7 +64,7 @@ def run_cli(
 def _run_process(
     arguments: tuple[str, ...], cwd: Path, environ: Mapping[str, str], text: bytes, merge_stderr: bool
 ) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "scoregate", *arguments],
         cwd=cwd,
         env=environ,
@@ -75,7 +75,7 @@ def _run_process(
         timeout=_LIMIT_S,
         check=False,
     )
-    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout, done.stderr or "")
+    return subprocess.CompletedProcess(arguments, process.returncode, process.stdout, process.stderr or "")
 
 
 def _run(arguments: list[str]) -> int:
@@ -124,19 +124,19 @@ def _no_loop() -> Iterator[None]:
 def _streams(source: BinaryIO, out: BinaryIO, err: BinaryIO) -> Iterator[None]:
     """The standard streams, as Python objects and as the file descriptors that child processes inherit."""
     previous = sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__
-    kept = [os.dup(number) for number in range(3)]
+    descriptors = [os.dup(number) for number in range(3)]
     for number, file in enumerate((source, out, err)):
         os.dup2(file.fileno(), number)
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc] # noqa: SIM115
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # type: ignore[misc] # noqa: SIM115
     sys.stderr = sys.__stderr__ = open(2, "w", 1, "utf-8", "replace", closefd=False)  # type: ignore[misc] # noqa: SIM115
-    opened = sys.stdin, sys.stdout, sys.stderr
+    streams = sys.stdin, sys.stdout, sys.stderr
     try:
         yield
     finally:
-        for stream in opened:
+        for stream in streams:
             stream.close()
-        for number, descriptor in enumerate(kept):
+        for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
             os.close(descriptor)
         sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__ = previous  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What every test may use."""
+"""Markers, order and fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the code.
+# The duration of an example depends more on the machine than on the code.
 settings.register_profile("scoregate", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=15)
 settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")
 
-# What runs the tests names its own terminal's width and that it is CI; what they start would take both for its own.
+# The environment of the test run has a terminal width and CI variables, which started programs must not use.
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
     os.environ.pop(name, None)
 # A new repository has no examples of hooks, which are most of its files.
 os.environ["GIT_TEMPLATE_DIR"] = ""
 
-# What is imported and collected stays until the end: a search for cycles in it finds none, and takes long.
+# Imported and collected objects live until the end: a search for cycles in them finds none, and is slow.
 gc.disable()
 
 TESTS = Path(__file__).parent
-# What a test needs, by its folder or file: a marker is set nowhere else.
+# Requirements of tests by folder or file. Markers are set nowhere else.
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
@@ -39,7 +39,7 @@ MARKERS = {
         "integration/migrate/", "integration/ragas/", "integration/traces/",
     ),
     "browser": (
-        "integration/page/", "integration/review/test_page.py", "integration/review/test_people.py",
+        "integration/page/", "integration/review/test_page.py", "integration/review/test_reviewers.py",
         "integration/review/test_sample.py", "integration/trace_files/test_review_rows.py", "integration/view/",
     ),
     "process": (
@@ -67,8 +67,8 @@ MARKERS = {
     ),
 }  # fmt: skip
 
-# Files whose tests take minutes: begun first, so that no worker is left alone with one at the end. Those of the
-# container are the last of them, as .ci/run builds the image in the meantime.
+# Files whose tests take minutes start first, so that no worker is alone with one at the end. Those of the container
+# are the last of them, as .ci/run builds the image in the meantime.
 LONG = (
     "test_docs.py", "test_readme.py", "integration/foreign/", "integration/frameworks/", "integration/migrate/",
     "integration/ragas/", "e2e/",
@@ -77,8 +77,8 @@ LONG = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Set markers by folder, and put long files first; else the order stays."""
-    if gone := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
-        raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(gone)}")
+    if missing := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(missing)}")
     for item in items:
         for marker in _markers_of(item.path):
             item.add_marker(marker)
@@ -86,10 +86,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """From here on, objects come and go."""
+    """Collect garbage from here on."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)  # as what a command makes lives as long as the command
+    gc.set_threshold(20_000, 20, 20)  # as objects of a command live as long as the command
     gc.enable()
 
 

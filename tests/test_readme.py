@@ -42,8 +42,8 @@ def run(block: Block, folder: Path, **environment: str) -> subprocess.CompletedP
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a fresh clone holds: every file that git follows, and nothing else."""
     folder = tmp_path_factory.mktemp("clone") / "scoregate"
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(None, os.fsdecode(listed).split("\0")):
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, os.fsdecode(listing).split("\0")):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target)
@@ -89,9 +89,9 @@ def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subproce
     (packages / "installed-by-ci.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     # The compilation of all tests would take long.
     ignored = " ".join(f"--ignore=tests/{name}" for name in ("contract", "docs", "e2e", "integration", "unit"))
-    done = run(TESTS, clone, PYTEST_ADDOPTS=f"--collect-only {ignored}")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert "tests/test_readme.py" in done.stdout
+    outcome = run(TESTS, clone, PYTEST_ADDOPTS=f"--collect-only {ignored}")
+    assert outcome.returncode == 0, outcome.stdout[-2000:] + outcome.stderr
+    assert "tests/test_readme.py" in outcome.stdout
 
 
 def test_the_workflow_is_the_one_that_init_writes() -> None:

@@ -39,18 +39,18 @@ def test_every_command_has_a_section() -> None:
 
 def test_every_rule_is_described_with_its_severity() -> None:
     text = (PAGES / "rules.md").read_text(encoding="utf-8")
-    found = dict(re.findall(r"^### (\w+)\n.*?Severity: (`warn`|`fail`|`off`|fixed)", text, re.DOTALL | re.MULTILINE))
+    matches = dict(re.findall(r"^### (\w+)\n.*?Severity: (`warn`|`fail`|`off`|fixed)", text, re.DOTALL | re.MULTILINE))
     known = {name.replace(" ", "_") for name in _TITLES} | set(get_args(RelaxableRule))
-    assert set(found) == known
-    fixed = {name for name, severity in found.items() if severity == "fixed"}
+    assert set(matches) == known
+    fixed = {name for name, severity in matches.items() if severity == "fixed"}
     assert fixed == known - set(get_args(RelaxableRule))
-    assert {name for name, severity in found.items() if severity == "`warn`"} == {"comparable", "judge_agreement"}
-    assert {name for name, severity in found.items() if severity == "`off`"} == {"same_model"}
+    assert {name for name, severity in matches.items() if severity == "`warn`"} == {"comparable", "judge_agreement"}
+    assert {name for name, severity in matches.items() if severity == "`off`"} == {"same_model"}
 
 
 def test_the_title_of_every_rule_is_on_the_page() -> None:
     text = " ".join((PAGES / "rules.md").read_text(encoding="utf-8").split())
-    assert [wrong for wrong, _ in _TITLES.values() if wrong not in text] == []
+    assert [invalid for invalid, _ in _TITLES.values() if invalid not in text] == []
 
 
 def test_every_exit_code_is_in_the_table() -> None:

@@ -32,14 +32,14 @@ def notes(root: Path, tag: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_notes_are_the_section_of_the_release(repository: Path) -> None:
-    done = notes(repository, "1.2.3")
-    assert (done.returncode, done.stdout) == (0, "- New.\n- Fixed.\n"), done.stderr
+    outcome = notes(repository, "1.2.3")
+    assert (outcome.returncode, outcome.stdout) == (0, "- New.\n- Fixed.\n"), outcome.stderr
 
 
 def test_a_tag_that_is_not_the_version_is_refused(repository: Path) -> None:
-    done = notes(repository, "1.2.2")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "the tag is 1.2.2, but src/scoregate/version.py has 1.2.3" in done.stderr
+    outcome = notes(repository, "1.2.2")
+    assert (outcome.returncode, outcome.stdout) == (1, "")
+    assert "the tag is 1.2.2, but src/scoregate/version.py has 1.2.3" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_a_tag_that_is_not_the_version_is_refused(repository: Path) -> None:
 )
 def test_a_changelog_without_notes_is_refused(repository: Path, changelog: str, message: str) -> None:
     (repository / "CHANGELOG.md").write_text(changelog, encoding="utf-8")
-    done = notes(repository, "1.2.3")
-    assert done.returncode == 1
-    assert message in done.stderr
+    outcome = notes(repository, "1.2.3")
+    assert outcome.returncode == 1
+    assert message in outcome.stderr
 
 
 def test_the_changelog_has_a_section_of_this_version() -> None:
-    done = notes(ROOT, subprocess.check_output([sys.executable, "-c", VERSION], text=True).strip())
-    assert done.returncode == 0 or "write the date instead" in done.stderr, done.stderr
+    outcome = notes(ROOT, subprocess.check_output([sys.executable, "-c", VERSION], text=True).strip())
+    assert outcome.returncode == 0 or "write the date instead" in outcome.stderr, outcome.stderr
 
 
 VERSION = "import scoregate; print(scoregate.__version__)"
@@ -83,20 +83,25 @@ def test_the_tags_of_a_release_name_the_image_by_digest(tmp_path: Path) -> None:
     git("add", ".")
     git("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--message", "start")
     pinned = f"ghcr.io/acme/scoregate@sha256:{'a' * 64}"
-    given = {"PINNED": pinned, "TOKEN": "secret", "GITHUB_REF_NAME": "1.2.3", "GITHUB_SERVER_URL": "https://github.com"}
+    environment = {
+        "PINNED": pinned,
+        "TOKEN": "secret",
+        "GITHUB_REF_NAME": "1.2.3",
+        "GITHUB_SERVER_URL": "https://github.com",
+    }
     assert step["env"].keys() == {"PINNED", "TOKEN"}
-    done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", step["run"]], cwd=clone, env={**environ, **given}, capture_output=True,
+    process = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", step["run"]], cwd=clone, env={**environ, **environment}, capture_output=True,
         text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     for tag in ("v1.2.3", "v1"):
-        shown = git("--git-dir", str(origin), "show", f"{tag}:action.yml")
-        assert f"\n  image: docker://{pinned}\n" in shown
-        assert "Dockerfile" not in [line.strip().removeprefix("image: ") for line in shown.splitlines()]
+        content = git("--git-dir", str(origin), "show", f"{tag}:action.yml")
+        assert f"\n  image: docker://{pinned}\n" in content
+        assert "Dockerfile" not in [line.strip().removeprefix("image: ") for line in content.splitlines()]
 
 
-def test_what_cannot_be_undone_comes_last() -> None:
+def test_irreversible_steps_come_last() -> None:
     """PyPI and the release wait for the packages and for the image of both architectures."""
     assert JOBS["image"]["needs"] == "packages"
     assert JOBS["index"]["needs"] == "image"

@@ -44,10 +44,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "docs", folder / "docs")
     (folder / "src").symlink_to(ROOT / "src")
     command = [Path(sys.executable).with_name("zensical"), "build", "--strict"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    shown = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
-    assert done.returncode == 0, shown
-    assert "arning" not in shown, shown
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    text = re.sub(r"\x1b\[[\d;]*m", "", process.stdout + process.stderr)
+    assert process.returncode == 0, text
+    assert "arning" not in text, text
     return folder / "site"
 
 
@@ -88,9 +88,9 @@ def test_links_are_resolved() -> None:
 
 
 def test_every_page_is_in_the_navigation_and_exists() -> None:
-    listed = re.findall(re.escape(reference.SOURCE) + r"(\S+)\)", reference.list_pages())
+    names = re.findall(re.escape(reference.SOURCE) + r"(\S+)\)", reference.list_pages())
     docs = ROOT / "docs"
-    assert sorted(listed) == sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
+    assert sorted(names) == sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
 
 
 def test_scripts_pictures_and_styles_come_with_the_site(site: Path) -> None:

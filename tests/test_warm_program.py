@@ -22,15 +22,17 @@ SUITE = suite("import os, sys\nprint('seen', os.fstat(0).st_size, sys.argv, os.g
 @pytest.fixture
 def environ() -> dict[str, str]:
     dropped = ("PYTHON", "SCOREGATE_", "GITHUB_", "VIRTUAL_ENV")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return {**kept, "MARK": "ä\n'=b"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return {**environment, "MARK": "ä\n'=b"}
 
 
 def run(folder: Path, command: list[str], cwd: Path, environ: Mapping[str, str]) -> tuple[int, str, str]:
-    given = {**environ, "PATH": f"{folder}{os.pathsep}{REAL}{os.pathsep}{environ['PATH']}"}
-    done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, input="yes", check=False)
+    environment = {**environ, "PATH": f"{folder}{os.pathsep}{REAL}{os.pathsep}{environ['PATH']}"}
+    process = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, input="yes", check=False
+    )
     # pip writes the interpreter by the name that it was called by, `python3` or `python`.
-    return done.returncode, done.stdout.replace(f"{REAL / 'python3'} ", f"{REAL / 'python'} "), done.stderr
+    return process.returncode, process.stdout.replace(f"{REAL / 'python3'} ", f"{REAL / 'python'} "), process.stderr
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_it_prints_and_returns_the_same(tmp_path: Path, environ: dict[str, str],
 
 
 def test_a_run_stores_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
-    found = []
+    results = []
     for name, folder in (("real", REAL), ("warm", program_folder())):
         root = tmp_path / name
         root.mkdir()
@@ -57,15 +59,15 @@ def test_a_run_stores_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
         code, out, err = run(folder, ["scoregate", "run", "--baseline", "none"], root, environ)
         line = next(line for line in out.splitlines() if "| seen" in line)
         files = sorted((path.name, path.stat().st_mode) for path in root.rglob("*") if "__pycache__" not in path.parts)
-        found.append((code, line.replace(name, "project"), err, files))
-    assert found[0] == found[1]
-    assert found[0][0] == 0
+        results.append((code, line.replace(name, "project"), err, files))
+    assert results[0] == results[1]
+    assert results[0][0] == 0
 
 
-def test_what_python_reads_at_its_start_is_read(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_startup_files_of_python_are_read(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "sitecustomize.py").write_text("print('a new Python', flush=True)")
-    given = {**environ, "PYTHONPATH": str(tmp_path)}
-    assert run(program_folder(), ["scoregate", "--version"], tmp_path, given)[1].startswith("a new Python\n")
+    environment = {**environ, "PYTHONPATH": str(tmp_path)}
+    assert run(program_folder(), ["scoregate", "--version"], tmp_path, environment)[1].startswith("a new Python\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

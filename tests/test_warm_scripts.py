@@ -76,7 +76,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_it_sees_and_leaves_the_same(tmp_path: Path, environ: dict[str, str], end: str) -> None:
+async def test_it_has_the_same_effects(tmp_path: Path, environ: dict[str, str], end: str) -> None:
     script = tmp_path / "evals" / "a.py"
     script.write_text(f"SHOWN = 1\n{SHOW}\nsys.stdout.flush()\n{ENDS[end]}\n")
     new = await run(tmp_path, environ)
@@ -102,7 +102,7 @@ async def test_a_module_of_the_project_hides_the_imported_one(
         assert await run(tmp_path, environ) == ("_Forked", f"{tmp_path / path}\n", 0)
 
 
-async def test_the_client_of_models_is_imported_as_ever(tmp_path: Path, environ: dict[str, str]) -> None:
+async def test_the_model_client_is_imported_normally(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "evals" / "a.py").write_text(
         "import sys\nfrom openai.types.chat import ChatCompletion\nimport openai, openai.types as types\n"
         "http = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition('.')[0]]\n"
@@ -119,45 +119,43 @@ async def test_the_client_of_models_is_imported_as_ever(tmp_path: Path, environ:
     assert new[2] == 0, new[1]
 
 
-async def test_the_runner_of_test_sets_sees_and_leaves_the_same(tmp_path: Path, environ: dict[str, str]) -> None:
+async def test_the_test_set_runner_has_the_same_effects(tmp_path: Path, environ: dict[str, str]) -> None:
     show = (
         f"{SHOW.replace('helper', 'bot').replace(', main.SHOWN', '')}\nprint(main.__spec__.name, sorted(vars(main)))\n"
     )
     (tmp_path / "bot.py").write_text(f"{show}\ndef answer(input): return input\n")
     for options in ('{"name": "a", "origin": "b", "file": "c", "agent": "bot:answer"}', '{"file": "x"}', "{"):
-        words = ("-m", "scoregate.worker", "config", options)
-        new = await run(tmp_path, environ, *words)
+        arguments = ("-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *arguments)
         with warm_scripts():
-            warm = await run(tmp_path, environ, *words)
+            warm = await run(tmp_path, environ, *arguments)
         assert new[0] != warm[0]
         assert new[1].splitlines() == warm[1].splitlines()
         assert (new[2], "bot.py" in new[1]) == (warm[2], "agent" in options)
 
 
-async def test_the_isolated_runner_of_data_suites_sees_and_leaves_the_same(
-    tmp_path: Path, environ: dict[str, str]
-) -> None:
+async def test_the_data_suite_runner_has_the_same_effects(tmp_path: Path, environ: dict[str, str]) -> None:
     """It finds no modules in PYTHONPATH. Its output is only sooner than that of `python -I`, which buffers it."""
     (tmp_path / "lib" / "bot.py").write_text(f"{SHOW.replace('helper', 'os').replace(', main.SHOWN', '')}\n")
     for module in ("bot", "this"):
         options = json.dumps({"name": "a", "origin": "b", "file": "c", "agent": f"{module}:answer"})
-        words = ("-I", "-m", "scoregate.worker", "config", options)
-        new = await run(tmp_path, environ, *words)
+        arguments = ("-I", "-m", "scoregate.worker", "config", options)
+        new = await run(tmp_path, environ, *arguments)
         with warm_scripts():
-            warm = await run(tmp_path, environ, *words)
+            warm = await run(tmp_path, environ, *arguments)
         assert new[0] != warm[0]
         assert sorted(new[1].splitlines()) == sorted(warm[1].splitlines())
         assert (new[2], "Zen of Python" in new[1]) == (warm[2], module == "this")
         assert "lib" not in new[1], new[1]
 
 
-async def test_what_python_reads_at_its_start_is_not_warm(tmp_path: Path, environ: dict[str, str]) -> None:
+async def test_changed_startup_files_start_python(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "evals" / "a.py").write_text("import sys; print(sys.flags.optimize)")
     with warm_scripts():
         assert (await run(tmp_path, environ | {"PYTHONOPTIMIZE": "2"}))[1:] == ("2\n", 0)
 
 
-async def test_its_end_is_not_that_of_its_output(tmp_path: Path, environ: dict[str, str]) -> None:
+async def test_closed_output_does_not_end_it(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "evals" / "a.py").write_text(
         "import os, time\nprint(1, flush=True)\nos.close(1)\nos.close(2)\ntime.sleep(60)\n"
     )
@@ -178,6 +176,6 @@ def test_a_script_is_run_to_its_end_with_more_modules_and_its_errors_apart(
     script = tmp_path / "a.py"
     script.write_text("import os, sys\nprint('tomlkit' in sys.modules, os.getcwd())\nsys.exit('no')\n")
     for modules in ([], ["tomlkit"]):
-        done = run_script(script, environ, modules, tmp_path / "lib")
-        assert (done.returncode, done.stderr) == (1, "no\n")
-        assert done.stdout == f"{bool(modules)} {tmp_path / 'lib'}\n"
+        outcome = run_script(script, environ, modules, tmp_path / "lib")
+        assert (outcome.returncode, outcome.stderr) == (1, "no\n")
+        assert outcome.stdout == f"{bool(modules)} {tmp_path / 'lib'}\n"

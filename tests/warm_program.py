@@ -3,7 +3,7 @@
 The imports are most of what a command costs. The pages of the documentation start some hundreds, by shell scripts, so
 calling the command line in the process of the tests (`tests/cli.py`) isn't enough. This program passes its arguments,
 environment, folder and standard streams on, and ends as the forked process ends. Where Python would start differently,
-or somebody looks at a terminal, it becomes the real program.
+or on a terminal, it becomes the real program.
 """
 
 from __future__ import annotations

@@ -81,15 +81,22 @@ def run_script(
         cwd: its folder, else the script's.
     """
     command, folder = [sys.executable, str(script)], cwd or script.parent
-    given = {**_startup(_ENVIRON), **environ}
+    environment = {**_startup(_ENVIRON), **environ}
     if not hasattr(os, "pidfd_open"):
         null = subprocess.DEVNULL
         return subprocess.run(
-            command, cwd=folder, env=given, stdin=null, capture_output=True, text=True, timeout=_LONGEST_S, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=null,
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST_S,
+            check=False,
         )
 
     async def run(errors: int) -> tuple[int, bytes]:
-        async with await server(*modules).start(command, str(folder), given, errors) as process:
+        async with await server(*modules).start(command, str(folder), environment, errors) as process:
             assert process.stdout is not None
             with anyio.fail_after(_LONGEST_S):
                 output = b"".join([part async for part in process.stdout])

@@ -33,14 +33,14 @@ class Block:
     @property
     def path(self) -> str | None:
         """The file that the first line names; None if there is none."""
-        found = _FILE.match(self.text)
-        return found["path"] if found else None
+        match = _FILE.match(self.text)
+        return match["path"] if match else None
 
     @property
     def content(self) -> str:
         """What the file holds."""
-        found = _FILE.match(self.text)
-        return self.text[found.end() :] if found and found["path"].endswith(_PLAIN) else self.text
+        match = _FILE.match(self.text)
+        return self.text[match.end() :] if match and match["path"].endswith(_PLAIN) else self.text
 
 
 def read_blocks(path: Path) -> list[Block]:

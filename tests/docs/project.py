@@ -59,7 +59,7 @@ class Project:
         target.write_text(text, encoding="utf-8")
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command as the reader would, without what this machine's environment says of CI and of scoregate."""
+        """Run a command as the reader would, without this machine's variables of CI and of scoregate."""
         return subprocess.run(
             command, cwd=self.folder, env=self._environ(), capture_output=True, text=True, timeout=300, check=False
         )
@@ -73,13 +73,13 @@ class Project:
         return run_script(script, self._environ(), _IMPORTED, self.folder)
 
     def _environ(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
-        path = os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), kept["PATH"]])
-        return {**kept, "PATH": path, **self.environment}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
+        path = os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), environment["PATH"]])
+        return {**environment, "PATH": path, **self.environment}
 
 
 def execute(block: Block, project: Project, module: ModuleType | None) -> None:
-    """Do with a block what `tests/docs/README.md` says."""
+    """Handle a block as `tests/docs/README.md` describes."""
     if "not run" in block.marks or block.language == "mermaid":
         return
     if name := block.marks.get("run by"):
@@ -104,7 +104,7 @@ def execute(block: Block, project: Project, module: ModuleType | None) -> None:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Whether an output is the expected one, in which "..." stands for any text.
+    """Whether an output is the expected one, in which "..." matches any text.
 
     What takes milliseconds takes seconds on a busy machine.
     """
@@ -114,10 +114,10 @@ def matches(expected: str, output: str) -> bool:
 
 
 def _check(block: Block, project: Project, done: subprocess.CompletedProcess[str]) -> None:
-    printed = f"{block.place} printed\n{done.stdout}\n{done.stderr}"
-    assert done.returncode == int(block.marks.get("exit", 0)), f"exit code {done.returncode}: {printed}"
-    assert "Traceback" not in done.stderr, printed
-    assert done.stderr == "" or block.language in SHELL, printed
+    output = f"{block.place} printed\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == int(block.marks.get("exit", 0)), f"exit code {done.returncode}: {output}"
+    assert "Traceback" not in done.stderr, output
+    assert done.stderr == "" or block.language in SHELL, output
     project.outputs.append(done.stdout or done.stderr)
 
 
@@ -135,7 +135,7 @@ def _check_extras(block: Block) -> None:
 def _check_file(block: Block, project: Project) -> None:
     assert block.path is not None
     if block.path in ("scoregate.toml", "pyproject.toml"):
-        done = project.run(["scoregate", "list"])
-        assert done.returncode != 2, f"{block.place}: {done.stderr}"
+        outcome = project.run(["scoregate", "list"])
+        assert outcome.returncode != 2, f"{block.place}: {outcome.stderr}"
     elif block.path.startswith(".github/workflows/"):
         check_workflow(block.place, block.text)

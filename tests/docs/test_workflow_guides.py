@@ -24,12 +24,12 @@ def files(page: str) -> dict[str, str]:
 
 @pytest.fixture
 def world(github: GitHub, tmp_path: Path) -> World:
-    made = World.new(github, tmp_path)
-    made.project.write(".gitignore", "scoregate-out\nlegs\n")
-    made.project.write("evals/eval_hours.py", files("first_suite.md")["evals/eval_hours.py"])
-    made.project.write("scoregate.toml", files("pull_requests.md")["scoregate.toml"])
-    made.commit()
-    return made
+    new_world = World.new(github, tmp_path)
+    new_world.project.write(".gitignore", "scoregate-out\nlegs\n")
+    new_world.project.write("evals/eval_hours.py", files("first_suite.md")["evals/eval_hours.py"])
+    new_world.project.write("scoregate.toml", files("pull_requests.md")["scoregate.toml"])
+    new_world.commit()
+    return new_world
 
 
 def change(world: World, path: str, old: str, new: str) -> None:
@@ -51,8 +51,8 @@ def test_the_first_pull_request_has_no_base_and_the_next_is_compared(world: Worl
     world.branch()
     change(world, "evals/eval_hours.py", "from 9 to 17", "on weekdays")
     pull = world.open_pull_request()
-    done = world.job(events.pull_request(pull))
-    assert done.exit_code == 1, done.output
+    outcome = world.job(events.pull_request(pull))
+    assert outcome.exit_code == 1, outcome.output
     assert "2 newly failing" in pull.comments[0].body
 
 
@@ -62,10 +62,10 @@ def test_a_missing_permission_is_a_warning_that_names_it(world: World) -> None:
     world.commit()
     pull = world.open_pull_request()
     world.permissions = READ
-    done = world.job(events.pull_request(pull))
-    assert done.exit_code == 0, done.output
-    assert ["`pull-requests: write`" in warning for warning in done.warnings] == [True]
-    assert done.summary != ""
+    outcome = world.job(events.pull_request(pull))
+    assert outcome.exit_code == 0, outcome.output
+    assert ["`pull-requests: write`" in warning for warning in outcome.warnings] == [True]
+    assert outcome.summary != ""
 
 
 def test_a_fork_without_a_key_is_commented_by_the_second_workflow(world: World) -> None:
@@ -84,7 +84,7 @@ def test_a_fork_without_a_key_is_commented_by_the_second_workflow(world: World) 
     assert "OPENAI_API_KEY is not set" in pull.comments[0].body
 
 
-def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: World) -> None:
+def test_only_the_base_settings_decide_what_a_fork_may_skip(world: World) -> None:
     world.push()
     world.branch()
     world.project.write("scoregate.toml", NEEDS)
@@ -101,19 +101,19 @@ def test_only_the_settings_of_the_base_decide_what_a_fork_may_leave_out(world: W
     assert "A suite of the baseline is missing" in pull.comments[0].body
 
 
-def test_the_legs_of_a_matrix_are_one_comment(world: World) -> None:
+def test_a_matrix_has_one_comment(world: World) -> None:
     world.project.write("evals/eval_greeting.py", files("matrices.md")["evals/eval_greeting.py"])
     world.commit()
     assert run_matrix(world, events.push(world.repo), ["small", "large"]).exit_code == 0
     world.branch()
     change(world, "evals/eval_greeting.py", "at 9", "at nine")
     pull = world.open_pull_request()
-    done = run_matrix(world, events.pull_request(pull), ["small", "large"])
-    assert done.exit_code == 1, done.output
+    outcome = run_matrix(world, events.pull_request(pull), ["small", "large"])
+    assert outcome.exit_code == 1, outcome.output
     (comment,) = pull.comments
     assert "greeting (scoregate-leg-small)" in comment.body
-    done = run_matrix(world, events.pull_request(pull), ["small"])
-    assert "missing run 1" in done.output
+    outcome = run_matrix(world, events.pull_request(pull), ["small"])
+    assert "missing run 1" in outcome.output
 
 
 def run_matrix(world: World, event: events.Event, models: Iterable[str]) -> Job:
@@ -124,6 +124,6 @@ def run_matrix(world: World, event: events.Event, models: Iterable[str]) -> Job:
         leg = world.job(event, "run", "--key", f"leg-{model}", "--comment", "off", MODEL=model)
         leg.upload()
         shutil.copytree(leg.out / "run", folder / leg.outputs["artifact-name"])
-    done = world.job(event, "merge", *map(str, sorted(folder.iterdir())), "--expect", "2")
-    done.upload()
-    return done
+    outcome = world.job(event, "merge", *map(str, sorted(folder.iterdir())), "--expect", "2")
+    outcome.upload()
+    return outcome

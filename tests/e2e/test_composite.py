@@ -35,7 +35,9 @@ def step(project: Project, inputs: dict[str, str], venv: Path | None = None, **e
     """
     (declared,) = yaml.safe_load((ROOT / "composite" / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
     assert declared["shell"] == "bash"
-    given = {name: INPUT.sub(lambda found: inputs.get(found[1], ""), text) for name, text in declared["env"].items()}
+    variables = {
+        name: INPUT.sub(lambda found: inputs.get(found[1], ""), text) for name, text in declared["env"].items()
+    }
     script = project.root.parent / "step.sh"
     *_, last = declared["run"].splitlines(keepends=True)
     script.write_text(f"venv='{venv}'\n{last}" if venv else declared["run"], encoding="utf-8")
@@ -48,19 +50,19 @@ def step(project: Project, inputs: dict[str, str], venv: Path | None = None, **e
         "RUNNER_TEMP": str(temp),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
         cwd=project.root,
-        env={**clean_environment(), **runner, **given, **environment},
+        env={**clean_environment(), **runner, **variables, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    return Ran(done.returncode, done.stdout, project.root / "scoregate-out")
+    return Ran(process.returncode, process.stdout, project.root / "scoregate-out")
 
 
-def test_it_installs_itself_and_what_the_suites_need(project: Project) -> None:
+def test_it_installs_itself_and_suite_packages(project: Project) -> None:
     spy = "import iniconfig, os\nprint('prefix', __import__('sys').prefix)\nprint('sees', sorted(os.environ))"
     project.write("requirements.txt", "iniconfig>=2\n")
     project.write("evals/demo.py", suite(spy, bad=1))
@@ -68,14 +70,14 @@ def test_it_installs_itself_and_what_the_suites_need(project: Project) -> None:
         project.write(name, "open('owned', 'w').close()")
     hostile = "$(touch owned); `touch owned`; '; touch owned; '"
     inputs = {"github-token": TOKEN, "min-pass-rate": "0.5", "message": hostile}
-    ran = step(project, inputs, COPY_OF_IT=TOKEN)
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3, "failed": 1}
-    assert ran.run["message"] == hostile
+    outcome = step(project, inputs, COPY_OF_IT=TOKEN)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3, "failed": 1}
+    assert outcome.run["message"] == hostile
     assert not list(project.root.rglob("owned"))
-    prefix = next(line.split()[-1] for line in ran.output.splitlines() if "| prefix" in line)
+    prefix = next(line.split()[-1] for line in outcome.output.splitlines() if "| prefix" in line)
     assert Path(prefix).is_relative_to(project.root.parent / "temp")
-    seen = next(line for line in ran.output.splitlines() if "| sees" in line)
+    seen = next(line for line in outcome.output.splitlines() if "| sees" in line)
     assert [name for name in ("INPUT_", "GITHUB_TOKEN", "COPY_OF_IT") if name in seen] == []
     project.write("scoregate.toml", "min_pass_rate = 1.0\n")
     (venv,) = (project.root.parent / "temp").glob("scoregate-*/bin/scoregate")

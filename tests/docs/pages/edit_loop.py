@@ -22,6 +22,6 @@ def watch(project: Project, block: Block) -> str:
     """Start the command of the block, and end it once it waits for changes."""
     if find_spec("watchfiles") is None:
         return ""
-    done = project.run(["env", "--unset=CI", "bash", "-ec", _SCRIPT.format(command=block.text.strip())])
-    assert done.returncode == 1, done.stdout + done.stderr
-    return done.stdout
+    outcome = project.run(["env", "--unset=CI", "bash", "-ec", _SCRIPT.format(command=block.text.strip())])
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    return outcome.stdout

@@ -83,9 +83,9 @@ def run_shards(project: Project, script: str, numbers: dict[str, str], **variabl
     for number in range(1, 4):
         own = {name: str(number + int(offset)) for name, offset in numbers.items()}
         settings = [f"{name}={value}" for name, value in {**own, **variables, "RESULTS": str(results)}.items()]
-        done = project.run(["env", *settings, "bash", "-ec", script])
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert f"Shard {number} of 3: complete" in done.stdout
+        outcome = project.run(["env", *settings, "bash", "-ec", script])
+        assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+        assert f"Shard {number} of 3: complete" in outcome.stdout
     merged = project.run(["bash", "-ec", f"scoregate merge {results}/[0-9] --baseline base --out {results}/merged"])
     assert merged.returncode == 0, merged.stdout + merged.stderr
     return merged.stdout
@@ -100,14 +100,14 @@ def check_gitlab(project: Project, block: Block) -> str:
     for job, numbers in (("plan", [1]), ("shards", range(1, loaded["shards"]["parallel"] + 1)), ("merge", [1])):
         for number in numbers:
             variables = f"export CI_NODE_INDEX={number} CI_NODE_TOTAL=4 CI_COMMIT_BRANCH=x CI_DEFAULT_BRANCH=main"
-            done = project.run(["bash", "-ec", "\n".join([variables, *before, *loaded[job]["script"]])])
-            assert done.returncode == 0, f"{job}: {done.stdout}{done.stderr}"
-    assert "merged from 4 of 4 shards" in done.stdout
+            outcome = project.run(["bash", "-ec", "\n".join([variables, *before, *loaded[job]["script"]])])
+            assert outcome.returncode == 0, f"{job}: {outcome.stdout}{outcome.stderr}"
+    assert "merged from 4 of 4 shards" in outcome.stdout
     planned = project.run(
         ["bash", "-ec", "rm -r results; scoregate plan --shards 3 --baseline base --output results/partition.json"]
     )
     assert planned.returncode == 0
-    return done.stdout
+    return outcome.stdout
 
 
 def check_kubernetes(project: Project, block: Block) -> str:
@@ -156,10 +156,10 @@ def check_dask(project: Project, block: Block) -> str:
         address = json.loads((folder / "scheduler.json").read_text(encoding="utf-8"))["address"]
         assert address.startswith("tls://")
         assert text.count("tls://dask.example.com:8786") == 1
-        done = project.run(["bash", "-ec", text.replace("tls://dask.example.com:8786", address)])
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("note: ran in ") == done.stdout.count("41 of 41 pass") == 2, done.stdout
-    return done.stdout
+        outcome = project.run(["bash", "-ec", text.replace("tls://dask.example.com:8786", address)])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert outcome.stdout.count("note: ran in ") == outcome.stdout.count("41 of 41 pass") == 2, outcome.stdout
+    return outcome.stdout
 
 
 def write_certificates(folder: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ def prepare(project: Project) -> None:
 
 def finish(project: Project) -> None:
     """What blocks printed that the page describes in words."""
-    printed, position = "".join(project.outputs), 0
+    output, position = "".join(project.outputs), 0
     for expected in (
         "opening-hours 1",
         'name = "Opening Hours"',
@@ -30,5 +30,5 @@ def finish(project: Project) -> None:
         "First try True\nPass\n",
         "Refund Requests\n",
     ):
-        position = printed.find(expected, position) + len(expected)
-        assert position >= len(expected), f"{expected!r} is missing from\n{printed}"
+        position = output.find(expected, position) + len(expected)
+        assert position >= len(expected), f"{expected!r} is missing from\n{output}"

@@ -21,7 +21,7 @@ def run_example(project: Project, block: Block) -> str:
     subprocess.run(["git", "init", "--quiet", clone], check=True)
     shutil.copytree(ROOT / "examples", clone / "examples")
     shutil.copy2(ROOT / "pyproject.toml", clone)
-    done = project.run(["bash", "-ec", f"cd clone\n{block.text}"])
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("refund-desk: 12 cases, 11 passed") == 2, done.stdout
-    return done.stdout
+    outcome = project.run(["bash", "-ec", f"cd clone\n{block.text}"])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert outcome.stdout.count("refund-desk: 12 cases, 11 passed") == 2, outcome.stdout
+    return outcome.stdout

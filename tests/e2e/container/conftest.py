@@ -17,7 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
-from tests.e2e.container.image import ROOT, TOOLS, Image, built, wanting
+from tests.e2e.container.image import ROOT, TOOLS, Image, build_image, missing_tools
 from tests.fakes.github import GitHub
 from tests.integration.host.conftest import Project
 
@@ -83,10 +83,10 @@ class Action:
 
     def container(self, workspace: Path) -> str:
         """The id of the running container that has this workspace."""
-        listed = podman("ps", "--quiet", "--filter", "label=run-action").split()
-        for found in json.loads(podman("inspect", *listed)) if listed else ():
-            if str(workspace.resolve()) in {mount["Source"] for mount in found["Mounts"]}:
-                return str(found["Id"])
+        output = podman("ps", "--quiet", "--filter", "label=run-action").split()
+        for content in json.loads(podman("inspect", *output)) if output else ():
+            if str(workspace.resolve()) in {mount["Source"] for mount in content["Mounts"]}:
+                return str(content["Id"])
         raise LookupError(workspace)
 
 
@@ -96,8 +96,8 @@ def podman(*words: str) -> str:
 
 @pytest.fixture(scope="session")
 def runner() -> ModuleType:
-    """What stands in for GitHub's runner."""
-    if lacking := wanting():
+    """A substitute for GitHub's runner."""
+    if lacking := missing_tools():
         pytest.skip(f"NOT TESTED, the container: {lacking}")
     spec = importlib.util.spec_from_file_location("run_action", TOOLS / "run_action.py")
     assert spec is not None
@@ -111,7 +111,7 @@ def runner() -> ModuleType:
 @pytest.fixture(scope="session")
 def action(runner: ModuleType) -> Iterator[Action]:
     """The action, with an image built from this checkout."""
-    image = built()
+    image = build_image()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(image.variable, image.value)
         with GitHub.start() as hub:
@@ -119,10 +119,10 @@ def action(runner: ModuleType) -> Iterator[Action]:
 
 
 def context(hub: GitHub) -> dict[str, str]:
-    """What a job is told where its GitHub is, and a token that works there."""
+    """The variables of a job with the address of its GitHub and a valid token."""
     hub.repository("octo/app")
-    told = hub.tokens.pop(hub.token(contents="read", actions="read"))
-    hub.tokens[TOKEN] = replace(told, secret=TOKEN)
+    rights = hub.tokens.pop(hub.token(contents="read", actions="read"))
+    hub.tokens[TOKEN] = replace(rights, secret=TOKEN)
     return {name.removeprefix("GITHUB_").lower(): value for name, value in hub.environment.items()}
 
 
@@ -134,7 +134,7 @@ def project(tmp_path: Path) -> Project:
     return Project(root)
 
 
-def given_to(workspace: Path, uid: int) -> None:
+def change_owner(workspace: Path, uid: int) -> None:
     """Make a user the owner of a workspace and all that is in it, as a runner is."""
     for path in (workspace, *workspace.rglob("*")):
         os.chown(path, uid, uid, follow_symlinks=False)
@@ -142,7 +142,7 @@ def given_to(workspace: Path, uid: int) -> None:
 
 @dataclass
 class Runner:
-    """The runner with its folders as they are on GitHub: they belong to its user, who is the workspace's owner."""
+    """The runner with its folders as they are on GitHub: they belong to its user, the workspace's owner."""
 
     folder: Path
     owners: set[int] = field(default_factory=set)
@@ -169,22 +169,22 @@ class Runner:
 
 @pytest.fixture
 def github_runner(runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
-    made = Runner(tmp_path / "temp")
-    made.folder.mkdir()
+    new_runner = Runner(tmp_path / "temp")
+    new_runner.folder.mkdir()
     for path in (tmp_path, *list(tmp_path.parents)[:2]):
         path.chmod(0o755)
     log, result = runner.Log, runner.Result
 
     class Log(log):  # type: ignore[misc, valid-type]
         def __init__(self, secrets: Any) -> None:
-            made.give_folders()
+            new_runner.give_folders()
             super().__init__(secrets)
 
     def with_files(*args: Any, **given: Any) -> Any:
-        made.keep_files()
+        new_runner.keep_files()
         return result(*args, **given)
 
-    monkeypatch.setattr(tempfile, "tempdir", str(made.folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(new_runner.folder))
     monkeypatch.setattr(runner, "Log", Log)
     monkeypatch.setattr(runner, "Result", with_files)
-    return made
+    return new_runner

@@ -26,7 +26,7 @@ class Image:
     value: str
 
 
-def wanting() -> str | None:
+def missing_tools() -> str | None:
     """What it takes to build and run the image and is not here."""
     for needed in (TOOLS / "build_image.sh", TOOLS / "run_action.py"):
         if not needed.is_file():
@@ -36,7 +36,7 @@ def wanting() -> str | None:
     return None
 
 
-def built() -> Image:
+def build_image() -> Image:
     """The image of this checkout, built by one process at a time and only if what goes into it has changed.
 
     Raises:
@@ -56,9 +56,9 @@ def built() -> Image:
 
 def build(tag: str) -> Image:
     command = ["bash", str(TOOLS / "build_image.sh"), str(ROOT), tag]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    variable, _, value = done.stdout.splitlines()[-1].removeprefix("export ").partition("=")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    variable, _, value = process.stdout.splitlines()[-1].removeprefix("export ").partition("=")
     return Image(tag, variable, value)
 
 
@@ -76,16 +76,16 @@ def digest() -> str:
 def read_stamp(stamp: Path, content: str) -> Image | None:
     """The image that was built of the same content, if podman still has it."""
     try:
-        made = json.loads(stamp.read_text(encoding="utf-8"))
-        image = Image(made["tag"], made["variable"], made["value"])
+        stamp_data = json.loads(stamp.read_text(encoding="utf-8"))
+        image = Image(stamp_data["tag"], stamp_data["variable"], stamp_data["value"])
     except (OSError, ValueError, KeyError):
         return None
-    if made["content"] != content or shutil.which("podman") is None:
+    if stamp_data["content"] != content or shutil.which("podman") is None:
         return None
     exists = ["podman", "image", "exists", image.tag]
     there = subprocess.run(exists, env={**os.environ, image.variable: image.value}, check=False)
     return image if there.returncode == 0 else None
 
 
-if __name__ == "__main__" and wanting() is None:
-    built()
+if __name__ == "__main__" and missing_tools() is None:
+    build_image()

@@ -1,4 +1,4 @@
-"""What a hostile suite gets at, in the container: nothing of ours."""
+"""A hostile suite in the container reaches nothing of the host process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.container.conftest import OWNER, TOKEN, Action, given_to, podman
+from tests.e2e.container.conftest import OWNER, TOKEN, Action, change_owner, podman
 from tests.integration.host.conftest import Project, Ran, suite
 
 WORKSPACE = "/github/workspace"
@@ -47,18 +47,18 @@ json.dump(found, open("found.json", "w"))
 """
 
 
-def found(project: Project) -> dict[str, Any]:
+def read_findings(project: Project) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((project.root / "found.json").read_text())
     return loaded
 
 
-def test_a_suite_reads_nothing_of_ours(action: Action, project: Project) -> None:
+def test_a_suite_reads_no_host_file(action: Action, project: Project) -> None:
     project.write("evals/demo.py", suite(SPY))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     env = {"OPENAI_API_KEY": "sk-theirs-0123456789", "COPY_OF_IT": TOKEN}
     result = action.run(project.root, {"message": "of the workflow alone"}, env)
     assert result.exit_code == 0, result.log
-    seen = found(project)
+    seen = read_findings(project)
     uids, gids = set(seen["ids"][:3]), set(seen["ids"][3:])
     assert len(uids) == len(gids) == 1
     assert min(uids) > min(gids) >= 200_000
@@ -76,7 +76,7 @@ def test_a_suite_reads_nothing_of_ours(action: Action, project: Project) -> None
 
 def test_a_suite_does_not_reach_docker(action: Action, project: Project, tmp_path: Path) -> None:
     project.write("evals/demo.py", suite(SPY))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     path = tmp_path / "docker.sock"
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
@@ -85,21 +85,21 @@ def test_a_suite_does_not_reach_docker(action: Action, project: Project, tmp_pat
         os.chown(path, 0, OWNER)
         mounts = ["-v", f"{path}:/var/run/docker.sock", "-v", f"{project.root}:{WORKSPACE}"]
         podman("run", "--rm", "--workdir", WORKSPACE, "-e", f"GITHUB_WORKSPACE={WORKSPACE}", *mounts, action.image)
-    assert found(project)["docker"] == "Permission denied"
+    assert read_findings(project)["docker"] == "Permission denied"
 
 
-def test_nothing_of_the_workspace_is_imported_by_the_host(action: Action, project: Project) -> None:
+def test_the_host_imports_nothing_of_the_workspace(action: Action, project: Project) -> None:
     for name in ("click.py", "src/anyio.py", "scoregate/__init__.py", "sitecustomize.py", "src/pydantic/__init__.py"):
         project.write(name, "open('imported-by-' + str(__import__('os').getuid()), 'w')\n")
     project.write("evals/suite.sh", "true\n")
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'sh evals/suite.sh' }]\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env={"PYTHONPATH": f"{project.root}/src", "PYTHONSTARTUP": "click.py"})
     assert result.exit_code == 3, result.log  # nothing was measured, and nothing worse
     assert not list(project.root.glob("imported-by-0"))
 
 
-def test_git_does_not_run_what_a_suite_configured_as_root(action: Action, project: Project) -> None:
+def test_git_runs_no_suite_configuration_as_root(action: Action, project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("text.txt", "one\n")
     project.write(".gitattributes", "text.txt filter=spy\n")
@@ -109,7 +109,7 @@ def test_git_does_not_run_what_a_suite_configured_as_root(action: Action, projec
         project.git("config", f"filter.spy.{kind}", f"sh -c '{spy}'")
     project.git("config", "core.fsmonitor", "sh -c 'id -u >> /github/workspace/who'")
     project.write("text.txt", "two\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"baseline": "rerun:HEAD"})
     assert result.exit_code == 0, result.log
     assert min(map(int, (project.root / "who").read_text().split())) > 200_000
@@ -118,9 +118,9 @@ def test_git_does_not_run_what_a_suite_configured_as_root(action: Action, projec
     assert TOKEN not in (project.root / "seen").read_text()
 
 
-def test_a_daemon_of_a_suite_is_ended_though_we_may_not_look_into_it(action: Action, project: Project) -> None:
-    beat = "import time\nwhile True:\n    open('beat', 'a').write('x')\n    time.sleep(0.1)\n"
-    start = f"subprocess.Popen([sys.executable, '-c', {beat!r}], start_new_session=True)"
+def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Project) -> None:
+    interval = "import time\nwhile True:\n    open('beat', 'a').write('x')\n    time.sleep(0.1)\n"
+    start = f"subprocess.Popen([sys.executable, '-c', {interval!r}], start_new_session=True)"
     project.write("evals/a_first.py", suite(f"import subprocess, sys, time\n{start}\ntime.sleep(300)"))
     watch = (
         "import os, time\n"
@@ -130,7 +130,7 @@ def test_a_daemon_of_a_suite_is_ended_though_we_may_not_look_into_it(action: Act
         "    return case.input if os.path.getsize('beat') == before > 0 else 'it beats'"
     )
     project.write("evals/b_second.py", suite(watch, fn="fn").replace("'demo'", "'second'"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"timeout": "3", "max-suites": "1"})
     assert result.exit_code == 3, result.log
     second = next(s for s in Ran(0, "", project.root / "scoregate-out").run["suites"] if s["id"] == "second")
@@ -148,7 +148,7 @@ def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, sig
         "    return case.input"
     )
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     results: list[Any] = []
     step = threading.Thread(target=lambda: results.append(action.run(project.root)))
     step.start()
@@ -160,8 +160,8 @@ def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, sig
     step.join(60)
     assert not step.is_alive(), "the runner waits 7.5 s, which takes 1 to 3 on a machine at rest"
     assert results[0].exit_code == 130
-    kept = Ran(130, "", project.root / "scoregate-out")
-    assert kept.run["complete"] is False
-    assert kept.statuses["passed"] == 1
-    assert b"good 0" in gzip.decompress((kept.out / "run" / "cases.jsonl.gz").read_bytes())
-    assert {path.lstat().st_uid for path in kept.out.rglob("*")} == {OWNER}
+    outcome = Ran(130, "", project.root / "scoregate-out")
+    assert outcome.run["complete"] is False
+    assert outcome.statuses["passed"] == 1
+    assert b"good 0" in gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes())
+    assert {path.lstat().st_uid for path in outcome.out.rglob("*")} == {OWNER}

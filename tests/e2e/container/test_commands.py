@@ -55,10 +55,10 @@ class CommandRun:
         checkout, empty = self.workflow.project, self.workflow.folder / "empty"
         empty.mkdir()
         self.workflow.project = Project(empty)
-        answered = self.job("answer")
+        answer = self.job("answer")
         self.workflow.project = checkout
-        self.known |= {f"needs.answer.outputs.{name}": value for name, value in answered.outputs.items()}
-        return answered
+        self.known |= {f"needs.answer.outputs.{name}": value for name, value in answer.outputs.items()}
+        return answer
 
 
 def open_fork(workflow: Workflow, server: OpenAIServer) -> Pull:
@@ -85,15 +85,15 @@ def test_a_forks_commit_runs_with_the_key_of_the_environment(workflow: Workflow,
     workflow.repo.roles["ana"] = "write"
     head = pull.head_sha
     command = CommandRun(workflow, pull.comment(f"/scoregate run @{head[:10]}", "ana"), openai_server)
-    answered = command.answer()
-    assert (answered.exit_code, answered.outputs["commit"]) == (0, head), answered.log
+    answer = command.answer()
+    assert (answer.exit_code, answer.outputs["commit"]) == (0, head), answer.log
     assert [kind for _, kind in command.comment.reactions] == ["eyes", "rocket"]
 
     command.known["secrets.OPENAI_API_KEY"] = KEY
     workflow.project.git("checkout", "-q", "--detach", head)
-    ran = command.job("run")
-    assert (ran.exit_code, ran.outputs["conclusion"]) == (0, "passed"), ran.log
-    assert "seen: []" in ran.log
+    outcome = command.job("run")
+    assert (outcome.exit_code, outcome.outputs["conclusion"]) == (0, "passed"), outcome.log
+    assert "seen: []" in outcome.log
     assert len(openai_server.asked()) == 24
     assert {each.headers["authorization"] for each in openai_server.requests} == {f"Bearer {KEY}"}
     (artifact,) = [each for each in command.run.artifacts if each.name == "command-run"]

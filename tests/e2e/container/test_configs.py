@@ -51,14 +51,14 @@ REQUIREMENTS = "filelock\ngenai-prices\njinja2\nopenai\npyyaml\ntomlkit\n"
 @pytest.fixture
 def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
     """A repository with a dataset of twelve rows, an agent, and a suite that the test config is no part of."""
-    made = Workflow.new(github, tmp_path)
-    made.action = action
+    new_workflow = Workflow.new(github, tmp_path)
+    new_workflow.action = action
     for name, text in {"my_judges.py": JUDGES, "bot.py": BOT, "scoregate.toml": SETTINGS}.items():
-        made.project.write(name, text)
+        new_workflow.project.write(name, text)
     rows = [{"input": f"question {number}", "expected": f"answer {number}"} for number in range(1, 13)]
-    Client(store=made.project.root).datasets.create("golden-set", examples=rows)
-    made.commit()
-    return made
+    Client(store=new_workflow.project.root).datasets.create("golden-set", examples=rows)
+    new_workflow.commit()
+    return new_workflow
 
 
 @pytest.fixture
@@ -73,8 +73,8 @@ def step(env: dict[str, str] | None = None, **inputs: str) -> list[dict[str, Any
 
 
 def run_of(workflow: Workflow) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((workflow.project.root / "scoregate-out" / "result.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((workflow.project.root / "scoregate-out" / "result.json").read_text())
+    return content
 
 
 def test_a_nightly_config_fails_on_assert_test(workflow: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_a_pull_request_that_edits_a_dataset_and_a_judges_prompt(workflow: Workf
     second = workflow.steps(events.pull_request(pull), evals[:1])
     assert second.exit_code == 0, second.log
     (comment,) = pull.comments
-    told = html.unescape(comment.body)
-    assert "not comparable" in told
-    assert "judge helpfulness 1.2 -> 1.3" in told, second.log
-    assert "1 case added, 1 case removed since the baseline" in told
+    comment_text = html.unescape(comment.body)
+    assert "not comparable" in comment_text
+    assert "judge helpfulness 1.2 -> 1.3" in comment_text, second.log
+    assert "1 case added, 1 case removed since the baseline" in comment_text

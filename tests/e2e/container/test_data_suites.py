@@ -17,7 +17,7 @@ from tests.fakes.chat_service import ChatService
 from tests.fakes.fixtures import chat_service, github
 from tests.fakes.github import GitHub, events
 from tests.fakes.openai import OpenAIServer, Question
-from tests.integration.conversations.talking import user_says
+from tests.integration.conversations.scripted import set_user_messages
 
 __all__ = ["chat_service", "github"]
 TOPICS = ("coats", "shoes", "tents", "stoves", "maps", "ropes", "socks", "hats")
@@ -51,11 +51,11 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def workflow(github: GitHub, action: Action, tmp_path: Path, chat_service: ChatService) -> Workflow:
     """A repository with the definition of an endpoint, and nothing that Python would run."""
-    made = Workflow.new(github, tmp_path)
-    made.action = action
-    (made.project.root / "evals" / "demo.py").unlink()
-    made.project.write("evals/shop.toml", ENDPOINT.format(url=chat_service.url))
-    return made
+    new_workflow = Workflow.new(github, tmp_path)
+    new_workflow.action = action
+    (new_workflow.project.root / "evals" / "demo.py").unlink()
+    new_workflow.project.write("evals/shop.toml", ENDPOINT.format(url=chat_service.url))
+    return new_workflow
 
 
 def evals(server: OpenAIServer) -> list[dict[str, Any]]:
@@ -83,11 +83,11 @@ def test_a_table_and_an_endpoint_get_their_comment(
     second = workflow.steps(events.pull_request(pull), evals(server)[:1])
     assert (second.exit_code, second.outputs["conclusion"]) == (1, "failed"), second.log
     (comment,) = pull.comments
-    told = html.unescape(comment.body)
-    assert "2 newly failing" in told
-    assert "required: ≥ 90.0% (set in <code>evals/refunds.toml:7</code>)" in told
-    assert "<code>Can I return tents?</code><br><sub><code>refunds.csv:4</code></sub>" in told
-    assert "It depends." in told
+    comment_text = html.unescape(comment.body)
+    assert "2 newly failing" in comment_text
+    assert "required: ≥ 90.0% (set in <code>evals/refunds.toml:7</code>)" in comment_text
+    assert "<code>Can I return tents?</code><br><sub><code>refunds.csv:4</code></sub>" in comment_text
+    assert "It depends." in comment_text
     places = [(each.level, each.properties.get("file"), each.properties.get("line")) for each in second.annotations]
     assert places == [
         ("error", "evals/refunds.toml", "2"),
@@ -99,7 +99,7 @@ def test_a_table_and_an_endpoint_get_their_comment(
     assert {("evals/refunds.csv", "4"), ("evals/refunds.csv", "6")} <= set(failed)
 
 
-def test_a_conversation_that_went_wrong_shows_the_turn_beside_the_bases(
+def test_a_failed_conversation_shows_both_turns(
     workflow: Workflow, server: OpenAIServer, chat_service: ChatService
 ) -> None:
     columns = "goal,category,topic,behavior,max_turns"
@@ -107,7 +107,7 @@ def test_a_conversation_that_went_wrong_shows_the_turn_beside_the_bases(
     workflow.project.write("evals/planner.testset.toml", PLANNER)
     workflow.commit()
     words = {1: "I am vegetarian, and in Rome in May.", 2: "Where shall I have dinner?"}
-    user_says(server, lambda turn: {"message": words.get(turn, "Thank you."), "done": turn > 2})
+    set_user_messages(server, lambda turn: {"message": words.get(turn, "Thank you."), "done": turn > 2})
     chat_service.answers("vegetarian", "How nice! What would you like?")
     chat_service.answers("dinner", "Try Armando al Pantheon: their artichokes.")
     _judges(server, met=True)
@@ -123,11 +123,11 @@ def test_a_conversation_that_went_wrong_shows_the_turn_beside_the_bases(
     second = workflow.steps(events.pull_request(pull), evals(server)[:1])
     assert second.exit_code == 1, second.log
     (comment,) = pull.comments
-    told = html.unescape(comment.body)
-    assert "failed in turn 2, according to the judges" in told
-    (line,) = [line for line in told.splitlines() if line.startswith("| 2 |") and "steak" in line]
+    comment_text = html.unescape(comment.body)
+    assert "failed in turn 2, according to the judges" in comment_text
+    (line,) = [line for line in comment_text.splitlines() if line.startswith("| 2 |") and "steak" in line]
     assert line.index("artichokes") < line.index("steak")
-    assert "planner.csv:2" in told
+    assert "planner.csv:2" in comment_text
 
 
 def _shown(question: Question, words: str) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def _shown(question: Question, words: str) -> dict[str, Any]:
 
 
 def _judges(server: OpenAIServer, *, met: bool) -> None:
-    """What the judge of goals says: that the second turn decides."""
-    found = [
+    """The answer of the judge of goals: the second turn decides."""
+    criteria = [
         {"criterion": each, "evidence": "turn 2", "relevant_turns": [2], "met": met}
         for each in ("suits a vegetarian", "is a place for dinner")
     ]
     reason = "The place suits." if met else "Steak is nothing for a vegetarian."
-    answer = {"reason": reason, "criteria_evaluations": found, "score": float(met), "confidence": 1.0}
+    answer = {"reason": reason, "criteria_evaluations": criteria, "score": float(met), "confidence": 1.0}
     server.answers("did the conversation reach its goal", answer)

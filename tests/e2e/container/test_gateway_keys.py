@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.integration.gateway.conftest import completion
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran, suite
@@ -34,7 +34,7 @@ def answer(request: Received) -> Prepared:
     if text.startswith("redirect ") or "redirect-" in request.path:
         port = request.path.rpartition("-")[2]
         return Prepared(status=307, headers={"location": text[9:] or f"http://127.0.0.1:{port}/"})
-    pieces = [headers[at : at + 5] for at in range(0, len(headers), 5)]
+    pieces = [headers[index : index + 5] for index in range(0, len(headers), 5)]
     encoded = {"echo base64": base64.b64encode(headers), "echo hex": headers.hex().encode()}
     answers = {
         "echo header": Prepared(completion(), headers={"content-type": "application/json", "x-sent": headers.decode()}),
@@ -67,7 +67,7 @@ def hostile(project: Project) -> Project:
     for kind in ("clean", "smudge"):  # as a suite could write into the repository's configuration
         project.git("config", f"filter.spy.{kind}", "sh -c 'env >> /github/workspace/git-saw; cat'")
     project.write("tracked.txt", "after\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     return project
 
 
@@ -78,12 +78,12 @@ def test_a_hostile_suite_does_not_get_the_key(action: Action, hostile: Project, 
     result = action.run(root, inputs, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{echo.url}/v1", "A_COPY": KEY})
     log = [json.loads(line) for line in (root / "hostile-log.jsonl").read_text().splitlines()]
     attempts = sum((HOSTILE / name).read_text().count("\n@attempt(") for name in ("reading.py", "gateway.py"))
-    ran = Ran(result.exit_code, result.log, root / "scoregate-out")
+    outcome = Ran(result.exit_code, result.log, root / "scoregate-out")
     environments = {name: _read(root / f"{name}-saw") for name in ("build", "git")}
     (tape,) = (root / ".scoregate" / "cassettes").glob("*attacker*.gz")
     checks = {
         "every attempt was made": len(log) == attempts,
-        "both suites were measured": {each["id"] for each in ran.run["suites"]} == {"attacker", "later"},
+        "both suites were measured": {each["id"] for each in outcome.run["suites"]} == {"attacker", "later"},
         "the token ended": json.loads((root / "key-later.json").read_text()) == {"ended": 401, "own": 200},
         "the key was sent to the provider only": {
             each.headers["host"] for each in echo.received if KEY in str(each.headers)
@@ -93,7 +93,7 @@ def test_a_hostile_suite_does_not_get_the_key(action: Action, hostile: Project, 
         "answers were recorded": "Bearer ***" in _read(tape),
         "no key in the log": KEY not in result.log + result.summary + str(result.outputs),
         "no key in any file": [path for path in root.rglob("*") if KEY in _read(path)] == [],
-        "the report names it": "contained the key; it was replaced" in " ".join(ran.run["notices"]),
+        "the report names it": "contained the key; it was replaced" in " ".join(outcome.run["notices"]),
         "no link was followed": not list((root / "elsewhere").iterdir()),
         "owner": {path.lstat().st_uid for path in root.rglob("*")} == {OWNER},
     }

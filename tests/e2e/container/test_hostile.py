@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.e2e.container.conftest import OWNER, TOKEN, Action, Runner, given_to
+from tests.e2e.container.conftest import OWNER, TOKEN, Action, Runner, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
@@ -28,7 +28,7 @@ def hostile(project: Project) -> Project:
     project.write("evals/c_later.py", suite((HOSTILE / "later.py").read_text()).replace("'demo'", "'later'"))
     shutil.copytree(HOSTILE, project.root / "hostile", ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     return project
 
 
@@ -51,7 +51,7 @@ def test_nothing_that_a_hostile_suite_tries_succeeds(action: Action, hostile: Pr
     subprocess.run(["rm", "-rf", root / "deep"], check=True)
     log = [json.loads(line) for line in (root / "hostile-log.jsonl").read_text().splitlines()]
     later = json.loads((root / "later.json").read_text())
-    ran = Ran(result.exit_code, result.log, root / "scoregate-out")
+    outcome = Ran(result.exit_code, result.log, root / "scoregate-out")
     who = set((root / "ran-by").read_text().split()) if (root / "ran-by").exists() else set()
     checks = {
         "every attempt was made": len(log)
@@ -61,10 +61,10 @@ def test_nothing_that_a_hostile_suite_tries_succeeds(action: Action, hostile: Pr
         "the gate failed": result.exit_code == 1,
         "outputs": result.outputs.get("conclusion") == "failed" and int(result.outputs["failed-gates"]) >= 1,
         "summary": "2" in result.summary and "victim" in result.summary and "HOSTILE" not in result.summary,
-        "record": _failed(ran, "victim") == 2,
-        "junit": _failed_cases(ran.out / "junit.xml") >= {"bad 0", "bad 1"},
-        "reports": all("planted" not in path.read_text(errors="replace") for path in ran.out.glob("*.*")),
-        "no planted files": not (ran.out / "planted.txt").exists() and not ran.out.is_symlink(),
+        "record": _failed(outcome, "victim") == 2,
+        "junit": _failed_cases(outcome.out / "junit.xml") >= {"bad 0", "bad 1"},
+        "reports": all("planted" not in path.read_text(errors="replace") for path in outcome.out.glob("*.*")),
+        "no planted files": not (outcome.out / "planted.txt").exists() and not outcome.out.is_symlink(),
         "GITHUB_ENV": github_runner.written("set_env") == "",
         "GITHUB_PATH": github_runner.written("add_path") == "",
         "GITHUB_STATE": github_runner.written("save_state") == "",

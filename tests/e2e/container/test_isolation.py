@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.container.conftest import OWNER, Action, Runner, given_to
+from tests.e2e.container.conftest import OWNER, Action, Runner, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 
 FIRST = """
@@ -35,17 +35,17 @@ print('found', json.dumps([branch.strip(), os.getuid(), sorted(os.listdir(pathli
 """
 
 
-def test_suites_share_the_workspace_as_one_user_would(action: Action, project: Project, github_runner: Runner) -> None:
+def test_suites_share_the_workspace_as_one_user(action: Action, project: Project, github_runner: Runner) -> None:
     project.write("evals/a_first.py", suite(FIRST).replace("'demo'", "'first'"))
     project.write("evals/b_second.py", suite(SECOND).replace("'demo'", "'second'"))
     project.write("existing.txt", "before")
     project.write("requirements.txt", "iniconfig>=2\n")
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"max-suites": "1"})
     assert result.exit_code == 0, result.log
-    ran = Ran(0, "", project.root / "scoregate-out")
-    assert not [notice for notice in ran.run["notices"] if "discarded" in notice or "put back" in notice]
+    outcome = Ran(0, "", project.root / "scoregate-out")
+    assert not [notice for notice in outcome.run["notices"] if "discarded" in notice or "put back" in notice]
     line = next(line for line in result.log.splitlines() if "| found" in line)
     branch, user, home = json.loads(line.partition("| found ")[2])
     assert (branch, home) == ("made-by-a-suite", [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.javascript import write_package, write_suite
 
@@ -19,7 +19,7 @@ def test_node_and_packages_are_installed_for_suites_only(action: Action, project
     )
     project.write("evals/demo.py", suite("import shutil\nprint('sees', shutil.which('npm'))"))
     project.write("requirements.txt", "iniconfig>=2\n")
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env=CERTIFICATES)
     assert result.exit_code == 0, result.log
     assert "installed from PyPI" in result.log
@@ -28,8 +28,8 @@ def test_node_and_packages_are_installed_for_suites_only(action: Action, project
     assert "| runs on v22." in result.log
     assert "| demo-dep runs" in result.log
     assert "| sees /tmp/" in result.log
-    ran = Ran(0, "", project.root / "scoregate-out")
-    assert {each["id"]: each["statuses"]["passed"] for each in ran.run["suites"]} == {"demo": 3, "titles": 3}
+    outcome = Ran(0, "", project.root / "scoregate-out")
+    assert {each["id"]: each["statuses"]["passed"] for each in outcome.run["suites"]} == {"demo": 3, "titles": 3}
     # The owner's, although another user installed them, and a third one ran the suite.
     assert int((project.root / "web" / "who.txt").read_text()) > 200_000
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}

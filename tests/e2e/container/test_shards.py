@@ -57,10 +57,10 @@ def test_the_documented_jobs_plan_run_and_merge(workflow: Workflow) -> None:
 
 def plan(workflow: Workflow, jobs: dict[str, Any], event: events.Event, run: Run) -> dict[str, dict[str, str]]:
     """The shards of a plan by what they run."""
-    done = start(workflow, jobs, "plan", event, run)
-    assert done.exit_code == 0, done.log
-    contents = re.findall(r"^\d+/\d+(?: about [^:]*)?: (.*)", done.log, re.MULTILINE)
-    return dict(zip(contents, json.loads(done.outputs["matrix"])["include"], strict=True))
+    outcome = start(workflow, jobs, "plan", event, run)
+    assert outcome.exit_code == 0, outcome.log
+    contents = re.findall(r"^\d+/\d+(?: about [^:]*)?: (.*)", outcome.log, re.MULTILINE)
+    return dict(zip(contents, json.loads(outcome.outputs["matrix"])["include"], strict=True))
 
 
 def start(

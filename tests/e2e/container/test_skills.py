@@ -21,17 +21,17 @@ FOLDER = "skills/paint"
 
 @pytest.fixture
 def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
-    made = Workflow.new(github, tmp_path)
-    made.action = action
-    (made.project.root / "evals" / "demo.py").unlink()
-    made.project.write("tools/agent.py", AGENT.read_text("utf-8"))
+    new_workflow = Workflow.new(github, tmp_path)
+    new_workflow.action = action
+    (new_workflow.project.root / "evals" / "demo.py").unlink()
+    new_workflow.project.write("tools/agent.py", AGENT.read_text("utf-8"))
     # An agent that the workspace doesn't hold is named by its path in the project.
     run = 'import os, runpy; runpy.run_path(os.environ["GITHUB_WORKSPACE"] + "/tools/agent.py")'
-    made.project.write("scoregate.toml", settings("min_pass_rate = 0.0", python="python3", words=("-c", run)))
-    made.project.write(f"{FOLDER}/SKILL.md", skill(facts=19))
-    made.project.write(f"{FOLDER}/evals/evals.json", cases())
-    made.commit()
-    return made
+    new_workflow.project.write("scoregate.toml", settings("min_pass_rate = 0.0", python="python3", words=("-c", run)))
+    new_workflow.project.write(f"{FOLDER}/SKILL.md", skill(facts=19))
+    new_workflow.project.write(f"{FOLDER}/evals/evals.json", cases())
+    new_workflow.commit()
+    return new_workflow
 
 
 def test_a_skill_gets_its_comment_with_three_arms(workflow: Workflow, tmp_path: Path) -> None:

@@ -34,9 +34,9 @@ UPLOADED = [
 
 @pytest.fixture
 def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
-    made = Workflow.new(github, tmp_path)
-    made.action = action
-    return made
+    new_workflow = Workflow.new(github, tmp_path)
+    new_workflow.action = action
+    return new_workflow
 
 
 def jobs_of(page: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def jobs_of(page: str) -> dict[str, Any]:
     return dict(jobs)
 
 
-def test_the_quick_start_of_the_readme_as_it_stands(workflow: Workflow) -> None:
+def test_the_quick_start_of_the_readme(workflow: Workflow) -> None:
     job = jobs_of("README.md")["evals"]
     workflow.permissions = {name.replace("-", "_"): level for name, level in job["permissions"].items()}
     first = workflow.steps(events.push(workflow.repo), job["steps"])

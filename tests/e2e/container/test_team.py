@@ -116,15 +116,15 @@ def test_cost_drift_and_alerts(workflow: Workflow, openai_server: OpenAIServer, 
     workflow.project.write("notes.md", "new")
     workflow.commit()
     pull = workflow.open_pull_request()
-    event, asked = events.pull_request(pull), len(openai_server.asked())
-    refused = workflow.steps(event, [{**evals, "with": {"key": "evals", "gateway": "on", "max-cost": "0.001"}}])
-    assert refused.exit_code == 3, refused.log
-    assert "nothing was run, because this run would exceed the budget" in refused.log
-    assert len(openai_server.asked()) == asked
+    event, request_count = events.pull_request(pull), len(openai_server.asked())
+    refusal = workflow.steps(event, [{**evals, "with": {"key": "evals", "gateway": "on", "max-cost": "0.001"}}])
+    assert refusal.exit_code == 3, refusal.log
+    assert "nothing was run, because this run would exceed the budget" in refusal.log
+    assert len(openai_server.asked()) == request_count
     provider.drifted = 1
     drifted = workflow.steps(event, [evals])
     assert drifted.exit_code == 0, drifted.log
-    assert len(openai_server.asked()) - asked == CASES + CASES // 2
+    assert len(openai_server.asked()) - request_count == CASES + CASES // 2
     assert re.search(rf"estimate \$0\.\d+ \[.*\], {CASES} calls, ", drifted.log)
     (comment,) = pull.comments
     assert "explained by the provider's drift" in comment.body

@@ -1,4 +1,4 @@
-"""A step of a workflow, from an empty runner to the reports, by how the project says what it needs."""
+"""A step of a workflow, from an empty runner to the reports, for each way to list requirements."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.e2e.container.conftest import OWNER, Action, given_to, podman
+from tests.e2e.container.conftest import OWNER, Action, change_owner, podman
 from tests.e2e.container.image import ROOT
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.kept import UV
 
 NEEDS = suite("import iniconfig, sys\nprint('prefix', sys.prefix)")
 PYPROJECT = '[project]\nname = "app"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = ["iniconfig>=2"]\n'
 
 
-def ran(project: Project, folder: str = ".") -> Ran:
+def read_run(project: Project, folder: str = ".") -> Ran:
     return Ran(0, "", project.root / folder / "scoregate-out")
 
 
-def locked(project: Project) -> None:
+def write_lock(project: Project) -> None:
     project.write("pyproject.toml", PYPROJECT)
     subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
 
 
-def required(project: Project) -> None:
+def write_requirements(project: Project) -> None:
     project.write("requirements.txt", "iniconfig>=2\n")
 
 
-def declared(project: Project) -> None:
+def write_pyproject(project: Project) -> None:
     project.write("pyproject.toml", PYPROJECT)
 
 
 def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> None:
     project.write("evals/demo.py", "import sys, time\nprint('began', time.time())\n" + suite("print(sys.prefix)"))
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     wait = math.inf
     for _ in range(3):  # a busy machine gets another try
         started = time.time()
@@ -50,9 +50,9 @@ def test_nothing_to_install_starts_at_once(action: Action, project: Project) -> 
             break
     assert wait <= 8, "0.5 s on a machine at rest; an installation would take longer than this anywhere"
     assert "| /opt/scoregate" in result.log
-    assert ran(project).statuses == {"passed": 3}
+    assert read_run(project).statuses == {"passed": 3}
     assert result.unexpected_inputs == result.undeclared_outputs == []
-    assert {path.lstat().st_uid for path in ran(project).out.rglob("*")} == {OWNER}
+    assert {path.lstat().st_uid for path in read_run(project).out.rglob("*")} == {OWNER}
 
 
 def test_the_image_is_small_and_compiled(action: Action) -> None:
@@ -80,7 +80,7 @@ def install(action: Action, project: Project, **environment: str) -> None:
         "UV_PYTHON": "/opt/hostedtoolcache/Python/3.12/bin/python",
         "UV_PROJECT_ENVIRONMENT": ".venv",
     }
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, env={**leaks, **environment})
     assert result.exit_code == 0, result.log
     prefix = next(line.split()[-1] for line in result.log.splitlines() if "| prefix" in line)
@@ -89,7 +89,7 @@ def install(action: Action, project: Project, **environment: str) -> None:
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
-@pytest.mark.parametrize("prepare", [locked, declared])
+@pytest.mark.parametrize("prepare", [write_lock, write_pyproject])
 def test_dependencies_are_installed_outside_the_workspace(
     action: Action, project: Project, prepare: Callable[[Project], None]
 ) -> None:
@@ -97,20 +97,20 @@ def test_dependencies_are_installed_outside_the_workspace(
     install(action, project)
 
 
-def test_downloads_are_kept_where_the_workflow_says(action: Action, project: Project) -> None:
-    required(project)
+def test_downloads_are_cached_in_the_set_folder(action: Action, project: Project) -> None:
+    write_requirements(project)
     cache = {"UV_CACHE_DIR": f"{project.root}/.uv-cache"}
     install(action, project, **cache)
     # Without a token, it does not wait for GitHub to answer.
     no_token = {"token": ""}
-    again = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, github=no_token, network="none")
-    assert again.exit_code == 0, again.log
+    second = action.run(project.root, env={**cache, "UV_OFFLINE": "1"}, github=no_token, network="none")
+    assert second.exit_code == 0, second.log
 
 
-def test_what_cannot_be_resolved_is_told(action: Action, project: Project) -> None:
+def test_unresolved_packages_fail(action: Action, project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("evals/demo.py", suite())
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root)
     assert result.exit_code == 3
     assert "no-such-package-anywhere" in result.log
@@ -118,21 +118,19 @@ def test_what_cannot_be_resolved_is_told(action: Action, project: Project) -> No
     assert action.run(project.root, {"install": "none"}).exit_code == 0
 
 
-def test_two_projects_in_one_repository_have_settings_and_reports_of_their_own(
-    action: Action, project: Project
-) -> None:
+def test_two_projects_in_one_repository_have_separate_reports(action: Action, project: Project) -> None:
     for name, bad in (("apps/one", 0), ("apps/two", 1)):
         project.write(f"{name}/evals/demo.py", suite("import helper", bad=bad))
         project.write(f"{name}/helper.py", "")
     project.write("apps/two/scoregate.toml", "min_pass_rate = 0.5\n")
     project.write("scoregate.toml", "no_such_setting = 1\n")
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     for name, statuses in (("apps/one", {"passed": 3}), ("apps/two", {"passed": 3, "failed": 1})):
         result = action.run(project.root, {"working-directory": name})
         assert result.exit_code == 0, result.log
-        assert ran(project, name).statuses == statuses
-        assert {path.lstat().st_uid for path in ran(project, name).out.rglob("*")} == {OWNER}
+        assert read_run(project, name).statuses == statuses
+        assert {path.lstat().st_uid for path in read_run(project, name).out.rglob("*")} == {OWNER}
     assert action.run(project.root, {"working-directory": "apps/three"}).exit_code == 2
 
 
@@ -141,22 +139,22 @@ def test_the_base_can_be_run_in_the_container(action: Action, project: Project) 
     project.commit()
     project.write("evals/demo.py", suite(bad=1))
     project.commit()
-    given_to(project.root, OWNER)
+    change_owner(project.root, OWNER)
     result = action.run(project.root, {"baseline": "rerun:HEAD~1", "min-pass-rate": "0.5"})
     assert result.exit_code == 0, result.log
-    assert ran(project).result["base"] is not None
+    assert read_run(project).result["base"] is not None
     assert {path.lstat().st_uid for path in project.root.rglob("*")} == {OWNER}
 
 
-def test_a_command_that_does_not_exist_is_wrong_usage(action: Action, project: Project) -> None:
+def test_an_unknown_command_is_invalid_usage(action: Action, project: Project) -> None:
     assert action.run(project.root, {"command": "run --help"}).exit_code == 2
 
 
-def test_our_files_are_written_for_the_owner_only_by_root(action: Action, project: Project, tmp_path: Path) -> None:
-    """Where root owns the workspace, suites cannot write to it: told, and held by the file system."""
+def test_only_root_writes_files_of_the_host(action: Action, project: Project, tmp_path: Path) -> None:
+    """Where root owns the workspace, suites cannot write to it: a notice reports it; the file system enforces it."""
     project.write("evals/demo.py", suite("import os\nprint('may write', os.access('.', os.W_OK), os.getuid())"))
     os.chmod(tmp_path, 0o755)  # noqa: PTH101
     result = action.run(project.root)
     assert result.exit_code == 0, result.log
     assert re.search(r"may write False [0-9]{6,}", result.log)
-    assert "can't write into it" in " ".join(ran(project).run["notices"])
+    assert "can't write into it" in " ".join(read_run(project).run["notices"])

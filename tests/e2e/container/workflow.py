@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.e2e.container.conftest import OWNER, Action, given_to
+from tests.e2e.container.conftest import OWNER, Action, change_owner
 from tests.fakes.github import Run, events
 from tests.integration.jobs.world import World
 
@@ -30,17 +30,17 @@ class Workflow(World):
     ) -> Any:
         """One step with the action; the workspace belongs to the runner's user, as it does on GitHub's machines."""
         assert self.action is not None
-        given_to(self.project.root, OWNER)
-        given = {name: str(value) for name, value in inputs.items()}
+        change_owner(self.project.root, OWNER)
+        environment = {name: str(value) for name, value in inputs.items()}
         context = self._context(event, run)
-        result = self.action.run(self.project.root, given, env or {}, github=context, event=event.payload)
-        given_to(self.project.root, 0)  # git refuses to work in what belongs to somebody else
+        result = self.action.run(self.project.root, environment, env or {}, github=context, event=event.payload)
+        change_owner(self.project.root, 0)  # git refuses to work in folders of other users
         return result
 
     def steps(
         self, event: events.Event, steps: Iterable[Mapping[str, Any]], *, run: Run | None = None, **matrix: str
     ) -> Any:
-        """The steps of a job of a workflow file; what ours has left, the last upload takes away."""
+        """The steps of a job of a workflow file; the last upload has the files that scoregate left."""
         run, result = run or self.workflow_run(event), None
         known = {f"matrix.{name}": value for name, value in matrix.items()}
         for step in steps:
@@ -71,9 +71,9 @@ class Workflow(World):
                 archive.extractall(folder / artifact.name)
 
     def _context(self, event: events.Event, run: Run) -> dict[str, str]:
-        told = event.environment(self.folder, run)
-        names = (name.removeprefix("GITHUB_").lower() for name in told)
-        context = dict(zip(names, told.values(), strict=True))
+        variables = event.environment(self.folder, run)
+        names = (name.removeprefix("GITHUB_").lower() for name in variables)
+        context = dict(zip(names, variables.values(), strict=True))
         return {**context, "token": self.github.token(**self.permissions), "repository": self.repo.full_name}
 
 

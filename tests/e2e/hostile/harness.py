@@ -67,7 +67,7 @@ def _stop(*_: object) -> None:
 
 
 def neighbours() -> list[int]:
-    """Processes that are not ours by descent, whoever's they are: the host and the other suites."""
+    """Processes of all users that aren't descendants of this one: the host and the other suites."""
     mine = os.getsid(0)
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) and session(pid) != mine]  # noqa: PTH208
 
@@ -82,16 +82,16 @@ def session(pid: int) -> int:
 
 def secret_in(data: bytes) -> str | None:
     """The secret that some bytes hold."""
-    found = SECRET.search(data)
-    return found[0].decode() if found else None
+    secret = SECRET.search(data)
+    return secret[0].decode() if secret else None
 
 
 def each(paths: list[Path], do: Callable[[Path], object]) -> object:
     """Do it to each path; the first success."""
     for path in paths:
         try:
-            if found := do(path):
-                return f"{path}: {found}"
+            if secret := do(path):
+                return f"{path}: {secret}"
         except OSError:
             continue
     return None

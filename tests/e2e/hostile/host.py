@@ -1,4 +1,4 @@
-"""Attempts to become somebody else, to have the host run our code, and to outlive the suite."""
+"""Attempts to become another user, to have the host run the suite's code, and to outlive the suite."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness import MOUNTS, attempt, each
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS = 0x10000000, 0x00020000
 HERE = Path.cwd()
-# Says who runs it, where the test finds it.
+# Writes its user into a file for the test.
 SPY = f"#!/bin/sh\nid -u >> {HERE}/ran-by\nenv >> {HERE}/ran-with\ncat\n"
 PYTHON_SPY = f"import os\nopen('{HERE}/ran-by', 'a').write(f'{{os.getuid()}}\\n')\n"
 
@@ -47,21 +47,23 @@ def groups_of_others() -> object:
 
 @attempt("privileges")
 def setuid_programs() -> object:
-    listed = subprocess.run(
+    listing = subprocess.run(
         ["find", "/", "-xdev", "-perm", "/6000", "-type", "f"], capture_output=True, text=True, check=False
     )
-    return listed.stdout.split() or None
+    return listing.stdout.split() or None
 
 
 @attempt("privileges")
 def su_and_sudo() -> object:
-    for words in (["sudo", "-n", "id"], ["su", "-c", "id"], ["newgrp", "root"], ["pkexec", "id"]):
+    for arguments in (["sudo", "-n", "id"], ["su", "-c", "id"], ["newgrp", "root"], ["pkexec", "id"]):
         with contextlib.suppress(OSError):
             if (
-                subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=3).returncode
+                subprocess.run(
+                    arguments, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=3
+                ).returncode
                 == 0
             ):
-                return words
+                return arguments
     return None
 
 
@@ -133,8 +135,8 @@ def scheduled_jobs() -> object:
 
 @attempt("privileges")
 def control_groups() -> object:
-    found = [Path(folder, name) for folder, _, names in os.walk("/sys/fs/cgroup") for name in names]
-    return each([path for path in found if os.access(path, os.W_OK)][:50], lambda path: path.write_text("1"))
+    paths = [Path(folder, name) for folder, _, names in os.walk("/sys/fs/cgroup") for name in names]
+    return each([path for path in paths if os.access(path, os.W_OK)][:50], lambda path: path.write_text("1"))
 
 
 @attempt("the host")
@@ -210,10 +212,10 @@ def priority_of_the_host() -> object:
 @attempt("lasting")
 def daemons() -> object:
     """The test looks whether any of them lives, or has written anything, after the suite."""
-    beat = HERE / "beat"
+    interval = HERE / "beat"
     targets = " ".join(f"{mount}/*" for mount in MOUNTS)
     loop = (
-        f"while :; do echo x >> {beat}; for f in {targets}; do echo HOSTILE=1 >> $f; done 2>/dev/null;"
+        f"while :; do echo x >> {interval}; for f in {targets}; do echo HOSTILE=1 >> $f; done 2>/dev/null;"
         " echo late > scoregate-out/junit.xml; sleep 0.05; done"
     )
     ways = (
@@ -268,9 +270,9 @@ def shared_memory() -> object:
 @attempt("lasting")
 def abstract_sockets() -> object:
     """Names that belong to whoever comes first; the host uses none."""
-    kept = socket.socket(socket.AF_UNIX)
-    kept.bind("\0scoregate")
-    globals()["_kept"] = kept
+    connection = socket.socket(socket.AF_UNIX)
+    connection.bind("\0scoregate")
+    globals()["_kept"] = connection
 
 
 @attempt("lasting")

@@ -72,8 +72,8 @@ def memory_by_proc() -> object:
         with path.open("rb", buffering=0) as memory:
             for start, end in _regions(int(path.parts[2])):
                 memory.seek(start)
-                if found := secret_in(memory.read(end - start)):
-                    return found
+                if secret := secret_in(memory.read(end - start)):
+                    return secret
         return None
 
     return each(_of_neighbours("mem"), read)
@@ -170,8 +170,8 @@ def secrets_in_the_workspace() -> object:
 
 @attempt(GOAL)
 def credentials_of_git() -> object:
-    listed = subprocess.run(["git", "config", "--list"], capture_output=True, check=False).stdout
-    return secret_in(listed) or re.search(rb"extraheader", listed)
+    listing = subprocess.run(["git", "config", "--list"], capture_output=True, check=False).stdout
+    return secret_in(listing) or re.search(rb"extraheader", listing)
 
 
 @attempt(GOAL)

@@ -1,4 +1,4 @@
-"""The suite beside it: half of its cases fail, and it waits for the attacker to do its worst."""
+"""The suite next to it: half of its cases fail, and it waits for the attacker to do its worst."""
 
 import secrets
 import time

@@ -20,8 +20,8 @@ OUT = Path("scoregate-out")
 
 def _command_files() -> list[Path]:
     """By listing, and by the names of the folders alone."""
-    found = [Path(mount, name) for mount in MOUNTS for name in _names(mount)]
-    return found or [Path(mount) / "set_env_1" for mount in MOUNTS]
+    paths = [Path(mount, name) for mount in MOUNTS for name in _names(mount)]
+    return paths or [Path(mount) / "set_env_1" for mount in MOUNTS]
 
 
 def _names(folder: str) -> list[str]:
@@ -121,8 +121,8 @@ def the_home_of_later_steps() -> object:
 
 @attempt("command files")
 def folders_of_the_runner() -> object:
-    made = [Path("/github/runner_temp", name) for name in ("_github_home", "_github_workflow")]
-    return each(made, lambda path: path.rename(f"{path}-moved"))
+    folders = [Path("/github/runner_temp", name) for name in ("_github_home", "_github_workflow")]
+    return each(folders, lambda path: path.rename(f"{path}-moved"))
 
 
 @attempt("command files")
@@ -142,11 +142,11 @@ def _folders_of_events() -> list[Path]:
 
 
 def _others_logs() -> list[Path]:
-    found = [Path(folder, name) for folder in _folders_of_events() for name in _names(str(folder))]
+    paths = [Path(folder, name) for folder in _folders_of_events() for name in _names(str(folder))]
     guessed = [
         folder / f"{pid}-{number}.jsonl" for folder in _folders_of_events() for pid in neighbours() for number in (0, 1)
     ]
-    return found or guessed
+    return paths or guessed
 
 
 @attempt("events of another suite")

@@ -23,7 +23,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serve until somebody says stop."""
+    """Serve until a signal."""
     given = _arguments()
     guard = Guard(token=given.token)
     options = {"latency": given.latency, "port": given.port, "requests_per_minute": given.requests_per_minute}

@@ -1,4 +1,4 @@
-"""Who may talk to the service: bearers of a token, of a key, or of a token that it gave out itself."""
+"""Access to the service: by a token, by a key, or by a token that it issued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service says, and what it remembers of each conversation."""
+"""The answers of the service, and its memory of each conversation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Answer = Callable[[str], Any]
 
 
 class Memory:
-    """Conversations by their ids, and the answers that a test has told."""
+    """Conversations by their ids, and the answers that a test has set."""
 
     def __init__(self) -> None:
         self.conversations: dict[str, list[str]] = {}
@@ -36,7 +36,7 @@ class Memory:
         }
 
     def output(self, message: Any, before: list[str]) -> Any:
-        """What it says: by a rule, of what it remembers, or what it heard."""
+        """Its answer: by a rule, from its memory, or the message."""
         for pattern, answer in reversed(self._rules):
             if re.search(pattern, str(message)):
                 return answer(message) if callable(answer) else answer

@@ -75,7 +75,7 @@ class ChatService(Faulty):
         return [exchange.json for exchange in self.requests if exchange.path == path]
 
     def answer(self, exchange: Exchange) -> Answer:
-        """What the service says to a request."""
+        """The service's answer to a request."""
         if exchange.path == "/token":
             issued = self.guard.issue(exchange.body, exchange.headers)
             return Answer(issued or {"error": "invalid_client"}, 200 if issued else 401)

@@ -1,4 +1,4 @@
-"""A stateful fake of GitHub's REST API on loopback, held to GitHub's own description.
+"""A stateful fake of GitHub's REST API on loopback, checked against GitHub's own description.
 
 github = GitHub.start()                                  # or the fixture of tests.fakes.fixtures
 repo = github.repository("acme/shop")

@@ -92,7 +92,7 @@ def parsed(exchange: Exchange) -> Any:
 
 
 def hold_to_description(github: GitHub, exchange: Exchange, path: dict[str, str], body: Any) -> None:
-    """Refuse what GitHub's description does not allow, and remember it against whoever sent it."""
+    """Refuse what GitHub's description does not allow, and record it as a violation of the sender."""
     judge = conformity()
     wrong = judge.of_request(exchange.operation, path, exchange.query, body) if judge else []
     if wrong:

@@ -14,7 +14,7 @@ Json = Any
 
 
 class Conformity:
-    """Says what is wrong with a request or an answer, one sentence each."""
+    """Lists the violations of a request or an answer, one sentence each."""
 
     def __init__(self, description: Description) -> None:
         self.description = description

@@ -1,4 +1,4 @@
-"""Events as a runner hands them to a workflow: GitHub's own examples, told of a repository on the fake."""
+"""Events as a runner hands them to a workflow: GitHub's own examples, for a repository on the fake."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Event:
     actor: str = "octocat"
 
     def environment(self, folder: Path, run: Run | None = None) -> dict[str, str]:
-        """Write the payload into the folder; returns what a runner's environment says of the event (and of a run)."""
+        """Write the payload into the folder; returns a runner's variables for the event (and for a run)."""
         path = folder / "event.json"
         path.write_text(json.dumps(self.payload), encoding="utf-8")
         ran = {} if run is None else run_environment(run)
@@ -68,7 +68,7 @@ def run_environment(run: Run) -> dict[str, str]:
 
 
 def pull_request(pull: Pull, action: str = "synchronize", *, name: str = "pull_request") -> Event:
-    """A pull request was opened, or somebody pushed to it; also as "pull_request_target"."""
+    """A pull request was opened or pushed to; also as "pull_request_target"."""
     repo = pull.repository
     told = adapted("pull_request", action, repo)
     changed = {"before": NOWHERE, "after": pull.head_sha} if action == "synchronize" else {}
@@ -81,14 +81,14 @@ def pull_request(pull: Pull, action: str = "synchronize", *, name: str = "pull_r
 
 
 def labeled(pull: Pull, name: str, login: str = "octocat") -> Event:
-    """Somebody set a label; the job runs on the merge commit, as for a push to the branch."""
+    """A label was set; the job runs on the merge commit, as for a push to the branch."""
     event = pull_request(pull, "labeled")
     told = {"label": {"name": name}, "sender": show.user(pull.repository.github, login)}
     return replace(event, payload={**event.payload, **told}, actor=login)
 
 
 def issue_comment(repo: Repository, comment: Comment, action: str = "created") -> Event:
-    """Somebody commented on a pull request; the job runs on the default branch, with a token that may write."""
+    """A comment on a pull request; the job runs on the default branch, with a token that may write."""
     told = adapted("issue_comment", action, repo) | {"action": action, "sender": show.user(repo.github, comment.login)}
     number, ref = comment.issue, f"refs/heads/{repo.default_branch}"
     issue = {"number": number, "state": "open"}
@@ -129,7 +129,7 @@ def merge_group(pull: Pull) -> Event:
 
 
 def workflow_run(run: Run, action: str = "completed") -> Event:
-    """A workflow ended; whoever waits for that runs on the default branch, with a token that may write."""
+    """A workflow ended; workflows that wait for it run on the default branch, with a token that may write."""
     repo = run.repository
     told = adapted("workflow_run", action, repo) | {"action": action}
     told["workflow_run"] = told.get("workflow_run", {}) | shown_run(run)
@@ -144,7 +144,7 @@ def schedule(repo: Repository, cron: str = "0 3 * * *") -> Event:
 
 
 def workflow_dispatch(repo: Repository, branch: str = "main") -> Event:
-    """Somebody started a workflow by hand."""
+    """A workflow was started manually."""
     told = adapted("workflow_dispatch", None, repo) | {"inputs": {}, "ref": f"refs/heads/{branch}"}
     return Event("workflow_dispatch", told, repo, repo.branch(branch), f"refs/heads/{branch}")
 

@@ -68,7 +68,7 @@ class Faulty:
         return self._add(Fault(method, path, times=times, after=after, drop=True))
 
     def slow(self, method: str, path: str, seconds: float, *, times: float = 1) -> Fault:
-        """Think for some seconds before handling the request as ever."""
+        """Wait for some seconds before handling the request normally."""
         return self._add(Fault(method, path, times=times, delay=seconds))
 
     def rate_limit(
@@ -91,7 +91,7 @@ class Faulty:
         return self.fail(method, path, status=status, body={"message": message}, headers=headers, times=times)
 
     def before(self, method: str, path: str, call: Callable[[Exchange], None], *, times: float = 1) -> None:
-        """Call a function before a request is handled: what somebody else does in that moment."""
+        """Call a function before a request is handled: what another user does in that moment."""
         self.hooks.append(Hook(method, path, call, times))
 
     def take_fault(self, exchange: Exchange) -> Fault | None:

@@ -27,7 +27,7 @@ class Issue:
 
 
 def open_issue(repo: Repository, title: str, body: str, login: str = "octocat") -> Issue:
-    """Somebody opens an issue; pull requests have numbers of the same row."""
+    """Open an issue; pull requests share its sequence of numbers."""
     number = max((*repo.pulls, *repo.issues), default=0) + 1
     made = Issue(repo, number, repo.github.next_id(), title, body, login)
     repo.issues[number] = made

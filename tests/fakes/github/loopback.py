@@ -15,7 +15,7 @@ App = Any
 
 
 class Server(uvicorn.Server):
-    """uvicorn that stops at once when told, rather than at its next look at the clock."""
+    """uvicorn that stops at once, rather than at its next look at the clock."""
 
     async def main_loop(self) -> None:
         self.loop = asyncio.get_running_loop()

@@ -35,7 +35,7 @@ class Comment:
         self.updated_at = self.created_at
 
     def edit(self, body: str) -> None:
-        """Somebody changes the text, at least a second later."""
+        """Change the text, at least a second later."""
         self.body, self.updated_at = body, self.created_at + timedelta(seconds=1)
 
 
@@ -70,7 +70,7 @@ class CheckRun:
 
 @dataclass
 class LabelEvent:
-    """A label that somebody set or removed."""
+    """A label that was set or removed."""
 
     id: int
     event: str
@@ -114,12 +114,12 @@ class Pull:
     events: list[LabelEvent] = field(default_factory=list)
 
     def label(self, name: str, login: str, *, at: datetime | None = None) -> None:
-        """Somebody sets a label."""
+        """Set a label."""
         self.labels.append(name)
         self.events.append(LabelEvent(self.repository.github.next_id(), "labeled", name, login, at or now()))
 
     def unlabel(self, name: str, login: str, *, at: datetime | None = None) -> None:
-        """Somebody removes a label."""
+        """Remove a label."""
         self.labels.remove(name)
         self.events.append(LabelEvent(self.repository.github.next_id(), "unlabeled", name, login, at or now()))
 
@@ -152,7 +152,7 @@ class Pull:
         return [comment for comment in self.repository.comments.values() if comment.issue == self.number]
 
     def comment(self, body: str, login: str = "octocat") -> Comment:
-        """Somebody comments."""
+        """Add a comment."""
         made = Comment(self.repository.github.next_id(), self.number, body, login)
         self.repository.comments[made.id] = made
         return made

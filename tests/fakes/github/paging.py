@@ -32,6 +32,6 @@ def listed(call: Call, shown: Sequence[Any]) -> Answer:
 
 
 def counted(call: Call, key: str, shown: Sequence[Any]) -> Answer:
-    """A list inside an object that says how many there are in all."""
+    """A list inside an object that has the total number."""
     items, headers = page_of(call, shown)
     return Answer({"total_count": len(shown), key: items}, headers=headers)

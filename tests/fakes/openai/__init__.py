@@ -9,7 +9,7 @@
         assert len(server.asked()) == 2
 
 As a process, for benchmarks and for tests in other languages: `python -m tests.fakes.openai --latency 0.02 --port 0`
-prints its address; GET /fake/requests tells what was asked, DELETE /fake/requests forgets it.
+prints its address; GET /fake/requests lists the requests, DELETE /fake/requests forgets it.
 """
 
 from tests.fakes.openai.question import Question

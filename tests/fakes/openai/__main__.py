@@ -26,7 +26,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serve until somebody says stop."""
+    """Serve until a signal."""
     given = _arguments()
     rpm = given.requests_per_minute
     how = {"tells": not given.silent_limits, "fine": not given.whole_seconds}

@@ -66,7 +66,7 @@ class Front:
 
 
 def _told(fault: Fault) -> object:
-    """The body of a fault; what it does not say is said as OpenAI says it."""
+    """The body of a fault; missing fields are filled in as OpenAI does."""
     is_openais = isinstance(fault.body, list) or (isinstance(fault.body, dict) and "error" in fault.body)
     if is_openais:
         return fault.body

@@ -1,4 +1,4 @@
-"""Limits of a server: a bucket of requests that fills steadily, told in headers as OpenAI tells it."""
+"""Limits of a server: a bucket of requests that fills steadily, shown in OpenAI's headers."""
 
 from __future__ import annotations
 

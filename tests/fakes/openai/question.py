@@ -30,12 +30,12 @@ class Question:
 
     @property
     def text(self) -> str:
-        """All that was said, role by role."""
+        """All messages, role by role."""
         return "\n".join(f"{message.get('role')}: {said(message)}" for message in self.messages)
 
     @property
     def last(self) -> str:
-        """What the user's last message says; the last of all where there is no user."""
+        """The text of the user's last message, or of the last message without a user."""
         by_users = [message for message in self.messages if message.get("role") == "user"]
         return said((by_users or self.messages)[-1]) if self.messages else ""
 
@@ -60,7 +60,7 @@ def of_chat(body: Mapping[str, Any], number: int) -> Question:
 
 
 def told_schema(messages: Sequence[Mapping[str, Any]]) -> Any:
-    """The JSON schema that stands in a message, for a mode that knows JSON only as such."""
+    """The JSON schema in a message, for a mode that knows JSON only as such."""
     for message in reversed(messages):
         text = said(message)
         for at in (found.start() for found in re.finditer(r"\{", text)):

@@ -1,4 +1,4 @@
-"""What a server of the family does not take, said as servers say it."""
+"""Parameters that a compatible server refuses, with its messages."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class OpenAIServer(Faulty):
         latency: seconds that every answer takes. port: 0 takes a free one.
         requests_per_minute: more are refused with 429; None lets all pass. `bucket` says more about that.
         models: the names that exist; None lets every name be one.
-        keys: those that are taken; None takes any. cached_tokens: how many of a prompt's tokens are told as cached.
+        keys: those that are taken; None takes any. cached_tokens: how many of a prompt's tokens are reported as cached.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class OpenAIServer(Faulty):
         return [exchange.json for exchange in self.requests if matches("POST", path, exchange)]
 
     def answer(self, exchange: Exchange) -> Answer:
-        """What the API says to a request."""
+        """The API's answer to a request."""
         if exchange.method == "GET" and exchange.path.endswith("/models"):
             names = self.models or ["gpt-4o"]
             return Answer({"object": "list", "data": [{"id": name, "object": "model"} for name in names]})

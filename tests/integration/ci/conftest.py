@@ -19,26 +19,26 @@ class Repository:
     @classmethod
     def new(cls, root: Path) -> Repository:
         """One with a single commit on main."""
-        made = cls(root)
-        made.git("init", "-q", "-b", "main")
-        made.git("config", "user.email", "dev@example.com")
-        made.git("config", "user.name", "Dev")
-        made.commit("README.md", "hello")
-        return made
+        instance = cls(root)
+        instance.git("init", "-q", "-b", "main")
+        instance.git("config", "user.email", "dev@example.com")
+        instance.git("config", "user.name", "Dev")
+        instance.commit("README.md", "hello")
+        return instance
 
     def clone(self, name: str, *options: str) -> Repository:
-        """A clone beside it."""
-        made = Repository(self.root.parent / name)
-        made.git("clone", "-q", *options, f"file://{self.root}", ".")
-        return made
+        """A clone next to it."""
+        new_repository = Repository(self.root.parent / name)
+        new_repository.git("clone", "-q", *options, f"file://{self.root}", ".")
+        return new_repository
 
     @property
     def head(self) -> str:
         return self.git("rev-parse", "HEAD")
 
     def git(self, *words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
+        process = subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, text=True)
+        return process.stdout.strip()
 
     def write(self, name: str, text: str = "") -> Path:
         path = self.root / name

@@ -16,7 +16,7 @@ from scoregate.errors import GitError
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_repository_is_known_from_inside(repository: Repository) -> None:
+async def test_a_repository_is_found_from_inside(repository: Repository) -> None:
     repository.write("deep/er/file.txt")
     assert await git.top_level(repository.root / "deep" / "er") == repository.root
     assert await git.head_commit(repository.root) == repository.head
@@ -47,9 +47,7 @@ async def test_a_detached_head_has_no_branch(repository: Repository) -> None:
     assert await git.head_commit(repository.root) == repository.head
 
 
-async def test_without_git_it_works_as_outside_a_repository(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_git_everything_is_none(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert await git.top_level(repository.root) is None
     assert await git.list_files(repository.root) is None
@@ -58,14 +56,14 @@ async def test_without_git_it_works_as_outside_a_repository(
         await git.head_commit(repository.root)
 
 
-async def test_dirty_is_what_git_follows_and_not_what_lies_about(repository: Repository) -> None:
+async def test_dirty_counts_tracked_files_only(repository: Repository) -> None:
     repository.write("new.txt")
     assert not await git.is_dirty(repository.root)
     repository.write("README.md", "changed")
     assert await git.is_dirty(repository.root)
 
 
-async def test_the_work_tree_is_what_single_calls_of_git_say(repository: Repository, tmp_path: Path) -> None:
+async def test_the_work_tree_equals_single_git_calls(repository: Repository, tmp_path: Path) -> None:
     root = repository.root
     tree = await git.read_work_tree(root)
     assert tree == git.WorkTree(repository.head, "main", False, False, ())
@@ -101,7 +99,7 @@ async def test_before_the_first_commit_the_work_tree_has_a_branch(tmp_path: Path
     assert await git.read_work_tree(tmp_path) == git.WorkTree(None, "start", False, False, ())
 
 
-async def test_variables_do_not_lead_to_another_repository(
+async def test_variables_select_no_other_repository(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other, head = Repository.new(tmp_path / "other"), repository.head
@@ -113,16 +111,16 @@ async def test_variables_do_not_lead_to_another_repository(
     assert await git.list_files(repository.root) == ("README.md",)
 
 
-async def test_files_are_listed_as_git_sees_them(repository: Repository) -> None:
+async def test_files_are_listed_as_in_git(repository: Repository) -> None:
     repository.write(".gitignore", "ignored/\n*.log\n")
     for name in ("ignored/a.py", "b.log", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"):
         repository.write(name)
-    found = await git.list_files(repository.root)
-    assert found == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
+    paths = await git.list_files(repository.root)
+    assert paths == tuple(sorted([".gitignore", "README.md", "sub/new.py", "with space.py", 'quo"te\n.py', "é.py"]))
     assert await git.list_files(repository.root / "sub") == ("new.py",)
 
 
-async def test_the_default_branch_is_what_the_remote_says(repository: Repository) -> None:
+async def test_the_remote_names_the_default_branch(repository: Repository) -> None:
     assert await git.default_branch(repository.root) == "main"
     repository.git("branch", "trunk")
     repository.git("symbolic-ref", "HEAD", "refs/heads/trunk")
@@ -132,7 +130,7 @@ async def test_the_default_branch_is_what_the_remote_says(repository: Repository
     assert await git.default_branch(clone, "no-such") is None
 
 
-async def test_the_merge_base_is_where_histories_part(repository: Repository) -> None:
+async def test_the_merge_base_is_found(repository: Repository) -> None:
     first = repository.head
     repository.git("checkout", "-qb", "work")
     repository.commit("work.txt")
@@ -144,7 +142,7 @@ async def test_the_merge_base_is_where_histories_part(repository: Repository) ->
     assert await git.merge_base(repository.root, "main", "apart") is None
 
 
-async def test_a_repository_of_somebody_else_is_told_with_what_to_run(
+async def test_a_repository_of_another_user_is_explained(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
@@ -154,7 +152,7 @@ async def test_a_repository_of_somebody_else_is_told_with_what_to_run(
     assert caught.value.advice == f"Run: git config --global --add safe.directory {repository.root}"
 
 
-async def test_a_work_tree_is_another_commit_and_gone_afterwards(repository: Repository) -> None:
+async def test_a_work_tree_is_another_commit_and_temporary(repository: Repository) -> None:
     first = repository.head
     repository.commit("later.txt")
     repository.write("README.md", "not committed")
@@ -176,7 +174,7 @@ async def test_no_hook_is_run(repository: Repository) -> None:
     assert not (repository.root / "hooked").exists()
 
 
-async def test_a_work_tree_goes_with_all_that_was_done_in_it(repository: Repository) -> None:
+async def test_a_work_tree_is_removed_with_its_changes(repository: Repository) -> None:
     before = repository.state()
     async with git.open_worktree(repository.root, repository.head) as tree:
         (tree / "locked").mkdir()
@@ -189,7 +187,7 @@ async def test_a_work_tree_goes_with_all_that_was_done_in_it(repository: Reposit
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-async def test_a_work_tree_goes_when_something_raises(repository: Repository, error: type[BaseException]) -> None:
+async def test_an_exception_removes_a_work_tree(repository: Repository, error: type[BaseException]) -> None:
     before = repository.state()
     with pytest.raises(error):
         async with git.open_worktree(repository.root, repository.head):
@@ -198,7 +196,7 @@ async def test_a_work_tree_goes_when_something_raises(repository: Repository, er
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.002, 0.005, 0.01, 0.03, 0.2])
-async def test_a_work_tree_goes_when_cancelled(repository: Repository, after_s: float) -> None:
+async def test_cancelling_removes_it(repository: Repository, after_s: float) -> None:
     before = repository.state()
     with anyio.move_on_after(after_s):
         async with git.open_worktree(repository.root, repository.head):
@@ -206,7 +204,7 @@ async def test_a_work_tree_goes_when_cancelled(repository: Repository, after_s: 
     assert repository.state() == before
 
 
-async def test_a_work_tree_of_nothing_is_an_error(repository: Repository) -> None:
+async def test_an_unknown_commit_is_an_error(repository: Repository) -> None:
     before = repository.state()
     with pytest.raises(GitError, match="could not check out"):
         async with git.open_worktree(repository.root, "0" * 40):
@@ -214,7 +212,7 @@ async def test_a_work_tree_of_nothing_is_an_error(repository: Repository) -> Non
     assert repository.state() == before
 
 
-async def test_a_work_tree_that_was_deleted_leaves_no_trace(repository: Repository) -> None:
+async def test_a_deleted_work_tree_leaves_no_trace(repository: Repository) -> None:
     before = repository.state()
     async with git.open_worktree(repository.root, repository.head) as tree:
         shutil.rmtree(tree)

@@ -100,17 +100,17 @@ STARTED = {
 }  # fmt: skip
 
 
-async def test_a_call_that_leads_to_a_suite_is_one(tmp_path: Path) -> None:
+async def test_a_call_of_a_suite_is_found(tmp_path: Path) -> None:
     for name, files in STARTED.items():
-        found = await find(tmp_path / name, files)
-        assert len(found.sources) == 1, (name, found)
-        (source,) = found.sources
+        suites_found = await find(tmp_path / name, files)
+        assert len(suites_found.sources) == 1, (name, suites_found)
+        (source,) = suites_found.sources
         assert (source.path, source.kind) == (list(files)[-1], SourceKind.PYTHON), name
-        assert (source.suite_ids, source.expected, found.notices) == (None, (), ()), name
+        assert (source.suite_ids, source.expected, suites_found.notices) == (None, (), ()), name
         assert " through " in source.why, name
 
 
-async def test_a_name_that_a_module_passes_on_keeps_its_id(tmp_path: Path) -> None:
+async def test_a_reexported_name_keeps_its_id(tmp_path: Path) -> None:
     reexports = {
         "import": {"common.py": "from scoregate import evaluate", ONE: "from common import evaluate as e\ne('one')"},
         "star": {"evals/common.py": "from scoregate import *", ONE: "from common import *\nevaluate('one')"},
@@ -130,19 +130,21 @@ async def test_a_name_that_a_module_passes_on_keeps_its_id(tmp_path: Path) -> No
 
 async def test_a_package_of_a_workspace_is_followed(repository: Repository) -> None:
     kit = {"packages/kit/src/kit/__init__.py": "from .core import run", "packages/kit/src/kit/core.py": COMMON}
-    found = await find(repository.root, {**kit, "services/x/evals/one.py": "from kit import run\nrun('one', print)"})
-    assert [source.path for source in found.sources] == ["services/x/evals/one.py"]
+    suites_found = await find(
+        repository.root, {**kit, "services/x/evals/one.py": "from kit import run\nrun('one', print)"}
+    )
+    assert [source.path for source in suites_found.sources] == ["services/x/evals/one.py"]
     named = await find(repository.root, {}, paths=["services/x/evals/one.py"])
     assert [source.path for source in named.sources] == ["services/x/evals/one.py"]
 
 
-async def test_tests_that_call_a_helper_are_run_by_pytest(tmp_path: Path) -> None:
+async def test_pytest_runs_tests_with_helpers(tmp_path: Path) -> None:
     test = "from common import run\ndef test_it():\n    run('one', print)"
     (source,) = (await find(tmp_path, {"evals/common.py": COMMON, "evals/test_one.py": test})).sources
     assert (source.path, source.kind, source.suite_ids) == ("evals/test_one.py", SourceKind.PYTEST, None)
 
 
-async def test_helper_modules_are_neither_run_nor_noise(tmp_path: Path) -> None:
+async def test_helper_modules_are_skipped_silently(tmp_path: Path) -> None:
     helpers = {
         "evals/eval_utils.py": "from functools import partial\nfrom common import run\nquick = partial(run, task=print)"
         "\ndef go():\n    run('x', print)\nJOBS = {'a': run}",
@@ -152,10 +154,10 @@ async def test_helper_modules_are_neither_run_nor_noise(tmp_path: Path) -> None:
         "evals/tools.py": "import subprocess\nfrom common import run\ndef version():\n    subprocess.run(['git'])",
         "evals/one.py": "from scoregate import evaluate\nfrom eval_data import CASES\nevaluate('one', data=CASES)",
     }
-    found = await find(tmp_path, helpers)
-    assert [source.path for source in found.sources] == ["evals/one.py"]
-    assert found.notices == ()
-    assert not any(each.notable for each in found.skipped)
+    suites_found = await find(tmp_path, helpers)
+    assert [source.path for source in suites_found.sources] == ["evals/one.py"]
+    assert suites_found.notices == ()
+    assert not any(each.notable for each in suites_found.skipped)
 
 
 HELPER = "import sys\nfrom pathlib import Path\n{path}\nfrom helper import run\nrun('one', print)"
@@ -169,15 +171,15 @@ ADDED_PATHS = (
 )
 
 
-async def test_folders_that_a_file_adds_to_the_path_are_searched(tmp_path: Path) -> None:
-    files = {f"evals/eval_{at}.py": HELPER.format(path=path) for at, path in enumerate(ADDED_PATHS)}
+async def test_folders_added_to_the_path_are_searched(tmp_path: Path) -> None:
+    files = {f"evals/eval_{index}.py": HELPER.format(path=path) for index, path in enumerate(ADDED_PATHS)}
     unknown = {
         "evals/eval_argument.py": HELPER.format(path="sys.path.insert(0, sys.argv[1])"),
         "evals/eval_outside.py": HELPER.format(path="sys.path.insert(0, '../lib')"),
         "evals/eval_endless.py": HELPER.format(path="A = A / 'x'\nsys.path.insert(0, A)"),
     }
-    found = await find(tmp_path, {"tools/lib/helper.py": COMMON, **files, **unknown})
-    assert [source.path for source in found.sources] == sorted(files)
+    suites_found = await find(tmp_path, {"tools/lib/helper.py": COMMON, **files, **unknown})
+    assert [source.path for source in suites_found.sources] == sorted(files)
 
 
 async def test_installed_packages_that_start_suites_are_followed(tmp_path: Path) -> None:
@@ -192,10 +194,10 @@ async def test_installed_packages_that_start_suites_are_followed(tmp_path: Path)
         "evals/eval_data.py": "from company.evals import run",
         "evals/eval_tools.py": "import tools, large\ntools.run('one', print)",
     }
-    found = await find(tmp_path, files)
-    (source,) = found.sources
+    suites_found = await find(tmp_path, files)
+    (source,) = suites_found.sources
     assert (source.path, source.why.rpartition(", ")[2]) == (ONE, "starts a suite at line 2 through company.evals.run")
-    assert found.notices == ()
+    assert suites_found.notices == ()
     (tmp_path / site / "company" / "evals.py").unlink()
     os.mkfifo(tmp_path / site / "company" / "evals.py")
     assert (await find(tmp_path, {})).sources == ()
@@ -208,15 +210,15 @@ def test_modules_next_to_an_installed_package_are_not_read(tmp_path: Path) -> No
         (site / name).write_text(text, encoding="utf-8")
     modules = project_modules.ProjectModules(tmp_path / "project", installed=InstalledPackages((str(site),)))
     assert modules.locate("evals/eval_one.py", "large") is None
-    found = modules.locate("evals/eval_one.py", "company.evals.run")
-    assert found is not None
-    assert found.files == (f"{site}/company/__init__.py", f"{site}/company/evals.py")
-    assert modules.locate(found.files[-1], "large") is None
-    assert modules.locate(found.files[-1], "company.evals") is not None
-    assert modules.locate(found.files[-1], ".") is not None
+    module = modules.locate("evals/eval_one.py", "company.evals.run")
+    assert module is not None
+    assert module.files == (f"{site}/company/__init__.py", f"{site}/company/evals.py")
+    assert modules.locate(module.files[-1], "large") is None
+    assert modules.locate(module.files[-1], "company.evals") is not None
+    assert modules.locate(module.files[-1], ".") is not None
 
 
-async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp_path: Path) -> None:
+async def test_a_possible_suite_file_is_a_notice(tmp_path: Path) -> None:
     files = {
         ONE: "import scoregate, sys\nfrom company import evals\nevals.start(sys.argv)",
         "evals/eval_two.py": "import scoregate\nimport broken\nbroken.run('two')",
@@ -224,14 +226,14 @@ async def test_a_file_with_the_name_of_a_suite_that_may_start_one_is_noticed(tmp
         "evals/tool.py": "import scoregate\nfrom company import evals\nevals.start()",
         "evals/eval_other.py": "from company import evals\nevals.start()",
     }
-    found = await find(tmp_path, files)
-    one, two = (notice for notice in found.notices if "no suite is found" in notice)
+    suites_found = await find(tmp_path, files)
+    one, two = (notice for notice in suites_found.notices if "no suite is found" in notice)
     assert one == (
         f"{ONE} was skipped: no suite is found in it, but line 3 calls company.evals.start, which may start one; "
         "call evaluate in this file, or give it a name that is not a suite's if it starts none"
     )
     assert "not all modules that it imports can be read" in two
-    why = {each.path: each.why for each in found.skipped}
+    why = {each.path: each.why for each in suites_found.skipped}
     assert "which may start one" in why["evals/tool.py"]
     assert why["evals/eval_other.py"] == "starts no suite of scoregate"
 
@@ -240,29 +242,31 @@ async def test_modules_are_followed_within_limits(repository: Repository, monkey
     root = repository.root
     (root / "evals").mkdir()
     os.mkfifo(root / "evals" / "pipe.py")
-    chain = {f"evals/m{at}.py": f"from m{at + 1} import run" for at in range(300)}
+    chain = {f"evals/m{index}.py": f"from m{index + 1} import run" for index in range(300)}
     start = f"import scoregate\nfrom m0 import run\nrun({'.x' * 0}'one', print)\n"
-    found = await find(
+    suites_found = await find(
         root, {**chain, "evals/m300.py": COMMON, ONE: "import pipe\nfrom m0 import run\nrun('a', print)"}
     )
-    assert [source.path for source in found.sources] == [ONE]
+    assert [source.path for source in suites_found.sources] == [ONE]
     monkeypatch.setattr(project_modules, "_MOST_MODULES", 100)
     monkeypatch.setattr(project_calls, "_MOST_PARSED_BYTES", 0)
-    found = await find(root, {ONE: start})
-    assert (found.sources, len(found.notices)) == ((), 1)
+    suites_found = await find(root, {ONE: start})
+    assert (suites_found.sources, len(suites_found.notices)) == ((), 1)
 
 
 async def test_a_thousand_files_are_inspected_in_a_moment(repository: Repository) -> None:
     files = {"evals/common.py": COMMON, "src/app/__init__.py": ""}
-    for at in range(200):
-        files[f"src/app/m{at}.py"] = f"import os\nfrom app import m{(at + 1) % 200}\ndef f():\n    return {at}\n" * 5
-    for at in range(1000):
-        files[f"evals/eval_{at}.py"] = (
-            f"from common import run\nfrom app import m{at % 200}\nrun('{at}', m{at % 200}.f)\n"
+    for index in range(200):
+        files[f"src/app/m{index}.py"] = (
+            f"import os\nfrom app import m{(index + 1) % 200}\ndef f():\n    return {index}\n" * 5
+        )
+    for index in range(1000):
+        files[f"evals/eval_{index}.py"] = (
+            f"from common import run\nfrom app import m{index % 200}\nrun('{index}', m{index % 200}.f)\n"
         )
     for name, text in files.items():
         repository.write(name, text)
     start = time.process_time()
-    found = await find(repository.root, {})
-    assert len(found.sources) == 1000
+    suites_found = await find(repository.root, {})
+    assert len(suites_found.sources) == 1000
     assert time.process_time() - start < 5

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 RERUN = Settings(baseline="rerun")
 
 
-async def test_the_base_is_where_the_branch_left_the_default_branch(repository: Repository) -> None:
+async def test_the_base_is_the_merge_base(repository: Repository) -> None:
     first = repository.head
     repository.git("checkout", "-qb", "work")
     repository.commit("work.txt")
@@ -52,7 +52,7 @@ async def test_a_reference_may_be_named(repository: Repository) -> None:
         assert base.note == f"rerun of {second[:7]}"
 
 
-async def test_a_branch_that_only_the_remote_has_will_do(repository: Repository) -> None:
+async def test_a_branch_of_the_remote_is_found(repository: Repository) -> None:
     clone = repository.clone("clone")
     clone.git("checkout", "-q", "--detach")
     clone.git("branch", "-qD", "main")
@@ -66,21 +66,21 @@ async def test_a_project_in_a_subfolder_is_found_again(repository: Repository) -
         assert (base.path / "evals" / "a.py").is_file()
 
 
-async def test_where_there_is_no_base_it_is_told_why(repository: Repository, tmp_path: Path) -> None:
+async def test_a_missing_base_is_explained(repository: Repository, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    for root, settings, said in (
+    for root, settings, message in (
         (outside, RERUN, "is not in a git repository"),
         (repository.root, Settings(baseline="rerun:v9"), "rerun:v9 is not a commit"),
         (repository.root, Settings(baseline="rerun", base_branch="trunk"), "has no branch trunk"),
     ):
-        with pytest.raises(GitError, match=said) as caught:
+        with pytest.raises(GitError, match=message) as caught:
             async with open_base_tree(root, settings):
                 pass
         assert caught.value.advice
 
 
-async def test_a_shallow_clone_is_told_what_to_fetch(repository: Repository) -> None:
+async def test_a_shallow_clone_gets_advice(repository: Repository) -> None:
     repository.git("checkout", "-qb", "work")
     repository.commit("work.txt")
     repository.git("checkout", "-q", "main")
@@ -93,7 +93,7 @@ async def test_a_shallow_clone_is_told_what_to_fetch(repository: Repository) -> 
     assert "fetch-depth: 0" in caught.value.advice
 
 
-async def test_the_tree_goes_when_cancelled(repository: Repository) -> None:
+async def test_cancelling_removes_the_tree(repository: Repository) -> None:
     before = repository.state()
     with anyio.move_on_after(0.5) as scope:
         async with open_base_tree(repository.root, RERUN) as base:
@@ -116,7 +116,7 @@ def plan(root: Path) -> Plan:
     )
 
 
-async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tmp_path: Path) -> None:
+async def test_the_plan_is_the_same_except_for_missing_files(tmp_path: Path) -> None:
     root, tree = tmp_path / "root", tmp_path / "tree"
     for name in ("evals", "web"):
         (tree / name).mkdir(parents=True)
@@ -136,7 +136,7 @@ async def test_the_plan_is_the_same_in_another_tree_but_for_what_is_not_there(tm
     assert moved.notices == tuple(f"{name} is new: the base does not have it" for name in ("evals/new.py", "go"))
 
 
-async def test_installed_node_packages_are_linked_on_the_way_to_the_command(
+async def test_installed_node_packages_are_linked(
     repository: Repository, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside")
@@ -166,7 +166,7 @@ async def test_installed_node_packages_are_linked_on_the_way_to_the_command(
     assert not (outside / "node_modules").is_symlink()
 
 
-async def test_without_folders_to_import_from_python_is_left_alone(tmp_path: Path) -> None:
+async def test_without_import_folders_python_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "old.py").touch()
     assert "PYTHONPATH" not in move_plan(plan(Path("/root")), tmp_path).launches[0].environment
@@ -186,23 +186,23 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-async def test_what_is_imported_from_the_project_is_known(environment: Path) -> None:
+async def test_imports_of_the_project_are_found(environment: Path) -> None:
     python = Interpreter((str(environment / ".venv" / "bin" / "python"),), "test")
-    found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
-    assert found == ImportFolders(
+    suites_found = await find_import_folders(python, environment, environ={"PYTHONPATH": "more:/elsewhere"})
+    assert suites_found == ImportFolders(
         named=(environment / "more", Path("/elsewhere")), installed=(environment / "src", environment / "lib")
     )
 
 
 @pytest.mark.parametrize("argv", [("/no/python",), ("false",), ("echo", "no json")])
-async def test_a_python_that_does_not_answer_is_no_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
+async def test_a_hanging_python_is_no_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
     assert (
         await find_import_folders(Interpreter(argv, ""), tmp_path, environ={"PATH": os.environ["PATH"]})
         == ImportFolders()
     )
 
 
-async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repository) -> None:
+async def test_the_base_imports_only_its_own_code(repository: Repository) -> None:
     repository.write(".gitignore", "__pycache__/\n")
     repository.write("evals/a.py", "import bot.core\nprint(bot.core.NAME)\n")
     repository.write("src/bot/__init__.py")
@@ -219,11 +219,11 @@ async def test_the_base_imports_its_own_code_and_not_the_users(repository: Repos
     async with open_base_tree(repository.root, RERUN) as base:
         imports = await find_import_folders(python, repository.root, environ=environ)
         (launch,) = move_plan(script, base.path, imports=imports).launches
-        done = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
-    assert done.stdout == b"base\n"
+        process = await anyio.run_process(launch.argv, cwd=launch.cwd, env={**environ, **launch.environment})
+    assert process.stdout == b"base\n"
 
 
-async def test_the_suites_of_the_base_are_planned_without_those_that_can_not_run(tmp_path: Path) -> None:
+async def test_the_plan_of_the_base_drops_suites_that_cannot_run(tmp_path: Path) -> None:
     root, tree = tmp_path / "root", tmp_path / "tree"
     for name in ("same", "gone", "unset", "broken", "needing"):
         path = tree / "evals" / f"eval_{name}.py"
@@ -238,13 +238,13 @@ async def test_the_suites_of_the_base_are_planned_without_those_that_can_not_run
     skipped = SkippedSource("evals/eval_unset.py", "MODEL_KEY is not set", needs=("MODEL_KEY",))
     here = make_plan(DiscoveredSuites(sources, (skipped,)), Settings(), interpreter=python, root=root)
     base = await plan_base_suites(tree, choose_base_suites(Settings(), needs), here, environ={})
-    whole = add_base_suites(here, base)
-    assert [(launch.name, launch.kind) for launch in whole.launches] == [
+    merged_plan = add_base_suites(here, base)
+    assert [(launch.name, launch.kind) for launch in merged_plan.launches] == [
         ("evals/eval_same.py", SourceKind.PYTHON),
         ("evals/eval_gone.py", SourceKind.PYTHON),
     ]
-    assert whole.launches[0].argv == ("python", "evals/eval_same.py")
-    assert [source.path for source in whole.broken] == ["evals/eval_needing.py"]
+    assert merged_plan.launches[0].argv == ("python", "evals/eval_same.py")
+    assert [source.path for source in merged_plan.broken] == ["evals/eval_needing.py"]
     named = Settings(paths=("evals/eval_same.py",), origins={("paths",): "the command line"})
     narrow = await plan_base_suites(tree, choose_base_suites(named, Settings()), here, environ={})
     assert [launch.name for launch in narrow.launches] == ["evals/eval_same.py"]

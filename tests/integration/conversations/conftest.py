@@ -1,4 +1,4 @@
-"""What the tests of conversations share: a model that plays the user as it is told, and targets that answer."""
+"""What the tests of conversations share: a model that plays the user by a script, and targets that answer."""
 
 from __future__ import annotations
 

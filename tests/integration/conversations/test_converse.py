@@ -1,4 +1,4 @@
-"""A simulated user talks to a target until it is time to stop; what was said is kept, also where it breaks off."""
+"""A simulated user talks to a target until a limit. The turns are stored, also after an error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import PLAN, Scripted, judging, prompts, talk, user_says
+from tests.integration.conversations.scripted import (
+    PLAN,
+    Scripted,
+    prompts,
+    run_conversation,
+    scripted_judge,
+    set_user_messages,
+)
 
 from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Reply, Turn
 from scoregate.core.usage import UsageMeter
@@ -15,17 +22,17 @@ from scoregate.errors import EndpointError, MalformedAnswer, ModelError
 from scoregate.execution.stopping import ConversationPlan, Limits
 
 
-def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": f"because {turn}"})
-    told = Reply(
+def test_a_turn_has_the_message_and_all_replies(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "reasoning": f"because {turn}"})
+    reply = Reply(
         {"answer": "from 9 to 5"},
         conversation_id="c-7",
         context=["page 3"],
         metadata={"model": "small"},
         tool_calls=[{"name": "lookup"}],
     )
-    session = Scripted("Hello", told)
-    conversation = talk(session, ConversationPlan("goal", max_turns=2))
+    session = Scripted("Hello", reply)
+    conversation = run_conversation(session, ConversationPlan("goal", max_turns=2))
     first, second = conversation.turns
     assert session.heard == ["question 1", "question 2"] == [first.user, second.user]
     assert (first.assistant, first.reasoning, first.context, first.tool_calls) == ("Hello", "because 1", (), ())
@@ -38,8 +45,8 @@ def test_a_turn_is_what_the_user_said_and_all_that_came_back(server: OpenAIServe
     assert Conversation.read(json.loads(json.dumps(conversation.plain()))) == conversation
 
 
-def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+def test_the_user_gets_its_role_and_the_conversation(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
     plan = ConversationPlan(
         "Get a refund",
         instructions="Be short.",
@@ -48,7 +55,7 @@ def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAISer
         max_turns=3,
         min_turns=2,
     )
-    talk(Scripted("No.", "Maybe."), plan)
+    run_conversation(Scripted("No.", "Maybe."), plan)
     for system, _ in prompts(server):
         for part in ("Get a refund", "Be short.", "You bought shoes.", "Never promise money."):
             assert part in system["content"]
@@ -61,157 +68,157 @@ def test_the_user_is_told_its_part_and_the_conversation_so_far(server: OpenAISer
     assert {body["temperature"] for body in server.asked()} == {0.0}
 
 
-def test_what_the_user_finds_is_kept_once_with_its_turn(server: OpenAIServer) -> None:
+def test_findings_are_recorded_once_with_their_turn(server: OpenAIServer) -> None:
     found = {1: ["told before anything was said"], 2: ["says it opens at 9", " says it opens at 9 "], 3: ["is rude"]}
-    user_says(server, lambda turn: {"message": f"question {turn}", "findings": found[turn]})
-    conversation = talk(Scripted("At 9.", "Go away."), ConversationPlan("goal", max_turns=3))
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "findings": found[turn]})
+    conversation = run_conversation(Scripted("At 9.", "Go away."), ConversationPlan("goal", max_turns=3))
     assert conversation.findings == ("Turn 1: says it opens at 9", "Turn 2: is rude")
 
 
-def test_a_goal_that_is_met_ends_it(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(False, True)
-    conversation = talk(Scripted("a", "b", "c"), ConversationPlan("goal", min_turns=1), judge=judge)
+def test_a_met_goal_ends_it(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    judge, judge_prompts = scripted_judge(False, True)
+    conversation = run_conversation(Scripted("a", "b", "c"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, True)
-    assert [(len(each.turns), each.ended) for each in shown] == [(1, None), (2, None)]
+    assert [(len(each.turns), each.ended) for each in judge_prompts] == [(1, None), (2, None)]
 
 
-def test_a_goal_that_is_met_in_the_very_last_turn_counts(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(True)
-    conversation = talk(Scripted("a"), ConversationPlan("goal", max_turns=1), judge=judge)
-    assert (conversation.ended, conversation.goal_achieved, len(shown)) == (EndReason.GOAL, True, 1)
+def test_a_goal_met_in_the_last_turn_counts(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    judge, judge_prompts = scripted_judge(True)
+    conversation = run_conversation(Scripted("a"), ConversationPlan("goal", max_turns=1), judge=judge)
+    assert (conversation.ended, conversation.goal_achieved, len(judge_prompts)) == (EndReason.GOAL, True, 1)
 
 
-def test_a_goal_that_is_not_met_is_said_so(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    judge, shown = judging(GoalVerdict(False, 0.5))
-    conversation = talk(Scripted("a"), judge=judge)
+def test_an_unmet_goal_is_reported(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    judge, judge_prompts = scripted_judge(GoalVerdict(False, 0.5))
+    conversation = run_conversation(Scripted("a"), judge=judge)
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.MAX_TURNS, False)
-    assert [len(each.turns) for each in shown] == [8, 9, 10], "judged in the last fifth of the turns alone"
+    assert [len(each.turns) for each in judge_prompts] == [8, 9, 10], "judged in the last fifth of the turns alone"
 
 
-def test_a_goal_that_seems_out_of_reach_late_is_given_up(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    judge, _ = judging(GoalVerdict(False, 0.2))
-    conversation = talk(Scripted("a"), ConversationPlan("goal", min_turns=1), judge=judge)
+def test_a_late_unreachable_goal_is_abandoned(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    judge, _ = scripted_judge(GoalVerdict(False, 0.2))
+    conversation = run_conversation(Scripted("a"), ConversationPlan("goal", min_turns=1), judge=judge)
     assert (len(conversation.turns), conversation.ended) == (8, EndReason.IMPOSSIBLE)
 
 
-def test_a_user_who_is_done_asks_the_judge_and_goes_on_where_it_says_no(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
-    judge, shown = judging(False, True)
-    conversation = talk(Scripted("a"), judge=judge)
+def test_a_user_continues_if_the_judge_disagrees(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "done": turn in (1, 3, 5)})
+    judge, judge_prompts = scripted_judge(False, True)
+    conversation = run_conversation(Scripted("a"), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (4, EndReason.GOAL, True)
-    assert [len(each.turns) for each in shown] == [2, 4]
+    assert [len(each.turns) for each in judge_prompts] == [2, 4]
 
 
-def test_nothing_is_judged_twice(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"question {turn}", "done": True})
-    judge, shown = judging(GoalVerdict(False, 0.5))
-    talk(Scripted("a"), ConversationPlan("goal", max_turns=3, min_turns=1), judge=judge)
-    assert [len(each.turns) for each in shown] == [1, 2, 3]
+def test_each_turn_is_judged_once(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "done": True})
+    judge, judge_prompts = scripted_judge(GoalVerdict(False, 0.5))
+    run_conversation(Scripted("a"), ConversationPlan("goal", max_turns=3, min_turns=1), judge=judge)
+    assert [len(each.turns) for each in judge_prompts] == [1, 2, 3]
 
 
-def test_without_a_judge_the_users_word_ends_it_and_nobody_can_tell(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"question {turn}", "done": turn > 2})
-    conversation = talk(Scripted("a"))
+def test_without_a_judge_the_user_ends_it_undecided(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "done": turn > 2})
+    conversation = run_conversation(Scripted("a"))
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (2, EndReason.GOAL, None)
 
 
-def test_a_target_without_end_of_tools_is_stopped(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+def test_a_target_with_endless_tools_is_stopped(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
     calls = [{"name": "search", "arguments": {"page": page}} for page in range(4)]
-    conversation = talk(Scripted(Reply("a", tool_calls=calls)), limits=Limits(max_tool_calls=10))
+    conversation = run_conversation(Scripted(Reply("a", tool_calls=calls)), limits=Limits(max_tool_calls=10))
     assert (len(conversation.turns), conversation.ended) == (3, EndReason.TOOL_LIMIT)
 
 
-def test_who_goes_round_in_circles_is_stopped_and_judged(server: OpenAIServer) -> None:
-    user_says(server, lambda _: "When do you open?")
-    judge, shown = judging(GoalVerdict(False, 0.5))
-    conversation = talk(Scripted("Hm."), judge=judge)
+def test_a_repetitive_user_is_stopped_and_judged(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda _: "When do you open?")
+    judge, judge_prompts = scripted_judge(GoalVerdict(False, 0.5))
+    conversation = run_conversation(Scripted("Hm."), judge=judge)
     assert (len(conversation.turns), conversation.ended, conversation.goal_achieved) == (3, EndReason.LOOP, False)
-    assert len(shown) == 1
+    assert len(judge_prompts) == 1
 
 
-def test_what_takes_too_long_is_ended_with_the_turns_that_there_were(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+def test_a_timeout_keeps_the_finished_turns(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
 
     class Slower(Scripted):
         async def send(self, message: str) -> Reply:
             self._delay_s = 30.0 if self.heard else 0.0
             return await super().send(message)
 
-    conversation = talk(Slower("a"), limits=Limits(timeout_s=1.0))
+    conversation = run_conversation(Slower("a"), limits=Limits(timeout_s=1.0))
     assert [turn.user for turn in conversation.turns] == ["question 1"]
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.TIMEOUT, None)
 
 
-def test_no_reply_in_time_is_an_error_and_nothing_to_judge(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+def test_a_missing_reply_is_an_unjudged_error(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
     with pytest.raises(EndpointError, match="no reply within") as caught:
-        talk(Scripted("a", delay_s=30.0), limits=Limits(timeout_s=0.5))
+        run_conversation(Scripted("a", delay_s=30.0), limits=Limits(timeout_s=0.5))
     assert caught.value.kind == "timeout"
 
 
-def test_an_error_of_the_target_has_the_conversation_so_far(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": f"question {turn}", "reasoning": "", "findings": ["vague"]})
+def test_an_error_of_the_target_has_the_conversation(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": f"question {turn}", "reasoning": "", "findings": ["vague"]})
     with pytest.raises(EndpointError, match="502") as caught:
-        talk(Scripted("Hello", EndpointError("502 Bad Gateway", kind="http_error", status=502)))
+        run_conversation(Scripted("Hello", EndpointError("502 Bad Gateway", kind="http_error", status=502)))
     so_far = Conversation.read(caught.value.so_far)
     assert so_far is not None
     assert [(turn.user, turn.assistant) for turn in so_far.turns] == [("question 1", "Hello")]
     assert (so_far.ended, so_far.findings) == (None, ("Turn 1: vague",))
 
 
-def test_an_error_of_the_user_has_it_too(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}" if turn < 3 else {"message": "  "})
+def test_a_user_error_has_it_too(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}" if turn < 3 else {"message": "  "})
     server.answers("say something", {"message": ""})
     with pytest.raises(MalformedAnswer, match="say something") as caught:
-        talk(Scripted("Hello", "Bye"))
+        run_conversation(Scripted("Hello", "Bye"))
     so_far = Conversation.read(caught.value.so_far)
     assert so_far is not None
     assert len(so_far.turns) == 2
 
 
 def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+    set_user_messages(server, lambda turn: f"question {turn}")
 
     async def judge(_: Conversation) -> GoalVerdict:
         raise ModelError("no judge today")
 
     with pytest.raises(ModelError, match="no judge today") as caught:
-        talk(Scripted("Hello"), ConversationPlan("goal", max_turns=1), judge=judge)
+        run_conversation(Scripted("Hello"), ConversationPlan("goal", max_turns=1), judge=judge)
     assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
 
 
-def test_what_the_user_takes_is_metered(server: OpenAIServer, meter: UsageMeter) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    talk(Scripted("Hello"), ConversationPlan("goal", max_turns=3))
+def test_user_calls_are_metered(server: OpenAIServer, meter: UsageMeter) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    run_conversation(Scripted("Hello"), ConversationPlan("goal", max_turns=3))
     assert [usage.cached for usage in meter.usages] == [False] * 3
     assert all(usage.input_tokens > 100 for usage in meter.usages)
 
 
-def test_the_same_conversation_costs_nothing_a_second_time(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_equal_conversation_is_cached(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
-    user_says(server, lambda turn: f"question {turn}")
+    set_user_messages(server, lambda turn: f"question {turn}")
 
     def target(name: str) -> Scripted:
-        return Scripted(*(Reply(f"answer {at}", conversation_id=name, metadata={"time": name}) for at in range(3)))
+        return Scripted(
+            *(Reply(f"answer {index}", conversation_id=name, metadata={"time": name}) for index in range(3))
+        )
 
-    first = talk(target("one"), ConversationPlan("goal", max_turns=3))
+    first = run_conversation(target("one"), ConversationPlan("goal", max_turns=3))
     assert len(server.requests) == 3
-    second = talk(target("other"), ConversationPlan("goal", max_turns=3))
+    second = run_conversation(target("other"), ConversationPlan("goal", max_turns=3))
     assert len(server.requests) == 3, "ids and times of a target are no part of a question"
     assert [turn.user for turn in second.turns] == [turn.user for turn in first.turns]
 
 
 @pytest.mark.parametrize("output", [None, 0, [], {"a": None}, "ä\ud800"])
-def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: Any) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    conversation = talk(Scripted(output), ConversationPlan("goal", max_turns=2))
+def test_the_user_gets_replies_as_text(server: OpenAIServer, output: Any) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    conversation = run_conversation(Scripted(output), ConversationPlan("goal", max_turns=2))
     assert isinstance(conversation.turns[0].assistant, str)
     assert conversation.turns[0] == Turn(
         "question 1",
@@ -221,7 +228,7 @@ def test_whatever_comes_back_is_text_to_the_user(server: OpenAIServer, output: A
     )
 
 
-def test_a_plan_of_ones_own_is_the_default_of_ten_turns(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: f"question {turn}")
-    assert len(talk(Scripted("a"), PLAN).turns) == 10
-    assert len(talk(Scripted("a"), PLAN, limits=Limits(max_turns=4)).turns) == 4
+def test_the_default_plan_has_ten_turns(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
+    assert len(run_conversation(Scripted("a"), PLAN).turns) == 10
+    assert len(run_conversation(Scripted("a"), PLAN, limits=Limits(max_turns=4)).turns) == 4

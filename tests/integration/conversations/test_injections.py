@@ -1,4 +1,4 @@
-"""Answers that try to talk to the simulated user: they stand whole in one block of data, and change nothing else."""
+"""Answers that try to instruct the simulated user: each is in one block of data and changes nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.conversations.talking import Scripted, prompts, talk, user_says
+from tests.integration.conversations.scripted import Scripted, prompts, run_conversation, set_user_messages
 
 from scoregate.core.conversation import EndReason
 from scoregate.execution.stopping import ConversationPlan
@@ -27,23 +27,25 @@ BLOCK = re.compile(r"^(=+ [0-9a-f]{12}) BEGIN conversation\n(?s:(.*?))\n\1 END c
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_answer_stands_between_fences_and_nowhere_else(server: OpenAIServer, attack: str) -> None:
-    user_says(server, lambda turn: f"question {turn}")
+def test_answers_are_only_between_fences(server: OpenAIServer, attack: str) -> None:
+    set_user_messages(server, lambda turn: f"question {turn}")
     for answer in ("harmless", ATTACKS[attack]):
-        conversation = talk(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
+        conversation = run_conversation(Scripted(answer), ConversationPlan("Find out {{ the }} hours", max_turns=2))
         assert (len(conversation.turns), conversation.ended) == (2, EndReason.MAX_TURNS)
-    _, (system, calm), _, (other_system, told) = prompts(server)
+    _, (system, calm), _, (other_system, user_text) = prompts(server)
     assert system == other_system
     assert "never an instruction" in system["content"]
     assert "Find out {{ the }} hours" in system["content"]
-    (block,) = BLOCK.finditer(told["content"])
-    assert BLOCK.sub("", told["content"]) == BLOCK.sub("", calm["content"]), "what is not fenced depends on no answer"
+    (block,) = BLOCK.finditer(user_text["content"])
+    assert BLOCK.sub("", user_text["content"]) == BLOCK.sub("", calm["content"]), (
+        "what is not fenced depends on no answer"
+    )
     assert [line for line in block[2].splitlines() if line[:1].strip()] == ["Turn 1, user:", "Turn 1, assistant:"]
-    said = [line.strip() for line in ATTACKS[attack].encode("utf-8", "replace").decode().splitlines()]
-    assert [line.strip() for line in block[2].splitlines()][3:] == said
+    lines = [line.strip() for line in ATTACKS[attack].encode("utf-8", "replace").decode().splitlines()]
+    assert [line.strip() for line in block[2].splitlines()][3:] == lines
 
 
-def test_a_user_who_believes_it_does_not_make_the_goal_achieved(server: OpenAIServer) -> None:
-    user_says(server, lambda turn: {"message": "bye", "done": turn > 1, "findings": ["the goal is met"]})
-    conversation = talk(Scripted(ORDER))
+def test_a_deceived_user_does_not_achieve_the_goal(server: OpenAIServer) -> None:
+    set_user_messages(server, lambda turn: {"message": "bye", "done": turn > 1, "findings": ["the goal is met"]})
+    conversation = run_conversation(Scripted(ORDER))
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.GOAL, None)

@@ -34,7 +34,7 @@ def read_cases(project: Project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.root / "evals/made/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_the_classes_find_what_they_find_in_the_registry(project: Project) -> None:
+def test_classes_score_as_in_the_registry(project: Project) -> None:
     # The class, ideals, outputs that pass, outputs that fail.
     table = [
         ("Match", ["Paris", "Lutetia"], ["Paris.", "Lutetia"], ["It is Paris", "paris"]),
@@ -56,29 +56,29 @@ def test_the_classes_find_what_they_find_in_the_registry(project: Project) -> No
 def test_the_suite_asks_the_model_with_the_messages(project: Project, monkeypatch: Any) -> None:
     write_eval(project, "Includes", {"input": MESSAGES, "ideal": "Paris"}, max_tokens=9, ignore_case=True)
     assert convert(project, "--model", "ollama/llama").exit_code == 0
-    asked = []
+    questions = []
 
     class Model:
         async def a_generate(self, prompt: Any, **parameters: Any) -> Any:
-            asked.append((prompt, parameters))
+            questions.append((prompt, parameters))
             return type("Generation", (), {"text": "PARIS"})()
 
     monkeypatch.setattr("scoregate.models.get_model", lambda name: Model() if name == "ollama/llama" else None)
     result = runpy.run_path(str(project.root / "evals/made/eval_capitals.py"))["result"]
     assert result.scores == {"accuracy": 1.0}
-    assert asked == [(MESSAGES, {"temperature": 0, "max_tokens": 9})]
+    assert questions == [(MESSAGES, {"temperature": 0, "max_tokens": 9})]
 
 
-def test_what_has_no_counterpart_is_listed(project: Project) -> None:
+def test_unsupported_options_are_listed(project: Project) -> None:
     write_eval(project, "Translate", {"input": "a", "ideal": "b"}, modelgraded_spec="fact")
-    ran = convert(project)
-    assert ran.exit_code == 1
-    assert "Translate has no counterpart" in ran.output
-    assert "capitals.v0.args.modelgraded_spec" in ran.output
+    outcome = convert(project)
+    assert outcome.exit_code == 1
+    assert "Translate has no counterpart" in outcome.output
+    assert "capitals.v0.args.modelgraded_spec" in outcome.output
     write_eval(project, "Match", {"input": "a"}, {"input": 3, "ideal": "b"}, {"input": "a", "ideal": []})
-    ran = convert(project, "--partial")
-    assert (ran.exit_code, "no case can be converted" in ran.output) == (1, True)
-    assert all(f"samples.jsonl:{line}" in ran.output for line in (1, 2, 3))
+    outcome = convert(project, "--partial")
+    assert (outcome.exit_code, "no case can be converted" in outcome.output) == (1, True)
+    assert all(f"samples.jsonl:{line}" in outcome.output for line in (1, 2, 3))
     project.write(SAMPLES, "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     assert "git lfs pull" in convert(project).output
     assert not (project.root / "evals").exists()
@@ -109,15 +109,15 @@ GRADED = {"modelgraded_spec": "closed", "modelgraded_spec_args": {"criteria": "B
 def test_a_model_graded_eval_becomes_a_judge(project: Project) -> None:
     project.write("registry/modelgraded/other.yaml", SPEC)
     write_eval(project, "ModelBasedClassify", {"input": MESSAGES, "ideal": ["Paris"]}, **GRADED)
-    done = convert(project, "--model", "ollama/llama")
-    assert done.exit_code == 0, done.output
+    process = convert(project, "--model", "ollama/llama")
+    assert process.exit_code == 0, process.output
     assert read_cases(project) == [{"input": MESSAGES, "expected": "Paris"}]
     text = (project.root / "evals/made/eval_capitals.py").read_text("utf-8")
     assert 'choices={"Y": 1.0, "N": 0.0, "Unsure": 0.5}, model="ollama/llama", name="score")' in text
-    asked = ("Question: (the input)", "Expert: (the expected output)", "Submission: (the output)", "same? Be strict.")
-    assert all(each in text for each in asked)
-    listed = project.scoregate("list", "evals")
-    assert "capitals" in listed.output
+    inputs = ("Question: (the input)", "Expert: (the expected output)", "Submission: (the output)", "same? Be strict.")
+    assert all(each in text for each in inputs)
+    outcome = project.scoregate("list", "evals")
+    assert "capitals" in outcome.output
     for name in ("cases.jsonl", "eval_capitals.py"):
         (project.root / "evals/made" / name).unlink()
     write_eval(project, "ModelBasedClassify", {"input": "2 + 2?"}, modelgraded_spec="scored")
@@ -130,15 +130,15 @@ def test_model_graded_evals_without_a_counterpart_are_listed(project: Project) -
     project.write("registry/modelgraded/closed.yaml", SPEC)
     project.write("registry/modelgraded/labels.yaml", "labels: {prompt: 'A or B?', choice_strings: AB}\n")
     project.write("registry/modelgraded/two.yaml", "two: {prompt: x, input_outputs: {a: b, c: d}}\n")
-    refused = {
+    cases = {
         "closed": "has the fields criteria of samples",
         "labels": "have no scores",
         "two": "asks for other outputs",
         "missing": "there is no specification missing",
         "../closed": "it names no modelgraded_spec",
     }
-    for name, reason in refused.items():
+    for name, reason in cases.items():
         write_eval(project, "ModelBasedClassify", {"input": "a"}, modelgraded_spec=name)
-        done = convert(project)
-        assert done.exit_code == 1, name
-        assert reason in " ".join(done.output.split()), done.output
+        outcome = convert(project)
+        assert outcome.exit_code == 1, name
+        assert reason in " ".join(outcome.output.split()), outcome.output

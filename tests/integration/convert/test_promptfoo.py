@@ -37,7 +37,7 @@ def read_cases(project: Project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.root / "evals/made/cases.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_outputs_verdicts_and_scores_are_those_of_promptfoo(project: Project) -> None:
+def test_outputs_verdicts_and_scores_equal_promptfoo(project: Project) -> None:
     shutil.copytree(DATA, project.root, dirs_exist_ok=True)
     assert convert(project).exit_code == 0
     result = runpy.run_path(str(project.root / "evals/made/eval_shop_answers.py"))["result"]
@@ -52,7 +52,7 @@ def test_outputs_verdicts_and_scores_are_those_of_promptfoo(project: Project) ->
             for each in variant.cases
             if each.output == verdict["output"] and verdict["description"] in (each.name, "", "product")
         ]
-        scores = {name: found.score for name, found in case.evaluations.items()}
+        scores = {name: evaluation.score for name, evaluation in case.evaluations.items()}
         assert (case not in variant.failed) == verdict["passed"], (case, verdict)
         named = {name: score for name, score in verdict["scores"].items() if name in scores}
         assert {name: scores[name] for name in named} == pytest.approx(named)
@@ -63,12 +63,12 @@ def test_outputs_verdicts_and_scores_are_those_of_promptfoo(project: Project) ->
 def test_the_suite_runs_without_a_key(project: Project) -> None:
     shutil.copytree(DATA, project.root, dirs_exist_ok=True)
     convert(project)
-    ran = project.scoregate("run", "evals", "--baseline", "none")
-    assert ran.exit_code == 1
-    assert "shop answers [task=prompt-1]: 17 cases" in ran.output
+    outcome = project.scoregate("run", "evals", "--baseline", "none")
+    assert outcome.exit_code == 1
+    assert "shop answers [task=prompt-1]: 17 cases" in outcome.output
 
 
-def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(project: Project) -> None:
+def test_an_unsupported_part_is_listed_and_nothing_written(project: Project) -> None:
     write_tests(
         project,
         """- vars: {q: hello}
@@ -85,12 +85,12 @@ def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(projec
 - file://../../../../etc/passwd.yaml
 """,
     )
-    ran = convert(project)
-    assert ran.exit_code == 1
+    outcome = convert(project)
+    assert outcome.exit_code == 1
     assert not (project.root / "evals").exists()
     for place in ("tests[0].assert[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "tests[0].options.transform", "tests[1]"):
-        assert place in ran.output
-    assert "Nothing was written: 9 parts can't be converted" in ran.output
+        assert place in outcome.output
+    assert "Nothing was written: 9 parts can't be converted" in outcome.output
     partial = convert(project, "--partial")
     assert partial.exit_code == 0
     assert [case["expected"] for case in read_cases(project)] == [
@@ -100,7 +100,7 @@ def test_a_part_that_cannot_be_converted_is_listed_and_nothing_is_written(projec
     assert "promptfooconfig.yaml tests[0].assert[1]" in left_out
 
 
-def test_regular_expressions_mean_what_they_mean_in_javascript() -> None:
+def test_regular_expressions_match_as_in_javascript() -> None:
     found = {
         (r"^\w+$", "café"): False,
         (r"[\w-]+$", "caf-e"): True,
@@ -116,8 +116,8 @@ def test_regular_expressions_mean_what_they_mean_in_javascript() -> None:
         (r"\[x\]+\(", "[x]]("): True,
     }
     for (pattern, text), matches in found.items():
-        made = convert_assertion({"type": "regex", "value": pattern}, {})["value"]
-        assert (re.search(made, text) is not None) is matches, (pattern, made)
+        assertion = convert_assertion({"type": "regex", "value": pattern}, {})["value"]
+        assert (re.search(assertion, text) is not None) is matches, (pattern, assertion)
     for pattern in ("(?i)a", "x*+", "x{,2}", r"\Z", r"\A", "[]", "[^]", r"[\W]", "(?P<a>b)", r"\p{L}", "(?>a)", "a++"):
         with pytest.raises(Unsupported):
             convert_assertion({"type": "regex", "value": pattern}, {})
@@ -133,20 +133,20 @@ def test_variables_of_the_environment_are_listed(project: Project) -> None:
   assert: [{type: contains, value: "hello{{ env.SHOP }}"}, {type: contains, value: hello}]
 """,
     )
-    ran = convert(project, "--partial")
-    assert ran.output.count("reads a variable of the environment") == 2
+    outcome = convert(project, "--partial")
+    assert outcome.output.count("reads a variable of the environment") == 2
     assert [[each["value"] for each in case["expected"]] for case in read_cases(project)] == [["hello"]]
 
 
 def test_existing_files_stay(project: Project) -> None:
     write_tests(project, "- {vars: {q: hello}}")
     project.write("evals/made/cases.jsonl", "mine")
-    ran = convert(project)
-    assert (ran.exit_code, "cases.jsonl exists; nothing was written" in ran.output) == (2, True)
+    outcome = convert(project)
+    assert (outcome.exit_code, "cases.jsonl exists; nothing was written" in outcome.output) == (2, True)
     assert [each.name for each in (project.root / "evals/made").iterdir()] == ["cases.jsonl"]
 
 
-def test_texts_of_the_configuration_are_no_code(project: Project) -> None:
+def test_configuration_texts_are_no_code(project: Project) -> None:
     hostile = '"""); import os; os.system("touch pwned") #\\n\u202e'
     config = {
         "description": f"{hostile}\n{hostile}",
@@ -155,8 +155,8 @@ def test_texts_of_the_configuration_are_no_code(project: Project) -> None:
         "tests": [{"vars": {"q": "a"}, "assert": [{"type": "contains", "value": "a", "metric": hostile}]}],
     }
     project.write(CONFIG, json.dumps(config))
-    ran = convert(project)
-    assert (ran.exit_code, "\u202e" in ran.output) == (0, False)
+    outcome = convert(project)
+    assert (outcome.exit_code, "\u202e" in outcome.output) == (0, False)
     [file] = (project.root / "evals/made").glob("eval_*.py")
     assert file.read_text("utf-8").isascii()
     result = runpy.run_path(str(file))["result"]
@@ -176,20 +176,20 @@ def test_hostile_files_are_errors(project: Project) -> None:
     }
     for text, problem in files.items():
         project.write(CONFIG, text)
-        ran = convert(project, "--partial")
-        assert ran.exit_code == 2, (text[:40], ran.output)
-        assert problem in " ".join(ran.output.split()), (text[:40], ran.output)
+        outcome = convert(project, "--partial")
+        assert outcome.exit_code == 2, (text[:40], outcome.output)
+        assert problem in " ".join(outcome.output.split()), (text[:40], outcome.output)
 
 
-def test_many_combinations_are_bounded(project: Project) -> None:
+def test_many_combinations_are_limited(project: Project) -> None:
     values = ", ".join(f"v{number}" for number in range(400))
     write_tests(project, f"- vars: {{q: [{values}], r: [{values}], s: [{values}]}}")
-    ran = convert(project)
-    assert (ran.exit_code, "more than 50,000 cases" in ran.output) == (1, True)
+    outcome = convert(project)
+    assert (outcome.exit_code, "more than 50,000 cases" in outcome.output) == (1, True)
     long = "x" * 100_000
     write_tests(project, f"- vars: {{a: {long}, q: [{values}], r: [{', '.join(['v'] * 400)}]}}")
-    ran = convert(project)
-    assert (ran.exit_code, "more than 100,000,000 characters" in ran.output) == (1, True)
+    outcome = convert(project)
+    assert (outcome.exit_code, "more than 100,000,000 characters" in outcome.output) == (1, True)
 
 
 def test_models_keep_their_parameters(project: Project) -> None:
@@ -207,17 +207,17 @@ tests:
     assert: [{type: llm-rubric, value: "Is it {{q}}?", provider: openai:gpt-6-luna}]
 """,
     )
-    ran = convert(project, "--partial")
+    outcome = convert(project, "--partial")
     text = next((project.root / "evals/made").glob("eval_*.py")).read_text("utf-8")
     assert '"model": "openai/gpt-6-luna", "parameters": {"temperature": 0.2}' in text
     assert '"model": "anthropic/claude-5"' in text
     assert 'rubric("llm-rubric", model="openai/gpt-6-luna")' in text
     for place in ("providers[0].config.apiBaseUrl", "providers[2]", "providers[3]"):
-        assert place in ran.output
+        assert place in outcome.output
     assert read_cases(project)[0]["expected"][0]["value"] == "Is it hello?"
 
 
-def test_cases_are_named_as_those_of_imported_results(project: Project) -> None:
+def test_cases_have_the_names_of_imported_results(project: Project) -> None:
     """So that imported results are a baseline of the suite."""
     project.write(CONFIG, (IMPORTED / "make" / CONFIG).read_text("utf-8"))
     convert(project, "--partial")
@@ -278,9 +278,9 @@ def test_programs_python_files_and_addresses_become_tasks(project: Project) -> N
         "async def answer_later(prompt, options, context): return [prompt]\n",
     )
     project.write("bot_words.py", "PREFIX = '> '\n")
-    done = convert(project)
-    assert done.exit_code == 0, done.output
-    ran = project.scoregate("run", "evals", "--baseline", "none", BOT_KEY="key-of-bot")
+    process = convert(project)
+    assert process.exit_code == 0, process.output
+    outcome = project.scoregate("run", "evals", "--baseline", "none", BOT_KEY="key-of-bot")
     server.shutdown()
     server.server_close()
     with gzip.open(project.root / "scoregate-out/run/cases.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -290,14 +290,14 @@ def test_programs_python_files_and_addresses_become_tasks(project: Project) -> N
     assert "> Say hi!" in outputs
     assert ["Say hi"] in outputs
     assert any(str(each).startswith("/hi ") and '{"q": "Say hi", "n": 1}' in str(each) for each in outputs), outputs
-    found = json.dumps([each.get("errors") for each in cases])
+    text = json.dumps([each.get("errors") for each in cases])
     for message in ("sh exited with code 7", "too loud", "the status is 500"):
-        assert message in found, ran.output
-    assert ran.exit_code == 3
+        assert message in text, outcome.output
+    assert outcome.exit_code == 3
 
 
-def test_applications_that_have_no_counterpart_are_listed(project: Project) -> None:
-    refused = {
+def test_unsupported_applications_are_listed(project: Project) -> None:
+    cases = {
         "python:missing.py": "there is no file missing.py",
         "file://../outside.py": "there is no file ../outside.py",
         "exec:": "it names no program",
@@ -308,9 +308,9 @@ def test_applications_that_have_no_counterpart_are_listed(project: Project) -> N
         "{id: 'https://a.b', config: {transformResponse: 'json.a.map(x => x)'}}": "more than a path in json",
         "{id: 'https://a.b', config: {auth: {type: bearer}}}": "this setting of a provider has no counterpart",
     }
-    for provider, reason in refused.items():
+    for provider, reason in cases.items():
         quoted = provider if provider.startswith("{") else f'"{provider}"'
         project.write(CONFIG, f"prompts: ['{{{{q}}}}']\nproviders: [{quoted}]\ntests:\n  - vars: {{q: a}}\n")
-        done = convert(project)
-        assert done.exit_code == 1, provider
-        assert reason in done.output, done.output
+        outcome = convert(project)
+        assert outcome.exit_code == 1, provider
+        assert reason in outcome.output, outcome.output

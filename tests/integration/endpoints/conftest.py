@@ -33,5 +33,5 @@ def talking(chat_service: ChatService) -> Talking:
 
 
 def opened_target(service: ChatService, environment: dict[str, str] | None = None, **fields: Any) -> EndpointTarget:
-    given = {"name": "bot", "url": f"{service.url}/chat", **fields}
-    return open_target(StoredEndpoint(**given), environment=environment or {})
+    definition = {"name": "bot", "url": f"{service.url}/chat", **fields}
+    return open_target(StoredEndpoint(**definition), environment=environment or {})

@@ -73,7 +73,7 @@ async def test_a_token_is_fetched_once_for_all(chat_service: ChatService, basic:
         assert [each.path for each in chat_service.requests].count("/token") == 1
 
 
-async def test_a_token_that_is_no_longer_taken_is_fetched_anew(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_rejected_token_is_fetched_again(talking: Talking, chat_service: ChatService) -> None:
     async with talking({"S": SECRET}, auth=credentials(chat_service)) as talk:
         await talk.send("a")
         chat_service.guard.revoke()
@@ -85,7 +85,7 @@ async def test_a_token_that_is_no_longer_taken_is_fetched_anew(talking: Talking,
     assert [each.path for each in chat_service.requests][-3:] == ["/chat", "/token", "/chat"]
 
 
-async def test_a_token_that_expires_is_fetched_anew(talking: Talking, chat_service: ChatService) -> None:
+async def test_an_expired_token_is_fetched_again(talking: Talking, chat_service: ChatService) -> None:
     chat_service.guard.expires_in = 0.2
     async with talking({"S": SECRET}, auth=credentials(chat_service)) as talk:
         await talk.send("a")
@@ -115,10 +115,10 @@ async def test_no_message_shows_a_secret(talking: Talking, chat_service: ChatSer
     with pytest.raises(EndpointError) as caught:
         async with talking({"TOKEN": SECRET, "HOST": chat_service.address}, auth_token="${TOKEN}") as talk:
             await talk.send("hello")
-    told = str(caught.value) + "".join(traceback.format_exception(caught.value))
-    assert "${TOKEN}" in told, "the service has said what it was shown"
-    assert SECRET not in told
-    assert "of us" not in told
+    text = str(caught.value) + "".join(traceback.format_exception(caught.value))
+    assert "${TOKEN}" in text, "the service has said what it was shown"
+    assert SECRET not in text
+    assert "of us" not in text
 
 
 async def test_no_message_shows_a_token_without_its_first_word(talking: Talking, chat_service: ChatService) -> None:
@@ -150,12 +150,10 @@ async def test_no_log_shows_a_secret(
     assert [each.getMessage() for each in ours if "key-of-the-service" in each.getMessage()] == []
 
 
-@pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": ""}, []])
-async def test_an_answer_without_a_token_is_asked_for_once(
-    talking: Talking, chat_service: ChatService, told: object
-) -> None:
+@pytest.mark.parametrize("body", [{}, {"access_token": 5}, {"access_token": ""}, []])
+async def test_a_missing_token_is_requested_once(talking: Talking, chat_service: ChatService, body: object) -> None:
     auth = credentials(chat_service)
-    chat_service.fail("POST", "/token", status=200, body=told)
+    chat_service.fail("POST", "/token", status=200, body=body)
     async with talking({"S": SECRET}, auth=auth) as talk:
         for _ in range(3):
             with pytest.raises(EndpointError, match="no access_token in the answer") as caught:
@@ -163,7 +161,7 @@ async def test_an_answer_without_a_token_is_asked_for_once(
     assert (caught.value.kind, len(chat_service.requests)) == ("json_parsing_error", 1)
 
 
-async def test_a_token_that_came_too_late_once_is_asked_for_again(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_token_request_that_times_out_is_repeated(talking: Talking, chat_service: ChatService) -> None:
     chat_service.slow("POST", "/token", seconds=1)
     async with talking({"S": SECRET}, auth=credentials(chat_service), timeout_seconds=0.3) as talk:
         with pytest.raises(EndpointError, match=r"no answer within 0\.3 s"):
@@ -171,7 +169,7 @@ async def test_a_token_that_came_too_late_once_is_asked_for_again(talking: Talki
         assert (await talk.send("hello")).output == "You said: hello"
 
 
-async def test_who_never_gives_a_token_is_not_waited_for_by_all(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_hanging_token_service_gets_few_requests(talking: Talking, chat_service: ChatService) -> None:
     chat_service.slow("POST", "/token", seconds=1, times=9)
     async with talking({"S": SECRET}, auth=credentials(chat_service), timeout_seconds=0.1) as talk:
         for _ in range(6):

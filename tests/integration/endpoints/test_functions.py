@@ -23,17 +23,17 @@ async def replies(function: str, *messages: str, **fields: Any) -> list[Reply]:
         return [await talk.send(message) for message in messages]
 
 
-async def test_a_function_is_given_the_message() -> None:
+async def test_a_function_gets_the_message() -> None:
     assert [reply.output for reply in await replies("plain", "123")] == ["heard 123"]
 
 
-async def test_an_async_function_is_given_the_conversation() -> None:
+async def test_an_async_function_gets_the_conversation() -> None:
     first, second = await replies("waits", "a", "b")
     assert (first.output, first.conversation_id, first.context) == ("A", "new", ("a page",))
     assert second.conversation_id == "new"
 
 
-async def test_a_function_may_want_all_messages() -> None:
+async def test_a_function_may_get_all_messages() -> None:
     _, second = await replies("remembers", "a", "b", system_prompt="Be kind")
     assert second.output == "Be kind: ['Be kind', 'a', \"Be kind: ['Be kind', 'a']\", 'b']"
 
@@ -44,7 +44,7 @@ async def test_arguments_may_be_mapped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "kind", "said"),
+    ("function", "kind", "message"),
     [
         ("slow", "timeout", "longer than the timeout of 0.2 s"),
         ("fails", "unexpected_error", "raised KeyError: 'no such thing'"),
@@ -56,20 +56,20 @@ async def test_arguments_may_be_mapped() -> None:
         ("__doc__", "configuration_error", "is no function, but a str"),
     ],
 )
-async def test_what_goes_wrong_is_an_error(function: str, kind: str, said: str) -> None:
-    with pytest.raises(EndpointError, match=said) as caught:
+async def test_a_failure_is_an_error(function: str, kind: str, message: str) -> None:
+    with pytest.raises(EndpointError, match=message) as caught:
         await replies(function, "hello", timeout_seconds=0.2)
     assert caught.value.kind == kind
 
 
-async def test_a_module_that_exits_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_module_that_exits_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot_that_exits.py").write_text("import sys; sys.exit('no key')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(EndpointError, match="SystemExit: no key"):
         open_target(StoredEndpoint(connection_type="SDK", function="bot_that_exits:answer"))
 
 
-async def test_one_message_may_be_sent_by_hand_within_a_loop() -> None:
+async def test_one_message_may_be_sent_in_a_loop() -> None:
     definition = StoredEndpoint(connection_type="SDK", function=f"{BOTS}:waits")
     assert invoke(definition, "a", "c-9") == {
         "output": "A",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 TEXTS = ["123", "true", "null", '{"a": 1}', "{{ 7*7 }}", "${HOME}", '"', "\\", "\ud800", "$.a", ""]
 
 
-async def test_an_endpoint_of_an_address_alone_is_talked_to(talking: Talking, chat_service: ChatService) -> None:
+async def test_an_endpoint_may_be_just_an_address(talking: Talking, chat_service: ChatService) -> None:
     async with talking() as talk:
         reply = await talk.send("hello")
     assert (reply.output, reply.conversation_id) == ("You said: hello", "c-1")
@@ -24,9 +24,7 @@ async def test_an_endpoint_of_an_address_alone_is_talked_to(talking: Talking, ch
     assert chat_service.asked() == [{"input": "hello"}], "the id is left out while there is none"
 
 
-async def test_the_id_of_a_conversation_goes_back_with_the_next_message(
-    talking: Talking, chat_service: ChatService
-) -> None:
+async def test_the_next_message_has_the_conversation_id(talking: Talking, chat_service: ChatService) -> None:
     async with talking() as talk:
         await talk.send("I live in Rome")
         reply = await talk.send("What did I just say?")
@@ -34,7 +32,7 @@ async def test_the_id_of_a_conversation_goes_back_with_the_next_message(
     assert chat_service.asked()[1] == {"input": "What did I just say?", "conversation_id": "c-1"}
 
 
-async def test_sessions_know_nothing_of_each_other(chat_service: ChatService) -> None:
+async def test_sessions_are_independent(chat_service: ChatService) -> None:
     target = opened_target(chat_service)
     async with close_at_end(), target.session() as one, target.session() as other:
         first, second = await one.send("a"), await other.send("b")
@@ -42,13 +40,13 @@ async def test_sessions_know_nothing_of_each_other(chat_service: ChatService) ->
         assert (await one.send("what did I say")).output == "You said: a"
 
 
-async def test_a_conversation_that_is_known_goes_on(chat_service: ChatService) -> None:
+async def test_a_known_conversation_continues(chat_service: ChatService) -> None:
     target = opened_target(chat_service)
     async with close_at_end(), target.session("c-77") as talk:
         assert (await talk.send("hello")).conversation_id == "c-77"
 
 
-async def test_who_remembers_nothing_is_sent_all_messages(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_stateless_service_gets_all_messages(talking: Talking, chat_service: ChatService) -> None:
     openai = {
         "endpoint_path": "v1/chat/completions",
         "url": chat_service.url,
@@ -75,36 +73,34 @@ async def test_who_remembers_nothing_is_sent_all_messages(talking: Talking, chat
 @pytest.mark.parametrize(
     "mapping", [None, '{"input": "{{ input }}"}', '{"input": {{ input }} }', {"input": " {{ input }}"}]
 )
-async def test_what_users_say_stays_a_text(
-    talking: Talking, chat_service: ChatService, text: str, mapping: Any
-) -> None:
+async def test_user_messages_stay_text(talking: Talking, chat_service: ChatService, text: str, mapping: Any) -> None:
     async with talking(request_mapping=mapping) as talk:
         reply = await talk.send(text)
     assert chat_service.asked()[0]["input"].removeprefix(" ") == text
     assert reply.output.removeprefix("You said: ").removeprefix(" ") == text
 
 
-async def test_a_message_may_go_into_the_address(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_message_may_be_in_the_address(talking: Talking, chat_service: ChatService) -> None:
     async with talking(method="GET", url=f"{chat_service.url}/chat?lang=en", query_params={"a": "ü & b"}) as talk:
         assert (await talk.send("one & two?")).output == "You said: one & two?"
     assert chat_service.requests[0].query == {"lang": "en", "a": "ü & b", "input": "one & two?"}
 
 
 async def test_a_body_may_be_anything(talking: Talking, chat_service: ChatService) -> None:
-    given = {
+    definition = {
         "url": f"{chat_service.url}/echo",
         "request_mapping": {"__body__": "<ask>{{ input | e }}</ask>"},
         "request_headers": {"Content-Type": "application/xml", "X-Said": "{{ input }}"},
         "response_mapping": {"output": "{{ text }}", "headers": "{{ headers }}"},
     }
-    async with talking(**given) as talk:
+    async with talking(**definition) as talk:
         reply = await talk.send("a < b")
     assert reply.output == "<ask>a &lt; b</ask>"
     assert reply.metadata["headers"]["content-type"] == "application/xml"
     assert reply.metadata["headers"]["x-said"] == "a < b"
 
 
-def test_an_endpoint_outlives_the_loops_that_it_is_used_in(chat_service: ChatService) -> None:
+def test_an_endpoint_works_in_several_loops(chat_service: ChatService) -> None:
     target = opened_target(chat_service)
 
     async def ask() -> Any:

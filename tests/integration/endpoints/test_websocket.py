@@ -1,4 +1,4 @@
-"""Messages over a WebSocket: a connection a conversation, and what becomes of one that breaks."""
+"""Messages over a WebSocket: one connection per conversation, and errors of broken connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_a_conversation_has_one_connection(talking: Talking, chat_service:
     assert (chat_service.connections, second.metadata["turn"]) == (1, 2)
 
 
-async def test_who_may_not_come_in_is_told(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_rejected_login_is_shown(talking: Talking, chat_service: ChatService) -> None:
     chat_service.guard.token = "token-of-the-service"
     with pytest.raises(EndpointError, match="answered 401") as caught:
         async with talking(**socket(chat_service)) as talk:
@@ -36,13 +36,13 @@ async def test_who_may_not_come_in_is_told(talking: Talking, chat_service: ChatS
         assert (await talk.send("hello")).output == "You said: hello"
 
 
-async def test_a_service_that_is_busy_is_called_again(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_busy_service_is_retried(talking: Talking, chat_service: ChatService) -> None:
     chat_service.fail("GET", "/ws", status=503, headers={"retry-after": "0"})
     async with talking(**socket(chat_service)) as talk:
         assert (await talk.send("hello")).output == "You said: hello"
 
 
-async def test_no_redirect_takes_the_token_elsewhere(talking: Talking, chat_service: ChatService) -> None:
+async def test_no_redirect_gets_the_token(talking: Talking, chat_service: ChatService) -> None:
     with ChatService.start() as elsewhere:
         chat_service.fail("GET", "/ws", status=307, headers={"location": elsewhere.ws_url})
         with pytest.raises(EndpointError, match="307"):
@@ -51,7 +51,7 @@ async def test_no_redirect_takes_the_token_elsewhere(talking: Talking, chat_serv
         assert elsewhere.connections == 0
 
 
-async def test_a_connection_that_breaks_is_an_error(talking: Talking, chat_service: ChatService) -> None:
+async def test_a_broken_connection_is_an_error(talking: Talking, chat_service: ChatService) -> None:
     chat_service.drop("SEND", "/ws")
     with pytest.raises(EndpointError) as caught:
         async with talking(**socket(chat_service)) as talk:
@@ -59,7 +59,7 @@ async def test_a_connection_that_breaks_is_an_error(talking: Talking, chat_servi
     assert caught.value.kind == "network_error"
 
 
-async def test_a_message_without_an_output_is_waited_past(talking: Talking, chat_service: ChatService) -> None:
+async def test_messages_without_output_are_skipped(talking: Talking, chat_service: ChatService) -> None:
     chat_service.fail("SEND", "/ws", body={"type": "still thinking"})
     with pytest.raises(
         EndpointError, match=r"no output within 0\.3 s; the last message was .*still thinking"
@@ -70,7 +70,7 @@ async def test_a_message_without_an_output_is_waited_past(talking: Talking, chat
 
 
 @pytest.mark.parametrize(("body", "kind"), [("}{", "json_parsing_error"), ({"error": "overloaded"}, "mapping_error")])
-async def test_what_is_no_reply_is_an_error_at_once(
+async def test_an_invalid_reply_fails_at_once(
     talking: Talking, chat_service: ChatService, body: Any, kind: str
 ) -> None:
     chat_service.fail("SEND", "/ws", body=body)

@@ -23,7 +23,7 @@ def test_an_endpoint_is_pushed_pulled_and_called(chat_service: ChatService, tmp_
     assert bot.test()["conversation_id"] != first["conversation_id"]
 
 
-def test_an_endpoint_that_does_not_answer_is_told() -> None:
+def test_a_failed_call_of_an_endpoint_is_shown() -> None:
     bot = Endpoint(name="Bot", connection_type=ConnectionType.REST, url="http://127.0.0.1:9/chat", retries=0)
     with pytest.raises(EndpointError):
         bot.invoke("hello")

@@ -70,7 +70,7 @@ def test_equal_and_empty_texts_need_no_model(server: OpenAIServer) -> None:
     assert server.asked()[0]["input"] == ["Größe 😀", "Grö?"]
 
 
-def test_what_can_not_be_compared_is_an_error_and_never_a_score(server: OpenAIServer) -> None:
+def test_values_without_embeddings_are_errors_and_no_scores(server: OpenAIServer) -> None:
     for output, expected, message in (
         ("a", None, "embedding_similarity compares with `expected`, which this case lacks"),
         ("a" * 10_000_000, "b", "takes texts of up to 200,000 characters, and this one has 10,000,000"),
@@ -115,11 +115,11 @@ def test_an_unknown_model_and_a_missing_key_have_advice(server: OpenAIServer, mo
 
 
 def test_a_fingerprint_has_the_model_and_the_expected_text(server: OpenAIServer) -> None:
-    first, again, model, other = (
+    first, second, model, other = (
         next(iter(run("a", "a", **options).evaluators.values())).fingerprint
         for options in ({}, {"threshold": 0.5}, {"model": "m"}, {"expected": "a"})
     )
-    assert first == again
+    assert first == second
     assert (first.model, model.model) == ("text-embedding-3-small", "m")
     assert first.parameters != other.parameters
     assert server.requests == []

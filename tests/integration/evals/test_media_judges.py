@@ -30,7 +30,7 @@ def run(output: Any, *, input_value: Any = "A red field", scorer: Any = None) ->
     return case
 
 
-def sent(server: OpenAIServer, at: int = -1) -> list[dict[str, Any]]:
+def message_parts(server: OpenAIServer, at: int = -1) -> list[dict[str, Any]]:
     """The parts of the user's message."""
     content = server.asked()[at]["messages"][1]["content"]
     assert isinstance(content, list), content
@@ -42,7 +42,7 @@ def test_images_and_recordings_are_parts_of_the_message(server: OpenAIServer) ->
     picture = Media.from_bytes(RED, name="right-answer.png")
     case = run({"image": picture, "say": Media.from_bytes(BEEP), "again": [picture]})
     assert case.scores == {"shows": 1.0}
-    text, *parts = sent(server)
+    text, *parts = message_parts(server)
     assert '{"image":[image 1],"say":[recording 1],"again":[[image 1]]}' in text["text"]
     assert parts == [
         {"type": "text", "text": "[image 1]:"},
@@ -50,7 +50,7 @@ def test_images_and_recordings_are_parts_of_the_message(server: OpenAIServer) ->
         {"type": "text", "text": "[recording 1]:"},
         {"type": "input_audio", "input_audio": {"data": b64encode(BEEP).decode(), "format": "wav"}},
     ]
-    assert "right-answer" not in str(sent(server))
+    assert "right-answer" not in str(message_parts(server))
     recorded = case.evaluations["shows"].metadata["prompt"]
     assert "[image 1]" in recorded
     assert "base64" not in recorded
@@ -65,20 +65,20 @@ def test_media_inside_of_messages_are_parts_too(server: OpenAIServer) -> None:
     ]
     case = run("green", input_value=[{"role": "user", "content": content}])
     assert case.scores == {"shows": 0.0}
-    text, _, image, _, audio = sent(server)
+    text, _, image, _, audio = message_parts(server)
     assert image["image_url"]["url"] == url
     assert audio["input_audio"]["data"] == sound
     assert "base64" not in text["text"]
     assert sound not in text["text"]
 
 
-def test_a_question_without_media_is_the_same_text_as_before(server: OpenAIServer) -> None:
+def test_a_question_without_media_is_unchanged(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     run("a text")
     assert isinstance(server.asked()[0]["messages"][1]["content"], str)
 
 
-def test_a_question_and_so_its_cache_key_depends_on_the_content_and_not_on_the_name(server: OpenAIServer) -> None:
+def test_the_cache_key_depends_on_the_content_and_not_the_name(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     for data in (RED, RED, GREEN):
         run(Media.from_bytes(data, name=f"{len(server.asked())}.png"))
@@ -99,7 +99,7 @@ def test_a_model_that_refuses_images_is_an_error_with_advice(server: OpenAIServe
     assert case.scores == {}
 
 
-def test_what_a_judge_can_not_see_is_never_judged(server: OpenAIServer) -> None:
+def test_unsupported_media_are_never_judged(server: OpenAIServer) -> None:
     server.answers(QUESTION, {"answer": "Yes"})
     unknown = {"media": f"sha256:{'0' * 64}", "type": "image/png", "bytes": 3, "name": "x.png"}
     (error,) = run(unknown).errors
@@ -109,7 +109,7 @@ def test_what_a_judge_can_not_see_is_never_judged(server: OpenAIServer) -> None:
     assert server.asked() == []
 
 
-def test_a_reference_in_a_battle_is_an_error_and_equal_ones_are_a_tie() -> None:
+def test_a_reference_in_a_battle_is_an_error_and_equal_media_a_tie() -> None:
     media = Media.from_bytes(RED + b"of this test")
     assert find_known(media.digest) is None
     media.reference()
@@ -153,7 +153,7 @@ def test_mappers_of_evaluators_may_return_media(server: OpenAIServer) -> None:
         id="painter", test_cases=[Case("red")], fn=lambda _: Media.from_bytes(RED), evaluators=[Shows()]
     )
     assert next(iter(result.cases)).evaluations["shows"].score == 1
-    assert [part["type"] for part in sent(server)] == ["text", "text", "image_url"]
+    assert [part["type"] for part in message_parts(server)] == ["text", "text", "image_url"]
 
 
 def test_a_block_of_a_question_is_the_reference() -> None:

@@ -32,9 +32,9 @@ def test_a_judge_asks_yes_or_no_and_passes_at_yes(server: OpenAIServer) -> None:
         assert (evaluation.passed, evaluation.threshold) == (passed, Threshold(gte=1))
         assert case.reasons == {f"polite {answer}": f"because {answer}"}
         assert evaluation.usage is not None
-    shown = prompts(server)[0]
-    assert "The answer is Yes or No." in shown
-    assert all(f"BEGIN {name}" in shown for name in ("input", "expected output", "output"))
+    text = prompts(server)[0]
+    assert "The answer is Yes or No." in text
+    assert all(f"BEGIN {name}" in text for name in ("input", "expected output", "output"))
 
 
 def test_judges_of_trajectories_see_the_steps_and_the_output(
@@ -47,8 +47,8 @@ def test_judges_of_trajectories_see_the_steps_and_the_output(
     result = evaluate("demo", data=[{"input": "Open?"}], task=lambda _: Trajectory(steps), scorers=scorers)
     (case,) = result.cases
     assert case.scores == {"goal_reached": 1.0, "plan_followed": 0.0}
-    for shown in prompts(server):
-        assert '1. tool: find({"q":"hours"})\n   result: at 9\n2. assistant: At nine.\nThe output: At nine.' in shown
+    for text in prompts(server):
+        assert '1. tool: find({"q":"hours"})\n   result: at 9\n2. assistant: At nine.\nThe output: At nine.' in text
     monkeypatch.setattr("scoregate.offline_tests.tracer._observed_types", set())
     (error,) = evaluate("none", data=["x"], task=lambda _: "y", scorers=[goal_reached()]).cases[0].errors
     assert (error.evaluator, error.error.type) == ("goal_reached", "ValueError")
@@ -66,11 +66,11 @@ def test_a_choice_has_its_score(server: OpenAIServer) -> None:
 
 def test_a_fingerprint_has_the_model_and_the_question(server: OpenAIServer) -> None:
     server.answers("", {"answer": "Yes"})
-    first, again, other, model = (
+    first, second, other, model = (
         next(iter(run(scorer).evaluators.values())).fingerprint
         for scorer in (judge(POLITE), judge(POLITE), judge("Is it short?"), judge(POLITE, model="gpt-4o-mini"))
     )
-    assert first == again
+    assert first == second
     assert (first.prompt == other.prompt, first.model == other.model) == (False, True)
     assert (first.prompt == model.prompt, model.model) == (True, "gpt-4o-mini")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import prompts
-from tests.integration.judging.test_battles import always, prefers
+from tests.integration.judging.test_battles import prefers, set_answer
 
 from scoregate import evaluate
 from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
@@ -46,9 +46,9 @@ def test_the_better_output_wins_in_both_orders(server: OpenAIServer) -> None:
 
 
 @pytest.mark.usefixtures("baseline")
-def test_a_model_that_answers_by_the_place_decides_nothing(server: OpenAIServer) -> None:
+def test_a_model_with_position_bias_decides_nothing(server: OpenAIServer) -> None:
     for answer in ("First", "Second"):
-        always(server, answer)
+        set_answer(server, answer)
         assert run("another").scores == {"pairwise": 0.5}
 
 
@@ -77,7 +77,7 @@ def test_without_a_baseline_there_is_no_score_and_a_reason(
 
 
 @pytest.mark.usefixtures("baseline")
-def test_it_is_recorded_as_a_battle(server: OpenAIServer) -> None:
+def test_it_is_a_battle(server: OpenAIServer) -> None:
     prefers(server, {})
     (info,) = run("x").evaluators.values()
     assert info.battles

@@ -70,7 +70,7 @@ def test_calls_have_messages_answer_tokens_cost_and_duration(
     assert trace.spans[0].name == "invoke_agent demo"
 
 
-def test_cases_at_the_same_time_have_traces_of_their_own(server: OpenAIServer) -> None:
+def test_concurrent_cases_have_separate_traces(server: OpenAIServer) -> None:
     async def ask(question: str) -> str:
         answers = [await AsyncModel.create(question) for _ in range(2)]
         return answers[0]
@@ -152,7 +152,7 @@ def test_spans_have_the_steps_of_the_task() -> None:
     assert (trace.calls, trace.cost, trace.errors) == ((), 0, ())
 
 
-def test_a_retry_has_a_trace_of_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_retry_has_its_own_trace(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.engine.run.retry_delay_s", lambda _: 0.0)
     attempts: list[int] = []
 
@@ -171,17 +171,17 @@ def test_a_retry_has_a_trace_of_its_own(server: OpenAIServer, monkeypatch: pytes
     assert len(server.asked()) == 2
 
 
-def test_without_a_scorer_that_asks_nothing_is_kept(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_trace_scorer_nothing_is_kept(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "scoregate.evals.tracing", None)
-    kept: list[Any] = []
+    recorded: list[Any] = []
 
     def task() -> str:
         text = get_model("gpt-4o").generate("Open?").text
-        kept.append(METER.get().calls)  # type: ignore[union-attr]
+        recorded.append(METER.get().calls)  # type: ignore[union-attr]
         return text
 
     result = evaluate("demo", data=["a"], task=task, scorers=[lambda output: True, lambda **values: len(values) > 0])  # noqa: ARG005
-    assert (result.passed, kept) == (True, [None])
+    assert (result.passed, recorded) == (True, [None])
     assert len(server.asked()) == 1
 
 

@@ -15,7 +15,9 @@ __all__ = ["chat_service", "project", "root", "server"]
 
 @pytest.fixture
 def endpoint(chat_service: ChatService) -> Endpoint:
-    """The service as a stored endpoint; it says what it was told."""
-    made = Endpoint(name="Production Chatbot", connection_type="REST", url=f"{chat_service.url}/chat", retries=0)
-    made.push()
-    return made
+    """The service as a stored endpoint; it repeats its messages."""
+    new_endpoint = Endpoint(
+        name="Production Chatbot", connection_type="REST", url=f"{chat_service.url}/chat", retries=0
+    )
+    new_endpoint.push()
+    return new_endpoint

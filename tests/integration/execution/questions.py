@@ -9,7 +9,7 @@ from scoregate.metrics import metric
 
 
 def ask(content: str = "When do you open?", **fields: Any) -> Test:
-    """A question, of which the service says that it was said."""
+    """A question that the service repeats."""
     return Test(
         **{"category": "Support", "topic": "Hours", "behavior": "Answers", "prompt": Prompt(content=content), **fields}
     )
@@ -19,10 +19,10 @@ def talk(goal: str = "Learn the hours", **fields: Any) -> Test:
     return Test(**{"category": "Support", "topic": "Hours", "behavior": "Remembers", "goal": goal, **fields})
 
 
-def pushed(*tests: Test, **fields: Any) -> TestSet:
-    made = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
-    made.push()
-    return made
+def push_test_set(*tests: Test, **fields: Any) -> TestSet:
+    test_set = TestSet(name="Safety Evaluation", tests=list(tests), **fields)
+    test_set.push()
+    return test_set
 
 
 def results(run: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def results(run: dict[str, Any]) -> dict[str, Any]:
 
 @metric("heard", "binary")
 def heard(input: str, output: str) -> dict[str, Any]:  # noqa: A002
-    """Whether the service repeats what was said."""
+    """Whether the service repeats the input."""
     return {"score": input in output, "reason": output}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.integration.execution.questions import ask, heard, never, pushed, results
+from tests.integration.execution.questions import ask, heard, never, push_test_set, results
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.entities import Behavior, Endpoint, Prompt, Test, TestRun, TestSet, TestSets
@@ -18,14 +18,12 @@ from scoregate.metrics import ConversationalJudge, NumericJudge
 from scoregate.testing.models import BaseTestEvaluator
 
 
-def test_every_test_is_asked_once_and_the_call_tells_how_it_ended(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
-    test_set = pushed(ask("a"), ask("b"))
-    told = test_set.execute(endpoint, metrics=[heard])
+def test_every_test_runs_once_and_the_summary_has_counts(endpoint: Endpoint, chat_service: ChatService) -> None:
+    test_set = push_test_set(ask("a"), ask("b"))
+    summary = test_set.execute(endpoint, metrics=[heard])
     assert sorted(body["input"] for body in chat_service.asked()) == ["a", "b"]
-    assert told.pop("test_run_id").startswith("safety-evaluation-")
-    assert told == {
+    assert summary.pop("test_run_id").startswith("safety-evaluation-")
+    assert summary == {
         "status": "completed",
         "message": "2 tests run, 100% passed",
         "test_set_id": "safety-evaluation",
@@ -39,18 +37,18 @@ def test_every_test_is_asked_once_and_the_call_tells_how_it_ended(
     }
 
 
-def test_the_results_are_kept_with_what_each_metric_said(endpoint: Endpoint) -> None:
-    test_set = pushed(ask("a"))
-    told = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
-    run = TestRun(id=told["test_run_id"]).pull()
+def test_the_results_have_each_metric(endpoint: Endpoint) -> None:
+    test_set = push_test_set(ask("a"))
+    summary = test_set.execute(endpoint, metrics=[heard, never], run_name="Nightly")
+    run = TestRun(id=summary["test_run_id"]).pull()
     assert (run.id, run.name, run.status, run.test_count, run.pass_rate) == ("nightly", "Nightly", "Completed", 1, 0.0)
     assert run.created_at is not None
     assert run.completed_at is not None
     assert run.completed_at >= run.created_at
-    (kept,) = run.get_test_results()
-    assert (kept.status, kept.test_output, kept.test_id) == ("Fail", "You said: a", test_set.tests[0].id)
-    assert kept.test_metrics is not None
-    metrics = kept.test_metrics["metrics"]
+    (result,) = run.get_test_results()
+    assert (result.status, result.test_output, result.test_id) == ("Fail", "You said: a", test_set.tests[0].id)
+    assert result.test_metrics is not None
+    metrics = result.test_metrics["metrics"]
     assert {name: (each["score"], each["is_successful"]) for name, each in metrics.items()} == {
         "heard": (1.0, True),
         "never": (0.0, False),
@@ -59,38 +57,34 @@ def test_the_results_are_kept_with_what_each_metric_said(endpoint: Endpoint) -> 
     assert metrics["heard"]["class_name"] == "FunctionMetric"
 
 
-def test_an_endpoint_that_fails_is_an_error_of_the_test_and_nothing_is_judged(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_a_failed_endpoint_is_an_error_without_scores(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", status=500, body={"output": "I would be judged"}, times=1)
-    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
-    assert (told["status"], told["pass_rate"]) == ("partial", 1.0)
-    assert told["message"].endswith(" tests run, 100% of those judged passed")
-    kept = results(told)
-    assert (kept["a"].status, kept["a"].test_output, kept["a"].test_metrics) == ("Error", None, None)
-    assert "answered 500" in kept["a"].metadata["error"]
-    assert kept["b"].status == "Pass"
+    summary = push_test_set(ask("a"), ask("b")).execute(endpoint, metrics=[heard], mode="sequential")
+    assert (summary["status"], summary["pass_rate"]) == ("partial", 1.0)
+    assert summary["message"].endswith(" tests run, 100% of those judged passed")
+    result = results(summary)
+    assert (result["a"].status, result["a"].test_output, result["a"].test_metrics) == ("Error", None, None)
+    assert "answered 500" in result["a"].metadata["error"]
+    assert result["b"].status == "Pass"
 
 
-def test_a_run_in_which_nothing_was_judged_has_failed(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_a_run_without_scores_fails(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.fail("POST", "/chat", times=inf)
-    told = pushed(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_count"], told["pass_rate"]) == ("failed", 2, None)
+    summary = push_test_set(ask("a"), ask("b")).execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_count"], summary["pass_rate"]) == ("failed", 2, None)
 
 
-def test_a_set_without_tests_has_failed(endpoint: Endpoint) -> None:
-    told = pushed().execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_count"]) == ("failed", 0)
+def test_an_empty_set_fails(endpoint: Endpoint) -> None:
+    summary = push_test_set().execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_count"]) == ("failed", 0)
 
 
-def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_behaviors(
-    endpoint: Endpoint, server: OpenAIServer
-) -> None:
+def test_run_metrics_precede_set_metrics_and_behavior_metrics(endpoint: Endpoint, server: OpenAIServer) -> None:
     for name in ("of the behavior", "of the set", "of the run"):
         NumericJudge(f"Judge {name}.", name=name).push()
     Behavior(name="answers", metrics=["of the behavior"]).push()
     server.answers("from 0 to 1", {"reason": "", "answer": 1})
-    test_set = pushed(ask("a"))
+    test_set = push_test_set(ask("a"))
     assert _measured(test_set.execute(endpoint)) == {"of the behavior"}
     test_set.add_metric("of the set")
     assert _measured(test_set.execute(endpoint)) == {"of the set"}
@@ -112,18 +106,18 @@ def test_metrics_of_the_run_win_over_those_of_the_set_and_these_over_those_of_be
         test_set.execute(endpoint, metrics=[{"name": "of the run", "prompt": "Judge."}])
 
 
-def test_a_behavior_without_metrics_is_looked_for_in_the_answer(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_a_behavior_without_metrics_uses_the_default(endpoint: Endpoint, server: OpenAIServer) -> None:
     Behavior(name="Greets", metrics=["polite"]).push()
     NumericJudge("Is it polite?", name="polite").push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     server.answers("show the behavior", {"reason": "it does not", "answer": "No"})
-    kept = results(pushed(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
-    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+    result = results(push_test_set(ask("a"), ask("b", behavior="Greets")).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"polite"},
     }
-    assert (kept["a"].status, kept["b"].status) == ("Fail", "Pass")
-    assert kept["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
+    assert (result["a"].status, result["b"].status) == ("Fail", "Pass")
+    assert result["a"].test_metrics["metrics"]["behavior"]["reason"] == "it does not"
 
 
 def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
@@ -134,38 +128,34 @@ def test_behaviors_may_name_the_default_metric_and_one_metric_in_any_case(
         Behavior(name=name, metrics=metrics).push()
     server.answers("Is it polite", {"reason": "", "answer": 1})
     tests = (ask("a"), ask("b", behavior="Greets"), ask("c", behavior="thanks"))
-    kept = results(pushed(*tests).execute(endpoint))
-    assert {name: set(each.test_metrics["metrics"]) for name, each in kept.items()} == {
+    result = results(push_test_set(*tests).execute(endpoint))
+    assert {name: set(each.test_metrics["metrics"]) for name, each in result.items()} == {
         "a": {"behavior"},
         "b": {"behavior", "Polite"},
         "c": {"Polite"},
     }
 
 
-def test_the_models_of_a_run_are_those_of_judges_that_name_none(endpoint: Endpoint, server: OpenAIServer) -> None:
+def test_judges_without_a_model_use_that_of_the_run(endpoint: Endpoint, server: OpenAIServer) -> None:
     own = NumericJudge("Is it polite?", name="polite", model="openai/own")
     server.answers("", {"reason": "", "answer": 1})
     judge = NumericJudge("Is it short?", name="short")
-    pushed(ask("a")).execute(endpoint, metrics=[own, judge], evaluation_model="openai/given")
+    push_test_set(ask("a")).execute(endpoint, metrics=[own, judge], evaluation_model="openai/given")
     assert sorted(body["model"] for body in server.asked()) == ["given", "own"]
 
 
-def test_a_test_that_no_metric_is_for_is_an_error_and_is_not_asked(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_a_test_without_a_metric_is_an_error_and_is_skipped(endpoint: Endpoint, chat_service: ChatService) -> None:
     only_talks = ConversationalJudge("Is it kind?", name="kind")
-    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[only_talks])).values()
-    assert kept.status == "Error"
-    assert "no metric is for this test" in kept.metadata["error"]
+    (result,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[only_talks])).values()
+    assert result.status == "Error"
+    assert "no metric is for this test" in result.metadata["error"]
     assert chat_service.asked() == []
 
 
-def test_a_metric_that_fails_is_an_error_and_one_that_does_not_pass_is_a_fail(
-    endpoint: Endpoint, server: OpenAIServer
-) -> None:
+def test_a_metric_error_differs_from_a_failure(endpoint: Endpoint, server: OpenAIServer) -> None:
     server.fail("POST", "*/chat/completions", status=400, body={"error": {"message": "no"}}, times=inf)
     judge = NumericJudge("Is it polite?", name="polite")
-    (broken,) = results(pushed(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
+    (broken,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[judge, heard])).values()
     assert (broken.status, broken.test_output) == ("Error", "You said: a")
     assert broken.test_metrics["metrics"]["polite"]["error_type"] == "RefusedRequest"
     (failed,) = results(TestSets.pull(name="Safety Evaluation").execute(endpoint, metrics=[judge, never])).values()
@@ -183,17 +173,15 @@ class Long(BaseTestEvaluator):
         return Evaluation(min(1, len(output) / 100), Threshold(gte=0.05), {"reason": test_case.prompt.content})
 
 
-def test_evaluators_of_other_suites_measure_the_output_itself(endpoint: Endpoint) -> None:
-    (kept,) = results(pushed(ask("a")).execute(endpoint, metrics=[Long()])).values()
-    said = kept.test_metrics["metrics"]["long"]
-    assert (kept.status, said["score"], said["threshold"], said["reason"]) == ("Pass", 0.11, 0.05, "a")
+def test_evaluators_get_the_output(endpoint: Endpoint) -> None:
+    (result,) = results(push_test_set(ask("a")).execute(endpoint, metrics=[Long()])).values()
+    metric = result.test_metrics["metrics"]["long"]
+    assert (result.status, metric["score"], metric["threshold"], metric["reason"]) == ("Pass", 0.11, 0.05, "a")
 
 
-def test_as_many_tests_run_at_a_time_as_the_endpoint_takes_unless_the_run_says(
-    endpoint: Endpoint, chat_service: ChatService
-) -> None:
+def test_concurrency_is_of_the_endpoint_unless_the_run_sets_it(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.latency = 0.02
-    test_set = pushed(*(ask(str(number)) for number in range(30)))
+    test_set = push_test_set(*(ask(str(number)) for number in range(30)))
     test_set.execute(endpoint, metrics=[heard])
     assert chat_service.most_at_once == 10
     chat_service.most_at_once = 0
@@ -204,12 +192,12 @@ def test_as_many_tests_run_at_a_time_as_the_endpoint_takes_unless_the_run_says(
     assert chat_service.most_at_once == 1
 
 
-def test_one_test_is_executed_by_itself(endpoint: Endpoint) -> None:
+def test_one_test_can_be_executed(endpoint: Endpoint) -> None:
     test = ask("a", id="test-123", prompt=Prompt(content="a", id="p-1", expected_response="You said: a"))
-    told = test.execute(endpoint, metrics=[heard])
-    assert told.pop("execution_time") > 0
-    assert told.pop("test_metrics")["metrics"]["heard"]["is_successful"] is True
-    assert told == {
+    summary = test.execute(endpoint, metrics=[heard])
+    assert summary.pop("execution_time") > 0
+    assert summary.pop("test_metrics")["metrics"]["heard"]["is_successful"] is True
+    assert summary == {
         "test_id": "test-123",
         "prompt_id": "p-1",
         "test_output": "You said: a",
@@ -219,15 +207,15 @@ def test_one_test_is_executed_by_itself(endpoint: Endpoint) -> None:
     }
 
 
-def test_a_test_whose_endpoint_fails_says_so(endpoint: Endpoint, chat_service: ChatService) -> None:
+def test_an_endpoint_failure_is_shown(endpoint: Endpoint, chat_service: ChatService) -> None:
     chat_service.drop("POST", "/chat")
-    told = ask("a", id="test-123").execute(endpoint, metrics=[heard])
-    assert (told["status"], told["test_output"], told["test_metrics"]) == ("Error", None, None)
-    assert told["error"].startswith("EndpointError: ")
+    summary = ask("a", id="test-123").execute(endpoint, metrics=[heard])
+    assert (summary["status"], summary["test_output"], summary["test_metrics"]) == ("Error", None, None)
+    assert summary["error"].startswith("EndpointError: ")
 
 
-def test_what_cannot_be_run_is_refused_before_anybody_is_asked(endpoint: Endpoint, chat_service: ChatService) -> None:
-    test_set = pushed(ask("a"))
+def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_service: ChatService) -> None:
+    test_set = push_test_set(ask("a"))
     with pytest.raises(ValueError, match="Test set ID must be set before executing"):
         TestSet(name="new", tests=[ask("a")]).execute(endpoint)
     with pytest.raises(ValueError, match="Endpoint ID must be set before executing"):
@@ -247,5 +235,5 @@ def test_what_cannot_be_run_is_refused_before_anybody_is_asked(endpoint: Endpoin
 
 
 def _measured(run: dict[str, Any]) -> set[str]:
-    (kept,) = results(run).values()
-    return set(kept.test_metrics["metrics"])
+    (result,) = results(run).values()
+    return set(result.test_metrics["metrics"])

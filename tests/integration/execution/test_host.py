@@ -61,46 +61,46 @@ def cases(ran: Ran) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def test_a_script_is_found_and_what_it_executes_is_recorded(script: Project, chat_service: ChatService) -> None:
-    ran = script.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "Execution started: completed 1.0" in ran.output
-    (suite,) = ran.run["suites"]
+def test_a_script_is_found_and_recorded(script: Project, chat_service: ChatService) -> None:
+    outcome = script.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "Execution started: completed 1.0" in outcome.output
+    (suite,) = outcome.run["suites"]
     assert (suite["id"], suite["origin"]) == ("Opening Hours", {"file": "evals/hours.py", "line": 18})
-    assert ran.statuses == {"passed": 8}
-    assert sorted(case["name"] for case in cases(ran)) == [f"question {i}" for i in range(8)]
+    assert outcome.statuses == {"passed": 8}
+    assert sorted(case["name"] for case in cases(outcome)) == [f"question {i}" for i in range(8)]
     assert len(chat_service.asked()) == 8
 
 
-def test_answers_that_got_worse_are_a_regression_beside_the_base(script: Project, chat_service: ChatService) -> None:
+def test_worse_answers_are_a_regression(script: Project, chat_service: ChatService) -> None:
     script.scoregate("run")
     (script.root / "scoregate-out").rename(script.root / "base-out")
     chat_service.answers("question [0-5]", "No idea.")
-    ran = script.scoregate("run", "--baseline", "base-out/run")
-    assert ran.exit_code == 1, ran.output
-    assert ran.statuses == {"failed": 6, "passed": 2}
-    assert "question 3" in ran.comment
-    assert "No idea." in ran.comment
+    outcome = script.scoregate("run", "--baseline", "base-out/run")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"failed": 6, "passed": 2}
+    assert "question 3" in outcome.comment
+    assert "No idea." in outcome.comment
 
 
 def test_an_endpoint_that_is_down_is_an_error_of_every_test(script: Project, chat_service: ChatService) -> None:
     chat_service.drop("POST", "/chat", times=inf)
-    ran = script.scoregate("run")
-    assert ran.exit_code == 3, ran.output
-    assert ran.statuses == {"errored": 8}
-    assert "Execution started: failed None" in ran.output
+    outcome = script.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert outcome.statuses == {"errored": 8}
+    assert "Execution started: failed None" in outcome.output
 
 
 def test_a_filter_leaves_a_test_set_out(script: Project, chat_service: ChatService) -> None:
-    ran = script.scoregate("run", "--suite", "something else")
-    assert "Execution started: skipped None" in ran.output
+    outcome = script.scoregate("run", "--suite", "something else")
+    assert "Execution started: skipped None" in outcome.output
     assert chat_service.asked() == []
 
 
-def test_a_store_that_cannot_be_written_does_not_keep_a_host_from_its_record(script: Project) -> None:
+def test_a_read_only_store_does_not_prevent_the_record(script: Project) -> None:
     script.write("evals/hours.py", WITHOUT_PUSH)
     (script.root / ".scoregate").write_text("not a folder")
-    ran = script.scoregate("run")
-    assert ran.statuses == {"passed": 1}, ran.output
-    assert "the results are not stored" in ran.output
-    assert "done: completed 1" in ran.output
+    outcome = script.scoregate("run")
+    assert outcome.statuses == {"passed": 1}, outcome.output
+    assert "the results are not stored" in outcome.output
+    assert "done: completed 1" in outcome.output

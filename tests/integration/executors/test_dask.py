@@ -86,18 +86,16 @@ def read_cases(out: Path) -> Counter[tuple[int, str]]:
 
 def test_a_run_on_workers_has_the_verdict_of_one_machine(project: Project, cluster: Cluster) -> None:
     plant(project)
-    whole = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="change")
-    ran = run(project, cluster, *COMMON, "--baseline", "base", QUALITY="base")
-    assert ran.exit_code == whole.exit_code == 1, ran.output
-    notice = next(each for each in ran.run["notices"] if each.startswith("ran in "))
+    complete = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="change")
+    outcome = run(project, cluster, *COMMON, "--baseline", "base", QUALITY="base")
+    assert outcome.exit_code == complete.exit_code == 1, outcome.output
+    notice = next(each for each in outcome.run["notices"] if each.startswith("ran in "))
     assert notice.endswith("parts on 2 workers")
     assert int(notice.split()[2]) > len(DURATIONS)
     assert read_record(project.root / "scoregate-out") == read_record(project.root / "whole")
 
 
-def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
-    project: Project, cluster: Cluster, marks: Path
-) -> None:
+def test_a_killed_worker_keeps_results_and_its_part_is_moved(project: Project, cluster: Cluster, marks: Path) -> None:
     plant_slow(project, marks, "one", "two")
     victim = cluster.workers[0]
 
@@ -108,18 +106,20 @@ def test_results_of_a_killed_worker_are_kept_and_its_part_runs_elsewhere(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    ran = run(project, cluster, "--baseline", "none")
+    outcome = run(project, cluster, "--baseline", "none")
     killer.join()
-    assert ran.exit_code == 1, ran.output
-    assert [(suite["statuses"]["passed"], suite["statuses"]["failed"]) for suite in ran.run["suites"]] == [(36, 4)] * 2
-    assert set(read_cases(ran.out).values()) == {1}
-    assert len(read_cases(ran.out)) == 80
-    assert "1 attempt of parts ended early: the worker ended" in ran.output
+    assert outcome.exit_code == 1, outcome.output
+    assert [(suite["statuses"]["passed"], suite["statuses"]["failed"]) for suite in outcome.run["suites"]] == [
+        (36, 4)
+    ] * 2
+    assert set(read_cases(outcome.out).values()) == {1}
+    assert len(read_cases(outcome.out)) == 80
+    assert "1 attempt of parts ended early: the worker ended" in outcome.output
     # Only what had not arrived at the host ran twice.
     assert 1 <= sum(number > 1 for number in read_calls(marks).values()) < 25
 
 
-def test_a_part_of_a_worker_that_hangs_runs_elsewhere(
+def test_a_part_of_a_hanging_worker_is_moved(
     project: Project, cluster: Cluster, marks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask, "_SILENT_S", 4.0)
@@ -132,14 +132,14 @@ def test_a_part_of_a_worker_that_hangs_runs_elsewhere(
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    ran = run(project, cluster, "--baseline", "none")
+    outcome = run(project, cluster, "--baseline", "none")
     stopper.join()
     victim.kill()
     victim.wait()
-    assert ran.exit_code == 1, ran.output
-    assert len(read_cases(ran.out)) == 80
-    assert set(read_cases(ran.out).values()) == {1}
-    assert "it did not report anything for 4 s" in ran.output
+    assert outcome.exit_code == 1, outcome.output
+    assert len(read_cases(outcome.out)) == 80
+    assert set(read_cases(outcome.out).values()) == {1}
+    assert "it did not report anything for 4 s" in outcome.output
 
 
 def test_a_part_that_no_worker_can_run_is_unmeasurable(
@@ -152,18 +152,16 @@ def test_a_part_that_no_worker_can_run_is_unmeasurable(
     cluster.add_worker("--preload", str(older))
     project.write("evals/eval_a.py", SLOW_SUITE)
     try:
-        ran = run(project, cluster, "--baseline", "none")
+        outcome = run(project, cluster, "--baseline", "none")
     finally:
         cluster.close()
-    assert ran.exit_code == 3, ran.output
-    error = ran.run["scripts"][0]["error"]
+    assert outcome.exit_code == 3, outcome.output
+    error = outcome.run["scripts"][0]["error"]
     assert "no worker can run it" in error["message"]
     assert "it has scoregate 0.0.1, and this machine" in error["message"]
 
 
-def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
-    project: Project, cluster: Cluster, marks: Path, tmp_path: Path
-) -> None:
+def test_a_missing_package_moves_a_suite(project: Project, cluster: Cluster, marks: Path, tmp_path: Path) -> None:
     package = tmp_path / "elsewhere"
     package.mkdir()
     seen = package / "seen"
@@ -181,8 +179,8 @@ def test_a_suite_whose_package_a_worker_lacks_runs_on_another(
     assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
     cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))), QUALITY="change", MARKS=str(marks))
     cluster.wait_for_workers(3)
-    ran = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
-    assert ran.run["suites"][0]["statuses"]["scored"] == 1, ran.output
+    outcome = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
+    assert outcome.run["suites"][0]["statuses"]["scored"] == 1, outcome.output
     max_cost, spent, of_this_machine = ast.literal_eval(seen.read_text(encoding="utf-8"))
     assert max_cost == "9.0"
     assert "scoregate-part-" in spent
@@ -214,13 +212,13 @@ def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluste
     for name in ("one", "two"):
         project.write(f"evals/eval_{name}.py", MODEL_SUITE.replace("NAME", name))
     model = {"OPENAI_API_KEY": "sk-real-key-0123456789", "OPENAI_BASE_URL": f"{provider.url}/v1"}
-    words = ("--gateway", "on", "--baseline", "none")
-    ran = run(project, cluster, *words, "--max-tokens", "10000", **model)
-    assert ran.exit_code == 0, ran.output
-    assert sum(each["calls"] for each in ran.run["model_calls"]) == 22
-    assert [suite["usage"]["input_tokens"] > 0 for suite in ran.run["suites"]] == [True, True]  # of the first call
-    assert {each["suite"] for each in ran.run["model_calls"]} == {"evals/eval_one.py", "evals/eval_two.py"}
-    spent = run(project, cluster, *words, "--max-tokens", "100", "--cache", "off", **model)
+    arguments = ("--gateway", "on", "--baseline", "none")
+    outcome = run(project, cluster, *arguments, "--max-tokens", "10000", **model)
+    assert outcome.exit_code == 0, outcome.output
+    assert sum(each["calls"] for each in outcome.run["model_calls"]) == 22
+    assert [suite["usage"]["input_tokens"] > 0 for suite in outcome.run["suites"]] == [True, True]  # of the first call
+    assert {each["suite"] for each in outcome.run["model_calls"]} == {"evals/eval_one.py", "evals/eval_two.py"}
+    spent = run(project, cluster, *arguments, "--max-tokens", "100", "--cache", "off", **model)
     assert spent.exit_code in (1, 3), spent.output
     assert "the budget is spent" in spent.output
     tokens = sum(each["input_tokens"] + each["output_tokens"] for each in spent.run["model_calls"])
@@ -232,8 +230,8 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
 ) -> None:
     plant_slow(project, marks, "one", "two", "three")
     project.commit("suites")
-    words = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
-    host = project.start(*words)
+    arguments = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
+    host = project.start(*arguments)
     wait_until(lambda: sum(read_calls(marks).values()) > 60)
     host.kill()
     host.communicate()
@@ -241,20 +239,20 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output
     assert "before the results of its parts were merged" in judged.output
-    ran = run(project, cluster, "--baseline", "none", "--resume")
-    assert ran.exit_code == 1, ran.output
-    assert [sum(suite["statuses"].values()) for suite in ran.run["suites"]] == [40] * 3
-    assert set(read_cases(ran.out).values()) == {1}
-    (notice,) = (each for each in ran.run["notices"] if "results were reused from" in each)
+    outcome = run(project, cluster, "--baseline", "none", "--resume")
+    assert outcome.exit_code == 1, outcome.output
+    assert [sum(suite["statuses"].values()) for suite in outcome.run["suites"]] == [40] * 3
+    assert set(read_cases(outcome.out).values()) == {1}
+    (notice,) = (each for each in outcome.run["notices"] if "results were reused from" in each)
     assert int(notice.split()[0]) >= arrived - 30
     # What was reused did not run again. The workers stopped a moment after the host.
     assert sum(read_calls(marks).values()) <= 120 + arrived - int(notice.split()[0]) + 20
-    assert not list((ran.out / "run").glob("parts-*"))
-    (recovered,) = (ran.out / "interrupted").glob("*/run.json")
+    assert not list((outcome.out / "run").glob("parts-*"))
+    (recovered,) = (outcome.out / "interrupted").glob("*/run.json")
     head = json.loads(recovered.read_text(encoding="utf-8"))
     assert not head["complete"]
     recovered_cases = sum(sum(suite["statuses"].values()) for suite in head["suites"])
-    assert recovered_cases == int(notice.split()[0]), ran.run["notices"]
+    assert recovered_cases == int(notice.split()[0]), outcome.run["notices"]
     assert project.scoregate("gate", str(recovered.parent)).exit_code in (1, 3)
 
 
@@ -267,28 +265,28 @@ def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, c
 
     killer = threading.Thread(target=kill)
     killer.start()
-    ran = run(project, cluster, "--baseline", "none")
+    outcome = run(project, cluster, "--baseline", "none")
     killer.join()
-    assert ran.exit_code == 130, ran.output
-    assert not ran.run["complete"]
-    assert ran.run["stopped"] == "the connection to the scheduler was lost"
-    assert sum(sum(suite["statuses"].values()) for suite in ran.run["suites"]) >= 10
+    assert outcome.exit_code == 130, outcome.output
+    assert not outcome.run["complete"]
+    assert outcome.run["stopped"] == "the connection to the scheduler was lost"
+    assert sum(sum(suite["statuses"].values()) for suite in outcome.run["suites"]) >= 10
 
 
 def test_a_cluster_on_this_machine_stops_at_the_first_failure(project: Project, marks: Path) -> None:
     plant_slow(project, marks, "alone")  # workers of an earlier test may still write their names
-    ran = project.scoregate(
+    outcome = project.scoregate(
         "run", "--executor", "dask", "--max-suites", "1", "--baseline", "none", "-x", MARKS=str(marks)
     )
-    assert ran.exit_code == 1, ran.output
-    assert "1 case failed, and the others did not run" in ran.output
+    assert outcome.exit_code == 1, outcome.output
+    assert "1 case failed, and the others did not run" in outcome.output
     assert 1 <= sum(call.startswith("alone ") for call in read_calls(marks)) < 40
 
 
 def test_options_that_exclude_an_executor_are_refused(project: Project) -> None:
     project.write("evals/eval_a.py", SLOW_SUITE)
     dask_words = ("run", "--executor", "dask", "--baseline", "none")
-    refused = {
+    cases = {
         ("--shard", "1/2"): "--shard and --executor exclude each other",
         ("--watch",): "--watch and --executor exclude each other",
         ("--scheduler", "tcp://127.0.0.1:9"): "no scheduler of Dask can be reached at tcp://127.0.0.1:9",
@@ -296,9 +294,9 @@ def test_options_that_exclude_an_executor_are_refused(project: Project) -> None:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dask, "_CONNECT_S", 1.0)
-        for words, message in refused.items():
-            ran = project.scoregate(*dask_words, *words)
-            assert (ran.exit_code, message in ran.output) == (2, True), ran.output
+        for words, message in cases.items():
+            outcome = project.scoregate(*dask_words, *words)
+            assert (outcome.exit_code, message in outcome.output) == (2, True), outcome.output
     alone = project.scoregate("run", "--scheduler", "tcp://127.0.0.1:9", "--baseline", "none")
     assert "--scheduler needs an executor with a scheduler" in alone.output
     project.write("scoregate.toml", 'scheduler = "tls://attacker.example.com:8786"\n')

@@ -58,7 +58,7 @@ def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
         cluster.close()
 
 
-def test_a_limit_holds_for_all_workers_also_after_one_is_killed(
+def test_a_limit_applies_to_all_workers_after_a_kill(
     project: Project, four_workers: tuple[Cluster, TimedBucket]
 ) -> None:
     cluster, bucket = four_workers
@@ -75,18 +75,18 @@ def test_a_limit_holds_for_all_workers_also_after_one_is_killed(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    words = ("--executor", "dask", "--scheduler", cluster.address, "--baseline", "none", "--cache", "off")
-    ran = project.scoregate("run", *words)
+    arguments = ("--executor", "dask", "--scheduler", cluster.address, "--baseline", "none", "--cache", "off")
+    outcome = project.scoregate("run", *arguments)
     killer.join()
-    assert ran.exit_code == 0, ran.output
-    assert "1 attempt of parts ended early: the worker ended" in ran.output
-    assert [sum(suite["statuses"].values()) for suite in ran.run["suites"]] == [CASES] * SUITES
-    asked = [moment for moment, _ in bucket.asked]
-    limit = PER_MINUTE / 60 * (asked[-1] - asked[0])
+    assert outcome.exit_code == 0, outcome.output
+    assert "1 attempt of parts ended early: the worker ended" in outcome.output
+    assert [sum(suite["statuses"].values()) for suite in outcome.run["suites"]] == [CASES] * SUITES
+    moments = [moment for moment, _ in bucket.asked]
+    limit = PER_MINUTE / 60 * (moments[-1] - moments[0])
     # The first calls of all processes start before any of them knows the limit.
-    refused = sum(not is_taken for moment, is_taken in bucket.asked if moment > asked[0] + 3)
+    refusals = sum(not is_taken for moment, is_taken in bucket.asked if moment > moments[0] + 3)
     assert bucket.taken <= limit + bucket.burst + 1
-    assert refused <= 0.05 * bucket.taken, (refused, bucket.refused)
+    assert refusals <= 0.05 * bucket.taken, (refusals, bucket.refused)
     # The other workers take over what the dead one had. At the end, its part runs alone.
     accepted = [moment for moment, is_taken in bucket.asked if is_taken and moment > killed[0]]
     most = max(sum(start <= moment < start + 3 for moment in accepted) for start in accepted)

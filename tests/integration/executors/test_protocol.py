@@ -74,19 +74,21 @@ class ProcessCluster:
 def test_an_executor_of_one_class_gives_the_verdict_of_one_machine(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[ProcessCluster] = []
+    streams: list[ProcessCluster] = []
 
     @asynccontextmanager
     async def open_processes(options: ClusterOptions, _scratch: Path) -> AsyncIterator[ProcessCluster]:
-        opened.append(ProcessCluster(options))
-        yield opened[0]
+        streams.append(ProcessCluster(options))
+        yield streams[0]
 
     monkeypatch.setitem(table._CLUSTERS, ExecutorKind.DASK, lambda: open_processes)
     for name in ("a", "b", "c"):
         project.write(f"evals/eval_{name}.py", SUITE.replace("NAME", name))
-    ran = project.scoregate("run", "--executor", "dask", "--baseline", "none")
-    assert ran.exit_code == 1, ran.output
-    assert [(suite["statuses"]["passed"], suite["statuses"]["failed"]) for suite in ran.run["suites"]] == [(9, 1)] * 3
-    assert "1 attempt of parts ended early: the machine was taken away" in ran.output
-    assert sorted(number for number, _ in opened[0].parts) == [1, 1, 2, 3]
-    assert len({worker for number, worker in opened[0].parts if number == 1}) == 2
+    outcome = project.scoregate("run", "--executor", "dask", "--baseline", "none")
+    assert outcome.exit_code == 1, outcome.output
+    assert [(suite["statuses"]["passed"], suite["statuses"]["failed"]) for suite in outcome.run["suites"]] == [
+        (9, 1)
+    ] * 3
+    assert "1 attempt of parts ended early: the machine was taken away" in outcome.output
+    assert sorted(number for number, _ in streams[0].parts) == [1, 1, 2, 3]
+    assert len({worker for number, worker in streams[0].parts if number == 1}) == 2

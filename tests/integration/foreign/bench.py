@@ -41,20 +41,20 @@ class Bench:
     def new(cls, folder: Path, environ: Mapping[str, str]) -> Bench:
         root = folder / "a project"
         root.mkdir()
-        made = cls(Project(root), {**spies.placed(folder), **environ, "POSTED": str(folder / "posted")})
+        bench = cls(Project(root), {**spies.spy_environment(folder), **environ, "POSTED": str(folder / "posted")})
         (folder / "posted").touch()
         watch = folder / "watch.cjs"
         watch.write_text(_WATCH)
-        made.environ["NODE_OPTIONS"] += f' --require "{watch}"'
-        made.project.write(".gitignore", "node_modules\nscoregate-out\n")
-        return made
+        bench.environ["NODE_OPTIONS"] += f' --require "{watch}"'
+        bench.project.write(".gitignore", "node_modules\nscoregate-out\n")
+        return bench
 
     def exec(self, *words: str | Path, **environ: str) -> Ran:
         """`scoregate exec` with these words."""
         return self.scoregate("exec", *words, **environ)
 
     def scoregate(self, *words: str | Path, **environ: str) -> Ran:
-        """Any command of ours, in this process: the spy of Python's start is for suites."""
+        """Any command of scoregate, in this process: the spy of Python's start is for suites."""
         with patch.dict(os.environ, PYTHONPATH=self.environ["PYTHONPATH"]):
             return self.project.scoregate(*map(str, words), **{**self.environ, **environ})
 
@@ -72,11 +72,11 @@ class Bench:
 
 def junit_scores(ran: Ran) -> dict[str, list[float]]:
     """By evaluator, sorted, as `junit.xml` has them: with three decimals."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+    results: defaultdict[str, list[float]] = defaultdict(list)
     for each in ElementTree.parse(ran.out / "junit.xml").iter("property"):
         if (name := each.attrib["name"]).startswith("score."):
-            found[name.removeprefix("score.")].append(float(each.attrib["value"]))
-    return {name: sorted(scores) for name, scores in found.items()}
+            results[name.removeprefix("score.")].append(float(each.attrib["value"]))
+    return {name: sorted(scores) for name, scores in results.items()}
 
 
 def rows(ran: Ran) -> dict[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ DROPPED = ("PYTHONPATH", "NODE_OPTIONS", "OPENAI_", "AUTOBLOCKS_")
 
 
 def outer_environment() -> dict[str, str]:
-    """Ours, without what would tell an SDK anything."""
+    """The environment without variables that SDKs read."""
     return {name: value for name, value in clean_environment().items() if not name.startswith(DROPPED)}
 
 
@@ -33,11 +33,11 @@ class Place:
     openai: Mapping[str, str]
 
     def run(self, *command: str | Path, redirected: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run a program as a command of ours would be."""
-        given = {**outer_environment(), **spies.placed(self.folder), **self.openai, **more}
+        """Run a program as scoregate runs commands."""
+        variables = {**outer_environment(), **spies.spy_environment(self.folder), **self.openai, **more}
         return subprocess.run(
             command,
-            env=foreign_environment(self.platform, given) if redirected else given,
+            env=foreign_environment(self.platform, variables) if redirected else variables,
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -53,7 +53,7 @@ class Place:
     @property
     def hosts(self) -> set[str]:
         """What was asked for or connected to."""
-        return spies.seen(self.folder)
+        return spies.seen_hosts(self.folder)
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +98,6 @@ def bench(tmp_path: Path, server: OpenAIServer) -> Bench:
 
 
 @pytest.fixture
-def modules_at_hand(bench: Bench, modules: Path) -> None:
+def project_modules(bench: Bench, modules: Path) -> None:
     """The SDK, `tsx` and `vitest` are modules of the project."""
     (bench.project.root / "node_modules").symlink_to(modules)

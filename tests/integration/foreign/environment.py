@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import install, kept, make_python
+from tests.integration.cached_environments import cached_folder, install, make_python
 
 # Their judges want an openai of version 1.
 PYTHON = ("autoblocksai==0.0.137", "openai>=1.40,<2", "httpx<0.29", "pytest>=8")
@@ -17,14 +17,14 @@ _WHAT = "suites of Autoblocks' SDKs"
 
 def python() -> Path:
     """The interpreter of an environment with the SDK for Python; skips, loudly, where it cannot be installed."""
-    return kept("autoblocks-py", (sys.version, *PYTHON), _make_python) / "bin" / "python"
+    return cached_folder("autoblocks-py", (sys.version, *PYTHON), _make_python) / "bin" / "python"
 
 
 def node() -> Path:
     """A folder of modules with the SDK for JavaScript and `tsx`; skips, loudly, where it cannot be installed."""
     if shutil.which("npm") is None:
         pytest.skip("suites of Autoblocks' SDK for JavaScript are NOT tested: there is no npm")
-    return kept("autoblocks-js", NODE, _make_node) / "node_modules"
+    return cached_folder("autoblocks-js", NODE, _make_node) / "node_modules"
 
 
 def _make_python(folder: Path) -> None:

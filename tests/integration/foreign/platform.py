@@ -46,10 +46,10 @@ class Platform:
         """Take in one request."""
         path, _, query = target.removeprefix("/token").partition("?")
         if path.startswith("/cloud"):
-            told = answer(PlatformRequest(method, path.removeprefix("/cloud"), query, body), self)
+            comment_text = answer(PlatformRequest(method, path.removeprefix("/cloud"), query, body), self)
             self.cloud.append((method, path.removeprefix("/cloud")))
-            self.answers.append(told)
-            return told.status, told.content
+            self.answers.append(comment_text)
+            return comment_text.status, comment_text.content
         self.local.append((path, json.loads(body)))
         return 200, {"id": f"run-{next(self.numbers)}"} if path in ("/start", "/results") else "ok"
 

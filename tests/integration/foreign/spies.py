@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Both are what a user's own would be, so that they also show that ours leave them where they are.
+# Both are like a user's own hooks, so they also show that scoregate's hooks don't replace them.
 _PYTHON = """
 import os, sys
 
@@ -32,7 +32,7 @@ net.Socket.prototype.connect = function (...args) {
 """
 
 
-def placed(folder: Path) -> dict[str, str]:
+def spy_environment(folder: Path) -> dict[str, str]:
     """The environment in which programs of both languages are watched."""
     (folder / "spy").mkdir(parents=True)
     (folder / "spy" / "sitecustomize.py").write_text(_PYTHON)
@@ -42,6 +42,6 @@ def placed(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(spy), "NODE_OPTIONS": f'--require "{spy / "spy.cjs"}"', "SPY": str(folder / "hosts")}
 
 
-def seen(folder: Path) -> set[str]:
+def seen_hosts(folder: Path) -> set[str]:
     """The hosts that were asked for or connected to."""
     return set((folder / "hosts").read_text().split())

@@ -11,7 +11,7 @@ from tests.integration.foreign import suites
 from tests.integration.foreign.bench import DOCUMENTS, Bench, junit_scores, means, rows
 from tests.integration.host.conftest import Ran
 
-pytestmark = pytest.mark.usefixtures("modules_at_hand")
+pytestmark = pytest.mark.usefixtures("project_modules")
 TSX = "node_modules/.bin/tsx"
 SUITE = """
 import { BaseTestEvaluator, runTestSuite } from '@autoblocks/client/testing';
@@ -45,9 +45,9 @@ def run(bench: Bench, here: str = "", *, words: tuple[str, ...] = ()) -> Ran:
     return bench.exec(*words, "--", TSX, "run.ts")
 
 
-def test_the_documented_example_runs_as_printed(bench: Bench) -> None:
+def test_the_documented_example_runs(bench: Bench) -> None:
     shutil.copy(DOCUMENTS / "run.ts", bench.project.root)
-    ran = bench.exec("-m", "my first run", "--", "npx", "tsx", "run.ts")
+    outcome = bench.exec("-m", "my first run", "--", "npx", "tsx", "run.ts")
     posted = {
         name: sorted(score for (_, evaluator), score in bench.posted.items() if evaluator == name)
         for name in ("has-all-substrings", "is-friendly")
@@ -55,27 +55,27 @@ def test_the_documented_example_runs_as_printed(bench: Bench) -> None:
     failed = posted["has-all-substrings"].count(0)
     assert [len(scores) for scores in posted.values()] == [400, 400]
     assert 0 < failed < 400
-    assert ran.exit_code == 1, ran.output
-    assert ran.statuses == {"passed": 400 - failed, "failed": failed}
-    assert {name: [round(score, 3) for score in scores] for name, scores in posted.items()} == junit_scores(ran)
-    assert {name: row["mean"] for name, row in rows(ran).items()} == {
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"passed": 400 - failed, "failed": failed}
+    assert {name: [round(score, 3) for score in scores] for name, scores in posted.items()} == junit_scores(outcome)
+    assert {name: row["mean"] for name, row in rows(outcome).items()} == {
         name: pytest.approx(mean(scores)) for name, scores in posted.items()
     }
-    assert means(ran) == {name: pytest.approx(mean(scores), abs=6e-4) for name, scores in posted.items()}
-    assert "my first run" in ran.comment
-    assert f"my-test-suite: 400 cases, {400 - failed} passed" in ran.output
+    assert means(outcome) == {name: pytest.approx(mean(scores), abs=6e-4) for name, scores in posted.items()}
+    assert "my first run" in outcome.comment
+    assert f"my-test-suite: 400 cases, {400 - failed} passed" in outcome.output
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
 def test_a_run_like_its_base_is_green(bench: Bench) -> None:
     assert run(bench, words=("--out", "before")).exit_code == 0
-    ran = run(bench, words=("--baseline", "before"))
-    assert ran.exit_code == 0, ran.output
-    assert rows(ran)["good"]["delta"] == 0
+    outcome = run(bench, words=("--baseline", "before"))
+    assert outcome.exit_code == 0, outcome.output
+    assert rows(outcome)["good"]["delta"] == 0
 
 
 @pytest.mark.parametrize(
-    ("here", "told"),
+    ("here", "message"),
     [
         ("if (ran === 20) process.exit(0);", "didn't finish"),
         ("if (ran === 20) process.exit(5);", "exit code 5"),
@@ -86,36 +86,36 @@ def test_a_run_like_its_base_is_green(bench: Bench) -> None:
     ],
     ids=["leaves", "leaves with a code", "dies", "raises", "loses the server", "killed"],
 )
-def test_what_did_not_go_well_is_never_green(bench: Bench, here: str, told: str) -> None:
-    ran = run(bench, here)
-    assert ran.exit_code == 3, ran.output
-    assert told in ran.output
+def test_failures_are_never_green(bench: Bench, here: str, message: str) -> None:
+    outcome = run(bench, here)
+    assert outcome.exit_code == 3, outcome.output
+    assert message in outcome.output
 
 
-def test_whoever_ends_the_server_ends_the_run(bench: Bench) -> None:
+def test_the_end_of_the_server_ends_it(bench: Bench) -> None:
     pid = f"Number(require('fs').readFileSync({str(bench.project.root / 'pid')!r}))"
     here = f"if (ran === 20) {{ process.kill({pid}, 'SIGTERM'); await new Promise(() => setInterval(() => 0, 1e6)); }}"
     bench.project.write("run.ts", SUITE.replace("// HERE", here))
     process = bench.project.start("exec", "--", TSX, "run.ts", **bench.environ)
     bench.project.write("pid", str(process.pid))
-    ran = bench.project.finish(process)
-    assert ran.exit_code == 130, ran.output
-    assert ran.run["complete"] is False
+    outcome = bench.project.finish(process)
+    assert outcome.exit_code == 130, outcome.output
+    assert outcome.run["complete"] is False
 
 
 def test_a_filter_that_matches_nothing_is_never_green(bench: Bench) -> None:
-    ran = run(bench, words=("--suite", "other*"))
-    assert ran.exit_code == 3
-    assert "A filter matches no suite" in ran.output
+    outcome = run(bench, words=("--suite", "other*"))
+    assert outcome.exit_code == 3
+    assert "A filter matches no suite" in outcome.output
 
 
-def test_a_filter_is_heard_by_the_sdk(bench: Bench) -> None:
-    ran = run(bench, "process.exit(9)", words=("--suite", "*ther"))
-    assert "exit code 9" not in ran.output
+def test_the_sdk_gets_the_filter(bench: Bench) -> None:
+    outcome = run(bench, "process.exit(9)", words=("--suite", "*ther"))
+    assert "exit code 9" not in outcome.output
     assert run(bench, words=("--suite", "d?mo")).statuses == {"passed": 40}
 
 
-def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, server: OpenAIServer) -> None:
+def test_platform_data_is_stored_locally(bench: Bench, server: OpenAIServer) -> None:
     server.answers(r"\[Challenger\]", {"reason": "so", "result": "2"})
     server.answers(r"^judge", {"reason": "so", "answer": "Good"})
     bench.project.write("run.ts", suites.JAVASCRIPT)
@@ -129,9 +129,9 @@ def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, server: OpenAIServ
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_suites_within_a_larger_framework_are_heard(bench: Bench) -> None:
+def test_suites_in_a_framework_are_recorded(bench: Bench) -> None:
     inner = SUITE.replace("(async () => {", "test('the suite', async () => {").replace("})();", "});")
     bench.project.write("evals/demo.test.ts", f"import {{ test }} from 'vitest';\n{inner}")
-    ran = bench.exec("--", "npx", "vitest", "run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 40}
+    outcome = bench.exec("--", "npx", "vitest", "run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 40}

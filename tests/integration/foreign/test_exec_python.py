@@ -59,29 +59,29 @@ def run(bench: Bench, python: Path, here: str = "pass", *, words: tuple[str, ...
 
 
 @pytest.mark.parametrize("example", ["BaseIsEquals", "BaseIsValidJSON", "BaseHasAllSubstrings", "BaseAssertions"])
-def test_the_documented_examples_run_as_printed(bench: Bench, place: Place, python: Path, example: str) -> None:
+def test_the_documented_examples_run(bench: Bench, place: Place, python: Path, example: str) -> None:
     place.run(python, place.write("run.py", EXAMPLES[example]))
     alone: defaultdict[str, list[float]] = defaultdict(list)
-    for told in place.platform.said("/evals"):
-        alone[told["evaluatorExternalId"]].append(told["score"])
+    for call in place.platform.said("/evals"):
+        alone[call["evaluatorExternalId"]].append(call["score"])
     (scores,) = alone.values()
     bench.project.write("run.py", EXAMPLES[example])
-    ran = bench.exec("--", python, "run.py")
-    assert ran.exit_code == (1 if 0 in scores else 0), ran.output
-    assert junit_scores(ran) == {evaluator: sorted(scores) for evaluator in alone}
-    assert {name: row["mean"] for name, row in rows(ran).items()} == {name: mean(scores) for name in alone}
-    assert means(ran) == {name: pytest.approx(mean(scores), abs=6e-4) for name in alone}
+    outcome = bench.exec("--", python, "run.py")
+    assert outcome.exit_code == (1 if 0 in scores else 0), outcome.output
+    assert junit_scores(outcome) == {evaluator: sorted(scores) for evaluator in alone}
+    assert {name: row["mean"] for name, row in rows(outcome).items()} == {name: mean(scores) for name in alone}
+    assert means(outcome) == {name: pytest.approx(mean(scores), abs=6e-4) for name in alone}
 
 
 def test_a_run_like_its_base_is_green(bench: Bench, python: Path) -> None:
     assert run(bench, python, words=("--out", "before")).exit_code == 0
-    ran = run(bench, python, words=("--baseline", "before"))
-    assert ran.exit_code == 0, ran.output
-    assert rows(ran)["good"]["delta"] == 0
+    outcome = run(bench, python, words=("--baseline", "before"))
+    assert outcome.exit_code == 0, outcome.output
+    assert rows(outcome)["good"]["delta"] == 0
 
 
 @pytest.mark.parametrize(
-    ("here", "end", "told"),
+    ("here", "end", "message"),
     [
         ("os._exit(0)", "run()", "didn't finish"),
         ("os._exit(5)", "run()", "exit code 5"),
@@ -93,26 +93,26 @@ def test_a_run_like_its_base_is_green(bench: Bench, python: Path) -> None:
     ],
     ids=["leaves", "leaves with a code", "killed", "dies", "no cases", "raises", "loses the server"],
 )
-def test_what_did_not_go_well_is_never_green(bench: Bench, python: Path, here: str, *, end: str, told: str) -> None:
-    ran = run(bench, python, here, end=end)
-    assert ran.exit_code == 3, ran.output
-    assert told in ran.output
+def test_failures_are_never_green(bench: Bench, python: Path, here: str, *, end: str, message: str) -> None:
+    outcome = run(bench, python, here, end=end)
+    assert outcome.exit_code == 3, outcome.output
+    assert message in outcome.output
 
 
 def test_a_filter_that_matches_nothing_is_never_green(bench: Bench, python: Path) -> None:
-    ran = run(bench, python, words=("--suite", "other*"))
-    assert ran.exit_code == 3
-    assert "A filter matches no suite" in ran.output
+    outcome = run(bench, python, words=("--suite", "other*"))
+    assert outcome.exit_code == 3
+    assert "A filter matches no suite" in outcome.output
 
 
-def test_repeats_are_told_apart(bench: Bench, python: Path) -> None:
-    again = "Case.test_case_config = TestCaseConfig(repeat_num_times=3); run(cases=4)"
-    ran = run(bench, python, end=again)
-    assert ran.exit_code == 0, ran.output
-    assert (ran.result["totals"]["cases"], ran.result["totals"]["trials"]) == (4, 12)
+def test_repeats_are_separate(bench: Bench, python: Path) -> None:
+    second = "Case.test_case_config = TestCaseConfig(repeat_num_times=3); run(cases=4)"
+    outcome = run(bench, python, end=second)
+    assert outcome.exit_code == 0, outcome.output
+    assert (outcome.result["totals"]["cases"], outcome.result["totals"]["trials"]) == (4, 12)
 
 
-def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, python: Path, server: OpenAIServer) -> None:
+def test_platform_data_is_stored_locally(bench: Bench, python: Path, server: OpenAIServer) -> None:
     server.answers(r"\[Challenger\]", {"reason": "so", "result": "2"})
     server.answers(r"^judge", {"reason": "so", "answer": "Good"})
     bench.project.write("run.py", suites.PYTHON)
@@ -125,38 +125,38 @@ def test_what_the_platform_kept_is_ours_to_keep(bench: Bench, python: Path, serv
     assert bench.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_the_base_run_is_what_battles_have_to_beat(bench: Bench, python: Path, server: OpenAIServer) -> None:
+def test_battles_use_the_base_run(bench: Bench, python: Path, server: OpenAIServer) -> None:
     server.answers(r"\[Challenger\]", {"reason": "so", "result": "0"})
     server.answers(r"^judge", {"reason": "so", "answer": "Good"})
     bench.project.write("run.py", suites.PYTHON.replace("new {", "of the base {"))
     bench.exec("--out", "before", "--", python, "run.py")
     bench.project.write("run.py", suites.PYTHON)
     server.requests.clear()
-    ran = bench.exec("--baseline", "before", "--", python, "run.py")
-    assert rows(ran)["battle"]["mean"] == 0.5, ran.output
-    asked = [question["messages"][-1]["content"] for question in server.asked() if "tools" not in question]
-    assert sum("of the base first case" in text and "new first case" in text for text in asked) == 1
+    outcome = bench.exec("--baseline", "before", "--", python, "run.py")
+    assert rows(outcome)["battle"]["mean"] == 0.5, outcome.output
+    questions = [question["messages"][-1]["content"] for question in server.asked() if "tools" not in question]
+    assert sum("of the base first case" in text and "new first case" in text for text in questions) == 1
 
 
-def test_a_judge_that_cannot_work_comes_with_advice(bench: Bench, python: Path) -> None:
+def test_a_failed_judge_has_advice(bench: Bench, python: Path) -> None:
     bench.project.write("run.py", f"import sys; sys.modules['openai'] = None\n{EXAMPLES['BaseToxicity']}")
-    ran = bench.exec("--", python, "run.py")
-    assert ran.exit_code == 3
-    assert "openai>=1,<2" in unescape(ran.comment)
+    outcome = bench.exec("--", python, "run.py")
+    assert outcome.exit_code == 3
+    assert "openai>=1,<2" in unescape(outcome.comment)
     bench.project.write("run.py", EXAMPLES["BaseToxicity"])
     assert "secrets.OPENAI_API_KEY" in unescape(bench.exec("--", python, "run.py", OPENAI_API_KEY="").comment)
 
 
-def test_suites_within_a_larger_framework_are_heard(bench: Bench, python: Path) -> None:
+def test_suites_in_a_framework_are_recorded(bench: Bench, python: Path) -> None:
     bench.project.write("evals/test_demo.py", f"{SUITE}\ndef test_demo():\n    run()\n")
-    ran = bench.exec("--", python, "-m", "pytest", "-q", "evals/")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 40}
+    outcome = bench.exec("--", python, "-m", "pytest", "-q", "evals/")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 40}
 
 
-def test_run_finds_them_without_being_told(bench: Bench, python: Path) -> None:
+def test_run_finds_them(bench: Bench, python: Path) -> None:
     bench.project.write("scoregate.toml", f'python = "{python}"\n')
     bench.project.write("evals/demo.py", f"{SUITE}\nrun()\n")
-    ran = bench.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 40}
+    outcome = bench.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 40}

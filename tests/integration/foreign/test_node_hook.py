@@ -1,4 +1,4 @@
-"""The hook in the user's own Node: it acts on Autoblocks' hosts, and stands in nobody's way."""
+"""The hook in the user's own Node: it acts on Autoblocks' hosts and changes nothing else."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HOSTS = ("api.autoblocks.ai", "api-v2.autoblocks.ai", "ingest-event.autoblocks.a
 
 
 def run(place: Place, source: str, **options: bool) -> str:
-    done = place.run("node", "-e", f"(async () => {{ {source} }})()", **options)  # type: ignore[arg-type]
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    outcome = place.run("node", "-e", f"(async () => {{ {source} }})()", **options)  # type: ignore[arg-type]
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    return outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_every_form_of_a_request_is_redirected(place: Place, request_of: str) ->
     assert place.hosts == {"127.0.0.1"}
 
 
-def test_what_is_sent_stays_as_it_was(place: Place) -> None:
+def test_sent_data_is_unchanged(place: Place) -> None:
     source = """
         const init = {method: 'POST', body: '{"baseline": "x"}', headers: {'content-type': 'application/json'}};
         const first = await fetch('https://api.autoblocks.ai/test-suites/s/test-cases/a/baseline', init);
@@ -53,7 +53,7 @@ def test_workers_and_children_are_redirected_too(place: Place) -> None:
     assert [path for _, path in place.platform.cloud] == ["/worker", "/child"]
 
 
-def test_whatever_else_would_connect_finds_no_such_host(place: Place) -> None:
+def test_other_connections_find_no_host(place: Place) -> None:
     source = """
         const failed = (module) => new Promise((done) => require(module).get(
             `${module}://api.autoblocks.ai/`, () => done('sent')).on('error', (error) => done(error.code)));
@@ -63,7 +63,7 @@ def test_whatever_else_would_connect_finds_no_such_host(place: Place) -> None:
     assert run(place, source).split() == ["ENOTFOUND"] * 3
 
 
-def test_other_hosts_are_none_of_ours(place: Place) -> None:
+def test_other_hosts_are_kept(place: Place) -> None:
     addresses = json.dumps([
         f"{place.platform.address}/other",
         f"{place.platform.address}/see?https://api.autoblocks.ai/",
@@ -80,6 +80,6 @@ def test_other_hosts_are_none_of_ours(place: Place) -> None:
     assert place.platform.cloud == []
 
 
-def test_without_the_hook_the_spy_would_have_seen_it(place: Place) -> None:
+def test_without_the_hook_the_spy_sees_it(place: Place) -> None:
     run(place, "await fetch('https://api.autoblocks.ai/').catch(() => undefined);", redirected=False)
     assert place.hosts == {"api.autoblocks.ai"}

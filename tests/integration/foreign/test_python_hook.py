@@ -1,4 +1,4 @@
-"""The hook in the user's own Python: it acts where the SDK is, and stands in nobody's way."""
+"""The hook in the user's own Python: it acts where the SDK is and changes nothing else."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ LIGHT = {
 
 
 def run(python: str | Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    given = {**outer_environment(), "PYTHONPATH": str(HOOK), "SCOREGATE_CLOUD": "http://127.0.0.1:1", **environ}
-    return subprocess.run([python, *arguments], env=given, capture_output=True, text=True, check=False)
+    environment = {**outer_environment(), "PYTHONPATH": str(HOOK), "SCOREGATE_CLOUD": "http://127.0.0.1:1", **environ}
+    return subprocess.run([python, *arguments], env=environment, capture_output=True, text=True, check=False)
 
 
 def pretend_sdk(folder: Path) -> None:
@@ -51,13 +51,15 @@ def find_pythons(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", [f"python3.{version}" for version in range(8, 15)])
 def test_any_python_is_redirected(name: str, tmp_path: Path) -> None:
-    python = next((found for found in find_pythons(name) if run(found, "-c", "").returncode == 0), None)
+    python = next(
+        (interpreter for interpreter in find_pythons(name) if run(interpreter, "-c", "").returncode == 0), None
+    )
     if python is None:
         pytest.skip(f"{name} is not installed")
     pretend_sdk(tmp_path)
-    done = run(python, "-W", "error", "-c", f"{ADDRESSES}; print(c.APP)", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
-    assert done.stderr == ""
-    assert done.stdout.split() == [
+    outcome = run(python, "-W", "error", "-c", f"{ADDRESSES}; print(c.APP)", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert outcome.stderr == ""
+    assert outcome.stdout.split() == [
         "http://127.0.0.1:1",
         "http://127.0.0.1:1/v2",
         "http://127.0.0.1:1/ingest",
@@ -65,11 +67,11 @@ def test_any_python_is_redirected(name: str, tmp_path: Path) -> None:
     ]
 
 
-def test_finders_of_an_old_kind_are_passed_over(tmp_path: Path) -> None:
+def test_finders_of_an_old_kind_are_skipped(tmp_path: Path) -> None:
     pretend_sdk(tmp_path)
     source = f"import sys; sys.meta_path.insert(0, type('Old', (), {{'find_module': lambda *_: None}})()); {ADDRESSES}"
-    done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
-    assert (done.stdout.split()[:1], done.stderr) == (["http://127.0.0.1:1"], "")
+    outcome = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert (outcome.stdout.split()[:1], outcome.stderr) == (["http://127.0.0.1:1"], "")
 
 
 def test_children_are_redirected_too(python: Path) -> None:
@@ -77,10 +79,10 @@ def test_children_are_redirected_too(python: Path) -> None:
     assert run(python, "-c", source).stdout.split()[0] == "http://127.0.0.1:1"
 
 
-def test_outside_of_a_line_nothing_changes(python: Path) -> None:
-    done = run(python, "-c", f"import sys; {ADDRESSES}; print(len(sys.meta_path))", SCOREGATE_CLOUD="")
+def test_outside_runs_nothing_changes(python: Path) -> None:
+    outcome = run(python, "-c", f"import sys; {ADDRESSES}; print(len(sys.meta_path))", SCOREGATE_CLOUD="")
     plain = run(python, "-c", "import sys; print(len(sys.meta_path))", PYTHONPATH="")
-    assert done.stdout.split() == [
+    assert outcome.stdout.split() == [
         "https://api.autoblocks.ai",
         "https://api-v2.autoblocks.ai",
         "https://ingest-event.autoblocks.ai",
@@ -88,15 +90,15 @@ def test_outside_of_a_line_nothing_changes(python: Path) -> None:
     ]
 
 
-def test_the_users_own_sitecustomize_runs_as_ever(tmp_path: Path) -> None:
+def test_the_sitecustomize_of_users_runs(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.path.append('/mine'); MINE = __file__")
     source = "import sitecustomize, sys; print(sitecustomize.MINE, sys.path[-1])"
-    done = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
-    assert done.stdout.split() == [str(tmp_path / "sitecustomize.py"), "/mine"], done.stderr
+    outcome = run(sys.executable, "-c", source, PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
+    assert outcome.stdout.split() == [str(tmp_path / "sitecustomize.py"), "/mine"], outcome.stderr
 
 
 @pytest.mark.parametrize("error", ["1 / 0", "import no_such_module", "raise SystemExit(7)"])
-def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
+def test_an_error_in_it_is_shown(tmp_path: Path, error: str) -> None:
     (tmp_path / "sitecustomize.py").write_text(error)
     alone = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=str(tmp_path))
     behind = run(sys.executable, "-c", "print('still runs')", PYTHONPATH=f"{HOOK}{os.pathsep}{tmp_path}")
@@ -104,7 +106,7 @@ def test_an_error_in_it_is_told_as_ever(tmp_path: Path, error: str) -> None:
     assert behind.stderr.splitlines()[-1:] == alone.stderr.splitlines()[-1:]
 
 
-def test_a_python_without_the_sdk_brings_in_nothing_heavy() -> None:
+def test_a_python_without_the_sdk_stays_light() -> None:
     show = "import sys; print(*sys.modules)"
     # -S leaves site-packages out, so the hook is imported by hand. It runs the system's own, too, if there is one.
     own = f"try:\n    import sitecustomize, importlib.util\nexcept ImportError:\n    pass\n{show}"
@@ -123,7 +125,7 @@ def test_an_import_takes_no_longer() -> None:
     assert times[1] < 2 * times[0] + 0.5
 
 
-def test_without_the_hook_the_spy_would_have_seen_it(place: Place, python: Path) -> None:
+def test_without_the_hook_the_spy_sees_it(place: Place, python: Path) -> None:
     source = f"{ADDRESSES}\nimport httpx\ntry: httpx.get(c.API_ENDPOINT)\nexcept httpx.HTTPError: pass"
     assert place.run(python, "-c", source, redirected=False).stderr == ""
     assert place.hosts >= {"api.autoblocks.ai"}

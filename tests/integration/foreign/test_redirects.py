@@ -1,4 +1,4 @@
-"""Autoblocks' SDKs, unmodified: what they would tell its platform arrives here, and nowhere else."""
+"""Autoblocks' SDKs, unmodified: their requests for the platform arrive here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.foreign.conftest import Place
 from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideField
 
 SUITE, CASES = "a suite/of #1?", ("first case", "a/b", "third")
-# What a user's shell may have: keys that are nobody else's business, and a proxy that would not find this machine.
+# What a user's shell may have: keys that are private, and a proxy that would not find this machine.
 REAL_KEYS = dict.fromkeys(("AUTOBLOCKS_API_KEY", "AUTOBLOCKS_INGESTION_KEY", "AUTOBLOCKS_V2_API_KEY"), "real-key")
 PROXIES = {
     **dict.fromkeys(("HTTP_PROXY", "http_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9"),
@@ -37,46 +37,48 @@ def scores(place: Place) -> dict[tuple[str, str], Any]:
     }
 
 
-def judged(server: OpenAIServer) -> list[str]:
-    """A model that says that everything is good; what it is asked, by the judge."""
-    asked: list[str] = []
-    server.answers(r"^judge", lambda question: asked.append(question.last) or {"reason": "so", "answer": "Good"})
-    return asked
+def set_judge_answers(server: OpenAIServer) -> list[str]:
+    """Let the model accept everything; returns its questions, by the judge."""
+    requests: list[str] = []
+    server.answers(r"^judge", lambda question: requests.append(question.last) or {"reason": "so", "answer": "Good"})
+    return requests
 
 
-def ran(place: Place, command: Command, **environ: str) -> subprocess.CompletedProcess[str]:
-    done = place.run(*command, **environ)
-    assert (done.returncode, place.platform.said("/errors")) == (0, []), done.stderr
-    return done
+def run_command(place: Place, command: Command, **environ: str) -> subprocess.CompletedProcess[str]:
+    outcome = place.run(*command, **environ)
+    assert (outcome.returncode, place.platform.said("/errors")) == (0, []), outcome.stderr
+    return outcome
 
 
-def test_every_call_arrives_here_and_none_leaves(place: Place, server: OpenAIServer, command: Command) -> None:
-    asked = judged(server)
+def test_every_call_stays_local(place: Place, server: OpenAIServer, command: Command) -> None:
+    questions = set_judge_answers(server)
     corrected = EvaluationOverride(0, 1, output_fields=[EvaluationOverrideField("o", "output", "fine")])
     place.platform.corrections.append(corrected)
-    ran(place, command, **REAL_KEYS, **PROXIES)
+    run_command(place, command, **REAL_KEYS, **PROXIES)
     assert place.platform.champions == {(SUITE, case): f"new {case}" for case in CASES}
     assert scores(place) == {(case, "is it good?"): 1 for case in CASES}
-    assert {question.replace('"', "'") for question in asked} == {f"judge new {case} after ['fine']" for case in CASES}
-    reviews = [told.review for told in place.platform.answers if told.review]
+    assert {question.replace('"', "'") for question in questions} == {
+        f"judge new {case} after ['fine']" for case in CASES
+    }
+    reviews = [call.review for call in place.platform.answers if call.review]
     (run,) = (f"{body['runId']}" for body in place.platform.said("/end"))
     assert sorted(review.assignees for review in reviews) == [("ann@example.com",), ("bob@example.com",)]
     assert {(review.run, review.name) for review in reviews} == {(run, "look")}
     paths = [path for _, path in place.platform.cloud]
     assert sum(path.endswith("/events") for path in paths) == len(CASES)
     assert sum(path.startswith("/ingest") for path in paths) == 1
-    assert not [told for told in place.platform.answers if told.status != 200]
+    assert not [call for call in place.platform.answers if call.status != 200]
     assert place.platform.keys - {None}
     assert not [key for key in place.platform.keys if key and "real-key" in key]
     assert place.hosts <= {"127.0.0.1", "localhost", "::1"}
 
 
-def test_a_new_output_fights_the_champion(place: Place, server: OpenAIServer, command: Command) -> None:
-    judged(server)
+def test_battles_use_stored_output(place: Place, server: OpenAIServer, command: Command) -> None:
+    set_judge_answers(server)
     for case, winner in zip(CASES, "210", strict=True):
         server.answers(rf"(?s)old {case}.*new {case}", {"reason": "so", "result": winner})
     place.platform.champions.update({(SUITE, case): f"old {case}" for case in CASES})
-    ran(place, command)
+    run_command(place, command)
     assert [scores(place)[case, "battle"] for case in CASES] == [1, 0, 0.5]
-    kept = zip(CASES, ("new", "old", "old"), strict=True)
-    assert place.platform.champions == {(SUITE, case): f"{age} {case}" for case, age in kept}
+    expected = zip(CASES, ("new", "old", "old"), strict=True)
+    assert place.platform.champions == {(SUITE, case): f"{age} {case}" for case, age in expected}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.cached_environments import UV, cached_folder, install
 from tests.integration.foreign.environment import PYTHON
-from tests.integration.kept import UV, install, kept
 
 from scoregate.datasets import Example
 from scoregate.judges import AgentJudge, AgentJudges, TestConfig
@@ -30,7 +30,7 @@ def sources() -> Path:
         command = [UV, "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *PACKAGES]
         install(command, what="signatures of the SDKs")
 
-    return kept("sdk-sources", PACKAGES, make)
+    return cached_folder("sdk-sources", PACKAGES, make)
 
 
 def definitions(path: Path) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
@@ -50,8 +50,8 @@ def arguments(path: Path, name: str) -> tuple[list[str], set[str]]:
     """The positional arguments of a function, and those that are keywords only."""
     node = definitions(path)[name]
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    given = [each.arg for each in node.args.args if each.arg != "self"]
-    return given, {each.arg for each in node.args.kwonlyargs}
+    names = [each.arg for each in node.args.args if each.arg != "self"]
+    return names, {each.arg for each in node.args.kwonlyargs}
 
 
 def class_fields(path: Path, name: str) -> list[str]:

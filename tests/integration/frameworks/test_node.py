@@ -127,13 +127,13 @@ def test_braintrust_reports_errors_labels_and_each_eval_of_a_project(project: Pr
         "  await Eval('capitals', { ...evaluator, experimentName }, { noSendLogs: true, reporter });\n"
         "await Eval('none', evaluator, { noSendLogs: true, reporter, returnResults: false });\n",
     )
-    done = execute(project, ["--", "node", "bot.mjs"], baseline="none", out="out")
-    assert done.returncode == 3, done.stdout
+    outcome = execute(project, ["--", "node", "bot.mjs"], baseline="none", out="out")
+    assert outcome.returncode == 3, outcome.stdout
     suites = {each["id"]: each for each in read_json(project.folder / "out" / "run" / "run.json")["suites"]}
     assert {name: each["cases"] for name, each in suites.items()} == {"capitals": 4, "capitals / two": 4, "none": 0}
-    assert "No case ran in none" in done.stdout
-    assert "no answer" in done.stdout
-    assert "no score" in done.stdout
+    assert "No case ran in none" in outcome.stdout
+    assert "no answer" in outcome.stdout
+    assert "no score" in outcome.stdout
     number = list(suites).index("capitals")
     with gzip.open(project.folder / "out" / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
         trials = {

@@ -115,12 +115,12 @@ def write_braintrust(project: Project, rows: Rows) -> list[str]:
     reporter = (files("scoregate.cli") / "starter/scoregate_reporter.py.txt").read_text("utf-8")
     project.write("scoregate_reporter.py", reporter)
     data = [{"input": question, "expected": "yes"} for question, _ in rows]
-    wrong = [question for question, passes in rows if not passes]
+    invalid = [question for question, passes in rows if not passes]
     project.write(
         "eval_bot.py",
         "from braintrust import Eval\n"
         "def same(input, output, expected): return float(output == expected)\n"
-        f"def answer(question): return 'no' if question in {wrong!r} else 'yes'\n"
+        f"def answer(question): return 'no' if question in {invalid!r} else 'yes'\n"
         f'Eval("capitals", data=lambda: {data!r}, task=answer, scores=[same])\n',
     )
     return ["--", "braintrust", "eval", "--no-send-logs", "eval_bot.py", "scoregate_reporter.py"]
@@ -133,7 +133,7 @@ def test_braintrust(project: Project) -> None:
 
 def write_langsmith(project: Project, rows: Rows) -> list[str]:
     data = [{"question": question} for question, _ in rows]
-    wrong = [question for question, passes in rows if not passes]
+    invalid = [question for question, passes in rows if not passes]
     project.write(
         "test_bot.py",
         "import pytest\n"
@@ -141,7 +141,7 @@ def write_langsmith(project: Project, rows: Rows) -> list[str]:
         "@pytest.mark.langsmith(test_suite_name='capitals')\n"
         f"@pytest.mark.parametrize('row', {data!r})\n"
         "def test_answer(row):\n"
-        f"    answer = 'no' if row['question'] in {wrong!r} else 'yes'\n"
+        f"    answer = 'no' if row['question'] in {invalid!r} else 'yes'\n"
         "    t.log_inputs({'question': row['question']})\n"
         "    t.log_outputs({'answer': answer})\n"
         "    t.log_feedback(key='yes', score=float(answer == 'yes'))\n"
@@ -192,7 +192,7 @@ def test_everything_that_a_test_logs_with_langsmith_is_recorded(project: Project
         "def test_plain(): ...\n",
     )
     project.write("scoregate.toml", "[evaluators.stars]\nscale = [1, 5]\n")
-    done = project.run(["scoregate", "run", "--baseline", "none", "--out", "out"])
+    outcome = project.run(["scoregate", "run", "--baseline", "none", "--out", "out"])
     with gzip.open(project.folder / "out" / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
         first, second = map(json.loads, lines)
     assert (first["name"], second["repeat"]) == ("test_hours[When?-nine]", 1)
@@ -214,4 +214,4 @@ def test_everything_that_a_test_logs_with_langsmith_is_recorded(project: Project
     }
     assert first["labels"]["tone"]["label"] == "cold"
     assert "'high', no number" in json.dumps(first)
-    assert done.returncode == 3, done.stdout  # `odd` is an error
+    assert outcome.returncode == 3, outcome.stdout  # `odd` is an error

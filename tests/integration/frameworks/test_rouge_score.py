@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import kept, make_python
+from tests.integration.cached_environments import cached_folder, make_python
 
 from scoregate.scorers import rouge_l
 
@@ -25,20 +25,20 @@ print(json.dumps([scorer.score(expected, output)["rougeL"].fmeasure for output, 
 
 
 def make_text(generator: random.Random) -> str:
-    words = ("we", "open", "At", "9", "o'clock", "re-open", "a_b", "the", "THE", "x.", "(y)", "!", "")
-    return " ".join(generator.choices(words, k=generator.randrange(1, 40)))
+    arguments = ("we", "open", "At", "9", "o'clock", "re-open", "a_b", "the", "THE", "x.", "(y)", "!", "")
+    return " ".join(generator.choices(arguments, k=generator.randrange(1, 40)))
 
 
 def test_three_hundred_pairs_have_equal_scores() -> None:
     def make(folder: Path) -> None:
         make_python(folder, REQUIREMENTS, what="the scores of rouge-score")
 
-    python = kept("rouge-score", (sys.version, *REQUIREMENTS), make) / "bin" / "python"
+    python = cached_folder("rouge-score", (sys.version, *REQUIREMENTS), make) / "bin" / "python"
     generator = random.Random(1)
     pairs = [(make_text(generator), make_text(generator)) for _ in range(300)]
     command = [str(python), "-c", MEASURE]
-    done = subprocess.run(command, input=json.dumps(pairs), capture_output=True, text=True, check=True)
-    theirs = json.loads(done.stdout)
+    process = subprocess.run(command, input=json.dumps(pairs), capture_output=True, text=True, check=True)
+    theirs = json.loads(process.stdout)
     scores = [rouge_l()(output, expected).score for output, expected in pairs]
     # Two texts without words score 1 here, and 0 there.
     assert all(

@@ -111,26 +111,26 @@ def test_odd_values_are_left_to_the_provider(start_gateway: StartGateway, provid
         b'{"model": "' + b"a" * 100_000 + b'"}',
     ):
         assert send(client, make_request(client, body=body)) == (200, ""), body[:60]
-    refused = send(client, make_request(client, body=b'{"max_tokens": 99999999999999999999999999999}'))
-    assert refused == (429, "budget_spent")
+    refusal = send(client, make_request(client, body=b'{"max_tokens": 99999999999999999999999999999}'))
+    assert refusal == (429, "budget_spent")
     for header in (b"a\tb", b"\x80\xff", b"\xc3\xa9", b"", b"a" * 10_000):
         assert send(client, make_request(client, more=b"X-A: " + header + b"\r\n")) == (200, "")
     assert not [problem for problem in client.gateway.problems()["suite"] if "report this" in problem]
 
 
-def test_a_slow_client_is_left(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_is_cut(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "_HEAD_TIMEOUT_S", 0.3)
     monkeypatch.setattr(questions, "_CHUNK_TIMEOUT_S", 0.3)
     client = start_gateway()
-    whole = make_request(client)
+    complete = make_request(client)
     started = time.monotonic()
-    for data in (b"", b"POST", whole[: whole.index(b"Content-Length")], whole[:-3]):
+    for data in (b"", b"POST", complete[: complete.index(b"Content-Length")], complete[:-3]):
         assert send(client, data) == (408, "request_timeout"), data
     assert time.monotonic() - started < 5
     assert client.post().status_code == 200
 
 
-def test_headers_without_end_are_refused(start_gateway: StartGateway) -> None:
+def test_endless_headers_are_refused(start_gateway: StartGateway) -> None:
     client = start_gateway()
     with connect(client) as connection:
         try:
@@ -143,14 +143,14 @@ def test_headers_without_end_are_refused(start_gateway: StartGateway) -> None:
     assert client.post().status_code == 200
 
 
-def test_idle_connections_do_not_use_up_the_files(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_are_limited(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "find_connection_limit", lambda: 20)
     client = start_gateway()
     with ExitStack() as stack:
         held = [stack.enter_context(connect(client)) for _ in range(20)]
         time.sleep(0.1)
-        with connect(client) as refused:
-            answer = read_all(refused)
+        with connect(client) as connection:
+            answer = read_all(connection)
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert b"20 connections are open" in answer
         held[0].sendall(make_request(client))
@@ -159,7 +159,7 @@ def test_idle_connections_do_not_use_up_the_files(start_gateway: StartGateway, m
     assert client.post().status_code == 200
 
 
-def test_a_client_that_does_not_read_its_answer(start_gateway: StartGateway, provider: Provider) -> None:
+def test_a_client_that_reads_no_answer(start_gateway: StartGateway, provider: Provider) -> None:
     """It waits without filling the memory, and others are answered meanwhile."""
     sent = []
 
@@ -180,8 +180,8 @@ def test_a_client_that_does_not_read_its_answer(start_gateway: StartGateway, pro
         time.sleep(1)
         assert len(sent) < 1_000
         assert client.post().status_code == 200
-    with httpx.Client(base_url=client.gateway.address, trust_env=False, timeout=60) as again:
-        assert again.get("/").status_code == 401
+    with httpx.Client(base_url=client.gateway.address, trust_env=False, timeout=60) as second:
+        assert second.get("/").status_code == 401
 
 
 def test_a_token_of_another_run(start_gateway: StartGateway, provider: Provider) -> None:

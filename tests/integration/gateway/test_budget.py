@@ -28,15 +28,13 @@ def test_reserved_calls_never_exceed_the_budget(start_gateway: StartGateway, pro
     spent = client.counts().input_tokens + client.counts().output_tokens
     assert spent <= 1_000
     assert statuses.count(200) == len(provider.received) >= 6
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    assert refused.json()["error"]["code"] == "budget_spent"
-    assert refused.headers["x-should-retry"] == "false"
-    assert "max_tokens = 1,000" in refused.json()["error"]["message"]
+    refusal = next(answer for answer in answers if answer.status_code == 429)
+    assert refusal.json()["error"]["code"] == "budget_spent"
+    assert refusal.headers["x-should-retry"] == "false"
+    assert "max_tokens = 1,000" in refusal.json()["error"]["message"]
 
 
-def test_calls_without_a_limit_of_their_own_exceed_it_by_one_call_at_most(
-    start_gateway: StartGateway, provider: Provider
-) -> None:
+def test_calls_without_a_limit_exceed_it_by_one_call_at_most(start_gateway: StartGateway, provider: Provider) -> None:
     provider.respond = slow_answer
     client = start_gateway(max_cost=0.0105)  # ten calls cost 0.0105
     with ThreadPoolExecutor(8) as pool:
@@ -72,9 +70,7 @@ def test_the_type_of_a_body_does_not_hide_its_model(start_gateway: StartGateway,
         assert client.counts().cost <= 0.004
 
 
-def test_calls_whose_price_is_unknown_are_refused_while_money_is_limited(
-    start_gateway: StartGateway, provider: Provider
-) -> None:
+def test_calls_of_unknown_price_are_refused_with_a_budget(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway(max_cost=100.0, custom={"mine": f"{provider.url}/v1"})
     form = {"content": b'--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nx\r\n--b--\r\n'}
     header = {"authorization": f"Bearer {client.session.token}"}
@@ -114,7 +110,7 @@ def test_calls_whose_price_is_unknown_are_refused_while_money_is_limited(
     )
 
 
-def test_a_price_in_the_settings_lifts_the_refusal(start_gateway: StartGateway, provider: Provider) -> None:
+def test_a_configured_price_allows_the_call(start_gateway: StartGateway, provider: Provider) -> None:
     provider.respond = slow_answer
     for model in ("my-model", "mine/7b:free", "odd [1] *?", 'a"b\\c', "änderung"):
         client = start_gateway(max_cost=0.01, prices={f"openai/{model}": Price(1.0, 10.0)})
@@ -138,7 +134,7 @@ def test_the_model_of_a_form_is_read(start_gateway: StartGateway, provider: Prov
     assert len(provider.received) == 1
 
 
-def test_an_answer_without_usage_costs_what_the_call_reserved(start_gateway: StartGateway, provider: Provider) -> None:
+def test_an_answer_without_usage_costs_the_reserve(start_gateway: StartGateway, provider: Provider) -> None:
     for answer, path in (
         (Prepared(b'{"choices": []}'), "/openai/v1/chat/completions"),
         (Prepared(b'{"usage": {}}'), "/openai/v1/chat/completions"),
@@ -155,7 +151,7 @@ def test_an_answer_without_usage_costs_what_the_call_reserved(start_gateway: Sta
     assert {client.post(path, data=question("x", max_tokens=1_000)).status_code for _ in range(9)} == {200}
 
 
-def test_the_usage_of_an_answer_is_read_whatever_its_type_is(start_gateway: StartGateway, provider: Provider) -> None:
+def test_the_usage_is_read_from_answers_of_any_type(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     provider.respond = lambda _: Prepared(completion(tokens=(20, 100)), headers={"content-type": "text/plain"})
     client.post()
@@ -168,7 +164,7 @@ def test_the_usage_of_an_answer_is_read_whatever_its_type_is(start_gateway: Star
     assert tokens == {"openai": (20, 100), "gemini": (3, 4)}
 
 
-def test_a_provider_that_is_not_reached_costs_nothing(start_gateway: StartGateway) -> None:
+def test_an_unreachable_provider_costs_nothing(start_gateway: StartGateway) -> None:
     client = start_gateway(max_tokens=2_000, custom={"gone": "http://127.0.0.1:9/v1"})
     for _ in range(5):
         answer = client.post("/gone/v1/chat/completions", data=question("x", max_tokens=1_000))

@@ -32,9 +32,7 @@ def test_the_provider_gets_the_key_and_the_suite_the_answer(start_gateway: Start
     assert counts.cost == pytest.approx((10 * 2.5 + 5 * 10) / 1e6)
 
 
-def test_each_provider_takes_the_token_and_the_key_where_its_clients_put_them(
-    start_gateway: StartGateway, provider: Provider
-) -> None:
+def test_each_provider_has_the_token_and_key_in_its_own_header(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     token, seen = client.session.token, []
     for path, headers, expected, header in (
@@ -70,7 +68,7 @@ def test_each_provider_takes_the_token_and_the_key_where_its_clients_put_them(
     assert models == {"", "gemini-2.5-flash", "m", "my-gpt"}
 
 
-def test_what_is_not_forwarded(start_gateway: StartGateway, provider: Provider) -> None:
+def test_refused_requests(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     token = client.session.token
     other_host = {"host": "evil.example"}
@@ -106,7 +104,7 @@ def test_a_token_ends_with_its_suite(start_gateway: StartGateway, provider: Prov
     assert provider.received == []
 
 
-def test_bodies_that_are_not_valid(start_gateway: StartGateway, provider: Provider) -> None:
+def test_invalid_bodies(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     headers = {"authorization": f"Bearer {client.session.token}", "content-type": "application/json"}
     for body, reason in ((b"{", "not valid JSON"), (b"[1]", "not a JSON object"), (b"\xff", "not valid JSON")):
@@ -157,7 +155,7 @@ def test_errors_of_the_provider_are_forwarded(start_gateway: StartGateway, provi
     assert client.counts().failed == 1
 
 
-def test_rate_limits_are_waited_for(start_gateway: StartGateway, provider: Provider) -> None:
+def test_rate_limits_are_retried(start_gateway: StartGateway, provider: Provider) -> None:
     answers = iter([Prepared(b"{}", 429, {"retry-after-ms": "200"}), Prepared(completion("ok"))])
     provider.respond = lambda _: next(answers)
     client = start_gateway()
@@ -169,7 +167,7 @@ def test_rate_limits_are_waited_for(start_gateway: StartGateway, provider: Provi
     assert counts.waited_s >= 0.15
 
 
-def test_no_provider_there(start_gateway: StartGateway) -> None:
+def test_no_provider(start_gateway: StartGateway) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
     client = start_gateway(custom={"mine": address})
@@ -187,11 +185,11 @@ def test_a_stream_arrives_as_it_was_sent(start_gateway: StartGateway, provider: 
     assert answer.content == b"".join((*chunks, b"data: [DONE]\n\n"))
     assert json.loads(provider.received[0].body)["stream_options"] == {"include_usage": True}
     assert (client.counts().input_tokens, client.counts().output_tokens) == (7, 3)
-    asked = question("x", stream=True, stream_options={"include_usage": True})
-    assert client.post(data=asked).content == b"".join((*chunks, usage, b"data: [DONE]\n\n"))
+    question_request = question("x", stream=True, stream_options={"include_usage": True})
+    assert client.post(data=question_request).content == b"".join((*chunks, usage, b"data: [DONE]\n\n"))
 
 
-def test_a_stream_that_breaks_off_is_an_error_of_the_client(start_gateway: StartGateway, provider: Provider) -> None:
+def test_a_broken_stream_is_an_error_of_the_client(start_gateway: StartGateway, provider: Provider) -> None:
     chunk = _chunk({"choices": [{"delta": {"content": "a"}}]})
     provider.respond = lambda _: Prepared(headers=SSE, parts=[chunk], breaks=True)
     client = start_gateway()
@@ -203,7 +201,7 @@ def test_a_stream_that_breaks_off_is_an_error_of_the_client(start_gateway: Start
     assert client.post().content == completion("still here")
 
 
-def test_a_client_that_leaves_ends_the_call(start_gateway: StartGateway, provider: Provider) -> None:
+def test_a_disconnect_ends_the_call(start_gateway: StartGateway, provider: Provider) -> None:
     ended = []
 
     def respond(_: Received) -> Prepared:

@@ -28,7 +28,7 @@ def post_encoded(client: Client, body: bytes, encoding: str) -> httpx.Response:
     return client.http.post("/openai/v1/chat/completions", content=body, headers=headers)
 
 
-def test_compressed_requests_are_forwarded_as_they_were_before(start_gateway: StartGateway, provider: Provider) -> None:
+def test_compressed_requests_are_forwarded_unchanged(start_gateway: StartGateway, provider: Provider) -> None:
     client = start_gateway()
     body = json.dumps(question("packed")).encode()
     for encoding, packed in (("gzip", gzip.compress(body)), ("Deflate", zlib.compress(body)), ("identity", body)):
@@ -64,9 +64,9 @@ def test_pipelined_requests_are_answered_in_order(start_gateway: StartGateway) -
         connection.sendall(b"".join(requests))
         while part := connection.recv(65536):
             answers += part
-    found = [answers.find(f"NUMBER {number}".encode()) for number in range(5)]
-    assert -1 not in found
-    assert found == sorted(found)
+    positions = [answers.find(f"NUMBER {number}".encode()) for number in range(5)]
+    assert -1 not in positions
+    assert positions == sorted(positions)
 
 
 def test_fifty_calls_at_once_over_kept_connections(start_gateway: StartGateway, provider: Provider) -> None:
@@ -90,7 +90,7 @@ def stream_slowly(_: Received) -> Prepared:
     return Prepared(headers=SSE, parts=[*parts(), b"data: [DONE]\n\n"])
 
 
-def test_a_stream_that_the_client_leaves_is_recorded_as_a_whole(
+def test_an_abandoned_stream_is_recorded_completely(
     start_gateway: StartGateway, provider: Provider, tmp_path: Path
 ) -> None:
     provider.respond = stream_slowly
@@ -106,7 +106,7 @@ def test_a_stream_that_the_client_leaves_is_recorded_as_a_whole(
     assert replayed.content == b"".join(stream_slowly(provider.received[0]).parts)
 
 
-def test_a_stream_that_the_client_leaves_is_counted(start_gateway: StartGateway, provider: Provider) -> None:
+def test_an_abandoned_stream_is_counted(start_gateway: StartGateway, provider: Provider) -> None:
     left = threading.Event()
 
     def parts() -> Iterator[bytes]:
@@ -130,7 +130,7 @@ def test_a_stream_that_the_client_leaves_is_counted(start_gateway: StartGateway,
 
 
 @pytest.mark.parametrize(("status", "replayed"), [(400, 400), (404, 404), (401, 424)])
-def test_an_error_that_depends_on_the_question_alone_is_replayed(
+def test_a_deterministic_error_is_replayed(
     start_gateway: StartGateway, provider: Provider, tmp_path: Path, status: int, replayed: int
 ) -> None:
     error = b'{"error": {"code": "c", "message": "no"}}'
@@ -145,9 +145,7 @@ def test_an_error_that_depends_on_the_question_alone_is_replayed(
     assert (client.counts().replayed, client.counts().failed) == (status == replayed, 1)
 
 
-def test_an_error_that_a_retry_may_help_is_not_recorded(
-    start_gateway: StartGateway, provider: Provider, tmp_path: Path
-) -> None:
+def test_a_temporary_error_is_not_recorded(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     answers = iter([Prepared(b"{}", 500), Prepared(completion("ok"))])
     provider.respond = lambda _: next(answers)
     recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")

@@ -37,9 +37,9 @@ env | grep -c sk-real > keys || true
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path)
-    made.write("suite.sh", SUITE)
-    return made
+    new_project = Project(tmp_path)
+    new_project.write("suite.sh", SUITE)
+    return new_project
 
 
 def outputs(project: Project) -> dict[str, bytes]:
@@ -48,13 +48,13 @@ def outputs(project: Project) -> dict[str, bytes]:
 
 
 def test_a_suite_in_shell_is_recorded_and_replayed(project: Project, openai_server: OpenAIServer) -> None:
-    words = ("exec", "--baseline", "none", "--cache", "off", "--gateway")
+    arguments = ("exec", "--baseline", "none", "--cache", "off", "--gateway")
     keys = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": openai_server.url}
-    recorded = project.scoregate(*words, "record", "--", "sh", "suite.sh", **keys)
+    recorded = project.scoregate(*arguments, "record", "--", "sh", "suite.sh", **keys)
     assert recorded.exit_code == 0, recorded.output
     assert (project.root / "keys").read_text().strip() == "0"
-    first, asked = outputs(project), len(openai_server.asked())
-    assert asked == 6
+    first, request_count = outputs(project), len(openai_server.asked())
+    assert request_count == 6
     assert all(b"data: [DONE]" in first[f"stream-{number}"] for number in (1, 2))
     lines = gzip.decompress((recorded.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
     assert [
@@ -62,15 +62,15 @@ def test_a_suite_in_shell_is_recorded_and_replayed(project: Project, openai_serv
         for case in map(json.loads, lines)
     ] == [(10, 5), (10, 5)]
 
-    replayed = project.scoregate(*words, "replay", "--", "sh", "suite.sh")
+    replayed = project.scoregate(*arguments, "replay", "--", "sh", "suite.sh")
     assert replayed.exit_code == 0, replayed.output
     assert outputs(project) == first
-    assert len(openai_server.asked()) == asked
+    assert len(openai_server.asked()) == request_count
     rows = replayed.run["model_calls"]
     assert sum(row["replayed"] for row in rows) == sum(row["calls"] for row in rows) == 6
 
     project.write("suite.sh", SUITE.replace("question ", "changed question "))
-    changed = project.scoregate(*words, "replay", "--", "sh", "suite.sh")
+    changed = project.scoregate(*arguments, "replay", "--", "sh", "suite.sh")
     assert changed.exit_code == 3, changed.output
     assert "no recorded answer to a call of openai/gpt-4o in case 'case 1'" in changed.output
     tapes = [path for path in (project.root / ".scoregate" / "cassettes").iterdir() if path.suffix == ".gz"]

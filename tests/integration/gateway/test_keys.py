@@ -25,7 +25,7 @@ def echo(request: Received) -> Prepared:
     """Answer with the headers of the request, in the way that its text names."""
     way = json.loads(request.body)["messages"][0]["content"]
     sent = json.dumps(request.headers).encode()
-    pieces = [sent[at : at + 7] for at in range(0, len(sent), 7)]
+    pieces = [sent[index : index + 7] for index in range(0, len(sent), 7)]
     return {
         "body": Prepared(sent),
         "bytes": Prepared(b"\xff" + sent, headers={"content-type": "application/octet-stream"}),
@@ -70,14 +70,17 @@ def test_an_answer_never_has_the_key(
         assert KEY.encode() not in (path.read_bytes() if path.is_file() else b""), path
 
 
-def test_an_error_arrives_as_a_whole(start_gateway: StartGateway, provider: Provider) -> None:
-    parts = [json.dumps({"error": {"message": "x" * 100_000}}).encode()[at : at + 999] for at in range(0, 101_000, 999)]
+def test_an_error_is_complete(start_gateway: StartGateway, provider: Provider) -> None:
+    parts = [
+        json.dumps({"error": {"message": "x" * 100_000}}).encode()[index : index + 999]
+        for index in range(0, 101_000, 999)
+    ]
     provider.respond = lambda _: Prepared(status=400, headers=JSON, parts=filter(None, parts))
     answer = start_gateway().post()
     assert answer.json()["error"]["message"] == "x" * 100_000
 
 
-def test_an_answer_without_end_is_refused(
+def test_an_endless_answer_is_refused(
     start_gateway: StartGateway, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upstream, "MAX_ANSWER_BYTES", 1_000_000)

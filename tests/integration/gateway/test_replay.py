@@ -28,7 +28,7 @@ def test_recorded_answers_are_replayed_byte_for_byte(
 ) -> None:
     tape = tmp_path / "tape"
     record(start_gateway, tape, "one", "two", "one", f"the key is {KEY}")
-    asked = len(provider.received)
+    request_count = len(provider.received)
     client = start_gateway(mode=GatewayMode.REPLAY, replay_from=(tape,))
     shuffled = {"messages": [{"role": "user", "content": "two"}], "model": "gpt-4o"}
     for data, answer in (
@@ -46,14 +46,14 @@ def test_recorded_answers_are_replayed_byte_for_byte(
     missing = client.post(data=question("one more"), x_scoregate_case="c9")
     assert "in case 'c9': the nearest recorded call is one in 'suite'" in missing.json()["error"]["message"]
     assert len(client.gateway.problems()["suite"]) == 2
-    assert len(provider.received) == asked
+    assert len(provider.received) == request_count
     (file,) = tape.iterdir()
     text = gzip.decompress(file.read_bytes()).decode()
     assert KEY not in text
     assert "authorization" not in text.lower()
 
 
-def test_streams_are_replayed_in_their_parts(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
+def test_streams_are_replayed_in_parts(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     parts = [b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n', b"data: [DONE]\n\n"]
     provider.respond = lambda _: Prepared(headers={"content-type": "text/event-stream"}, parts=parts)
     recording = start_gateway(mode=GatewayMode.RECORD, record_to=tmp_path / "tape")
@@ -83,7 +83,7 @@ def test_equal_streams_make_equal_files(start_gateway: StartGateway, provider: P
         ]
         body, files = b"".join(events), []
         for size in (1, 7, 50, len(body)):
-            parts = [body[at : at + size] for at in range(0, len(body), size)]
+            parts = [body[index : index + size] for index in range(0, len(body), size)]
             provider.respond = lambda _, parts=parts: Prepared(
                 headers={"content-type": "text/event-stream"}, parts=parts
             )
@@ -125,9 +125,7 @@ def test_a_damaged_cassette_is_an_error(start_gateway: StartGateway, tmp_path: P
     assert client.gateway.problems()["suite"]
 
 
-def test_the_cache_answers_what_was_asked_before(
-    start_gateway: StartGateway, provider: Provider, tmp_path: Path
-) -> None:
+def test_the_cache_answers_repeated_calls(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
     client = start_gateway(**options)
     first, second = client.post(x_scoregate_case="c"), client.post(x_scoregate_case="c")
@@ -142,9 +140,7 @@ def test_the_cache_answers_what_was_asked_before(
     assert len(provider.received) == 3
 
 
-def test_answers_keep_their_ids_and_new_ones_get_others(
-    start_gateway: StartGateway, provider: Provider, tmp_path: Path
-) -> None:
+def test_stored_answers_keep_their_ids(start_gateway: StartGateway, provider: Provider, tmp_path: Path) -> None:
     """The id shows which scores are from one answer: a repeat has its own, a replay has that of the recording."""
     numbers = iter(range(1, 99))
     provider.respond = lambda _: Prepared(completion(f"answer {next(numbers)}"))
@@ -205,22 +201,22 @@ def test_an_answer_of_the_cache_is_recorded(start_gateway: StartGateway, provide
     assert len(provider.received) == 1
 
 
-def test_outputs_are_from_stored_answers_until_one_is_new(start_gateway: StartGateway, tmp_path: Path) -> None:
+def test_outputs_are_stored_until_a_call_is_new(start_gateway: StartGateway, tmp_path: Path) -> None:
     """Calls that name no case: what was made from them is known only if all of them were stored."""
     options = {"cache_mode": CacheMode.ON, "cache_folder": tmp_path / "cache"}
     client = start_gateway(**options)
     assert client.session.stored_answers("") is None
     for text in ("one", "two"):
         client.post(data=question(text))
-    asked = client.session.stored_answers("")
-    assert asked is not None
-    assert not asked.cached
-    again = client.other("again")
+    responses = client.session.stored_answers("")
+    assert responses is not None
+    assert not responses.cached
+    second = client.other("again")
     for text in ("two", "one"):
-        again.post(data=question(text))
-    stored = again.session.stored_answers("")
+        second.post(data=question(text))
+    stored = second.session.stored_answers("")
     assert stored is not None
     assert stored.cached
-    assert stored.answer == asked.answer  # in any order
-    again.post(data=question("a stream", stream=True))
-    assert again.session.stored_answers("") is None
+    assert stored.answer == responses.answer  # in any order
+    second.post(data=question("a stream", stream=True))
+    assert second.session.stored_answers("") is None

@@ -56,13 +56,13 @@ def environment(provider: Provider) -> dict[str, str]:
 
 def refuse(tmp_path: Path, provider: Provider, *words: str) -> str:
     """Run the gateway with wrong options, and return its error."""
-    done = run_cli("gateway", *words, "--", "true", cwd=tmp_path, environ=environment(provider), merge_stderr=True)
-    assert done.returncode == 2, done.stdout
-    assert "Traceback" not in done.stdout
-    return " ".join(done.stdout.split())
+    outcome = run_cli("gateway", *words, "--", "true", cwd=tmp_path, environ=environment(provider), merge_stderr=True)
+    assert outcome.returncode == 2, outcome.stdout
+    assert "Traceback" not in outcome.stdout
+    return " ".join(outcome.stdout.split())
 
 
-def test_wrong_certificates_are_named(files: Path, provider: Provider, tmp_path: Path) -> None:
+def test_invalid_certificates_fail(files: Path, provider: Provider, tmp_path: Path) -> None:
     for certificate, key, reason in (
         ("server.pem", "other.key", "the key belongs to another certificate"),
         ("server.pem", "encrypted.key", "encrypted.key' is encrypted"),
@@ -73,8 +73,8 @@ def test_wrong_certificates_are_named(files: Path, provider: Provider, tmp_path:
         ("server.pem", "text.pem", "no PEM file"),
         ("server.key", "server.pem", "no PEM file"),
     ):
-        words = ("--certificate", str(files / certificate), "--certificate-key", str(files / key))
-        assert reason in refuse(tmp_path, provider, *words), (certificate, key)
+        arguments = ("--certificate", str(files / certificate), "--certificate-key", str(files / key))
+        assert reason in refuse(tmp_path, provider, *arguments), (certificate, key)
     assert "go together" in refuse(tmp_path, provider, "--certificate", str(files / "server.pem"))
 
 
@@ -88,17 +88,17 @@ def test_an_address_for_other_machines_needs_tls_and_a_name(files: Path, provide
         assert "Add --name" in refuse(tmp_path, provider, "--host", "0.0.0.0", *more)
     assert "can't listen at 192.0.2.1" in refuse(tmp_path, provider, "--host", "192.0.2.1", "--insecure")
     allowed = ("--host", "0.0.0.0", "--insecure", "--name", "gateway.test", "--", "env")
-    done = run_cli("gateway", *allowed, cwd=tmp_path, environ=environment(provider), merge_stderr=True)
-    assert done.returncode == 0, done.stdout
+    outcome = run_cli("gateway", *allowed, cwd=tmp_path, environ=environment(provider), merge_stderr=True)
+    assert outcome.returncode == 0, outcome.stdout
 
 
-def test_what_is_reached_from_this_machine_only() -> None:
+def test_loopback_addresses_are_local() -> None:
     assert [host for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost") if not is_loopback(host)] == []
     assert [host for host in ("0.0.0.0", "::", "10.0.0.1", "", "no.such.host.invalid") if is_loopback(host)] == []
 
 
 @contextmanager
-def killed_at_end(process: subprocess.Popen[str]) -> Iterator[None]:
+def kill_at_end(process: subprocess.Popen[str]) -> Iterator[None]:
     """Kill a process that a failed assertion would leave, so that nothing waits for it."""
     try:
         yield
@@ -130,18 +130,18 @@ def test_a_gateway_in_the_background_ends_at_either_signal(provider: Provider, t
 
 
 def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: Path) -> None:
-    """The gateway as a process, at all addresses; the client trusts the authority, and nobody else is answered."""
+    """The gateway as a process, at all addresses; the client trusts the authority, and other clients are refused."""
     pair = ("--certificate", str(files / "server.pem"), "--certificate-key", str(files / "server.key"))
-    words = ("gateway", *pair, "--host", "0.0.0.0", "--name", "gateway.test")
+    arguments = ("gateway", *pair, "--host", "0.0.0.0", "--name", "gateway.test")
     process = subprocess.Popen(
-        [sys.executable, "-m", "scoregate", *words],
+        [sys.executable, "-m", "scoregate", *arguments],
         cwd=tmp_path,
         env=environment(provider),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    with process, killed_at_end(process):
+    with process, kill_at_end(process):
         assert process.stdout is not None
         variables = {}
         for line in process.stdout:
@@ -160,8 +160,8 @@ def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: 
             sni = {"sni_hostname": "gateway.test"}
             answer = client.post(url, json=question("x"), headers=headers, extensions=sni)
             assert (answer.status_code, answer.content) == (200, b"{}")
-            wrong = client.post(url, json=question("x"), headers={**headers, "host": "evil.example"}, extensions=sni)
-            assert wrong.status_code == 421
+            invalid = client.post(url, json=question("x"), headers={**headers, "host": "evil.example"}, extensions=sni)
+            assert invalid.status_code == 421
         with httpx.Client(trust_env=False) as client, pytest.raises(httpx.ConnectError, match="CERTIFICATE"):
             client.post(url, json=question("x"), headers=headers)
         with httpx.Client(trust_env=False) as client, pytest.raises(httpx.HTTPError):

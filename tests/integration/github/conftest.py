@@ -1,4 +1,4 @@
-"""Rooms that talk to GitHub, in this process, against the fake."""
+"""Packages that send requests to GitHub, in this process, against the fake."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["github"]
 @pytest.fixture
 def repo(github: GitHub) -> Repository:
     """A repository with three commits on main."""
-    made = github.repository("acme/bot")
+    repository = github.repository("acme/bot")
     for number in range(3):
-        made.commit("main", files={"README.md": str(number)})
-    return made
+        repository.commit("main", files={"README.md": str(number)})
+    return repository
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ RIGHTS = {"contents": "write", "actions": "read", "pull_requests": "write", "che
 
 @dataclass
 class Place:
-    """Where tests of one room are at home. `slept` holds the pauses that were asked for; none is made."""
+    """The repository and job of a test. `slept` has the requested pauses; none is made."""
 
     repo: Repository
     folder: Path
@@ -63,7 +63,7 @@ class Place:
 
     def stored(self, commit: str | None, score: float = 1.0, *, cases: int = 3, **fields: Any) -> Path:
         """The folder of a run of a commit."""
-        trials = [Trial(f"c{at}", [Score("is-equals", score)]) for at in range(cases)]
+        trials = [Trial(f"c{index}", [Score("is-equals", score)]) for index in range(cases)]
         run = make_run(ExampleSuite("demo", trials), commit="0", **fields)
         return self.written(replace(run, commit=commit))
 
@@ -80,5 +80,5 @@ class Place:
     ) -> Artifact:
         """What a workflow's run on a commit has left."""
         run = {name: options.pop(name) for name in ("head_branch", "head_repository", "event") if name in options}
-        made = self.repo.workflow_run(head_sha=commit, **run)
-        return made.upload(options.pop("name", NAME), content or self.stored(commit, **options))
+        workflow_run = self.repo.workflow_run(head_sha=commit, **run)
+        return workflow_run.upload(options.pop("name", NAME), content or self.stored(commit, **options))

@@ -67,8 +67,8 @@ class Stage:
 def record(
     head: Any = None, cases: list[Any] | bytes | None = None, *, packed: bytes | None = None, **changes: Any
 ) -> dict[str, bytes]:
-    """The files of a run as somebody might have made them up."""
+    """The files of a forged run."""
     lines = [CASE] if cases is None else cases
     text = lines if isinstance(lines, bytes) else b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    told = head if isinstance(head, bytes) else json.dumps({**HEAD, **(head or {}), **changes}).encode()
-    return {"run.json": told, "cases.jsonl.gz": gzip.compress(text) if packed is None else packed}
+    content = head if isinstance(head, bytes) else json.dumps({**HEAD, **(head or {}), **changes}).encode()
+    return {"run.json": content, "cases.jsonl.gz": gzip.compress(text) if packed is None else packed}

@@ -1,4 +1,4 @@
-"""Requests that are sent again, for how long, and what is said where they fail."""
+"""Retried requests, their time limits, and the messages if they fail."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ PULLS = "*/pulls"
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-async def test_a_fault_of_github_is_tried_again_with_growing_pauses(place: Place, status: int) -> None:
+async def test_a_fault_of_github_is_retried_with_backoff(place: Place, status: int) -> None:
     place.github.fail("GET", PULLS, status=status, times=2)
     async with place.api() as api:
         assert await api.get("pulls") == []
     assert place.slept == [1.0, 2.0]
 
 
-async def test_a_github_that_stays_down_is_given_up(place: Place) -> None:
+async def test_an_outage_of_github_is_an_error(place: Place) -> None:
     place.github.fail("GET", PULLS, status=503, times=math.inf)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused, match="503") as told:
+        with pytest.raises(GitHubRefused, match="503") as failure:
             await api.get("pulls")
-    assert "GitHub has an outage" in told.value.advice
+    assert "GitHub has an outage" in failure.value.advice
     assert place.slept == [1.0, 2.0, 4.0]
 
 
-async def test_a_connection_that_breaks_is_tried_again(place: Place) -> None:
+async def test_a_broken_connection_is_retried(place: Place) -> None:
     place.github.drop("GET", PULLS)
     async with place.api() as api:
         assert await api.get("pulls") == []
@@ -51,7 +51,7 @@ async def test_retry_after_and_the_reset_of_the_limit_are_kept(place: Place) -> 
     assert 28 <= second <= 30
 
 
-async def test_a_limit_without_a_time_is_waited_out_for_longer_each_time(place: Place) -> None:
+async def test_a_limit_without_a_time_is_retried_with_backoff(place: Place) -> None:
     place.github.rate_limit("GET", PULLS, status=429, times=3)
     async with place.api() as api:
         assert await api.get("pulls") == []
@@ -59,16 +59,16 @@ async def test_a_limit_without_a_time_is_waited_out_for_longer_each_time(place: 
 
 
 @pytest.mark.parametrize("limit", [{"retry_after": 3600}, {"reset_in": 1800}])
-async def test_a_limit_that_lasts_is_not_waited_out(place: Place, limit: dict[str, int]) -> None:
+async def test_a_long_limit_is_an_error(place: Place, limit: dict[str, int]) -> None:
     place.github.rate_limit("GET", PULLS, times=math.inf, **limit)
     async with place.api() as api:
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.get("pulls")
-    assert "used up its requests" in told.value.advice
+    assert "used up its requests" in failure.value.advice
     assert place.slept == []
 
 
-async def test_all_requests_share_one_patience(place: Place) -> None:
+async def test_all_requests_share_a_budget(place: Place) -> None:
     place.github.rate_limit("GET", PULLS, retry_after=50, times=math.inf)
     async with place.api() as api:
         hurried = replace(api, retry_budget=RetryBudget(120.0))
@@ -78,11 +78,11 @@ async def test_all_requests_share_one_patience(place: Place) -> None:
     assert place.slept == [50, 50]
 
 
-async def test_what_may_not_be_done_is_asked_for_once(place: Place) -> None:
+async def test_a_forbidden_request_is_sent_once(place: Place) -> None:
     async with place.api(contents="read", metadata="read") as api:
-        with pytest.raises(GitHubRefused, match="Resource not accessible by integration") as told:
+        with pytest.raises(GitHubRefused, match="Resource not accessible by integration") as failure:
             await api.post("issues/1/comments", {"body": "hello"})
-    assert "pull-requests: write" in told.value.advice
+    assert "pull-requests: write" in failure.value.advice
     assert len(place.github.requests) == 1
 
 
@@ -97,9 +97,9 @@ async def test_what_may_not_be_done_is_asked_for_once(place: Place) -> None:
 async def test_a_refusal_names_the_permission(place: Place, path: str, permission: str) -> None:
     place.github.fail("POST", f"*/{path}", status=403, body={"message": "Resource not accessible by integration"})
     async with place.api() as api:
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.post(path, {})
-    assert permission in told.value.advice
+    assert permission in failure.value.advice
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_an_answer_that_is_no_json_is_a_refusal(place: Place, body: bytes)
             [each async for each in api.pages("pulls")]
 
 
-async def test_a_repository_that_has_moved_is_a_refusal(place: Place) -> None:
+async def test_a_moved_repository_is_a_refusal(place: Place) -> None:
     moved = {"message": "Moved Permanently", "url": "https://elsewhere.example"}
     place.github.fail("GET", PULLS, status=301, body=moved, headers={"location": "https://elsewhere.example/"})
     async with place.api() as api:
@@ -123,7 +123,7 @@ async def test_a_repository_that_has_moved_is_a_refusal(place: Place) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:9", "ftp://127.0.0.1", "//127.0.0.1:9"])
-async def test_a_page_at_another_address_is_not_asked_for(place: Place, origin: str) -> None:
+async def test_a_page_at_another_address_is_refused(place: Place, origin: str) -> None:
     elsewhere = {"link": f'<{origin}/next?page=2>; rel="next"'}
     place.github.fail("GET", PULLS, status=200, body=[{"number": 1}], headers=elsewhere)
     async with place.api() as api:
@@ -144,7 +144,7 @@ async def test_an_answer_of_another_form_is_a_refusal(place: Place, body: Any) -
             [each async for each in api.pages("actions/artifacts", "artifacts")]
 
 
-async def test_a_body_that_can_not_be_decoded_is_a_refusal(place: Place) -> None:
+async def test_an_undecodable_body_is_a_refusal(place: Place) -> None:
     broken = {"content-encoding": "gzip", "content-type": "application/json"}
     place.github.fail("GET", PULLS, status=200, body=b"no gzip", headers=broken, times=math.inf)
     async with place.api() as api:
@@ -152,7 +152,7 @@ async def test_a_body_that_can_not_be_decoded_is_a_refusal(place: Place) -> None
             await api.get("pulls")
 
 
-async def test_a_body_that_never_ends_is_a_refusal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_endless_body_is_a_refusal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.github.responses.MAX_BODY_BYTES", 1_000)
     place.github.fail("GET", PULLS, status=200, body=gzip.compress(b" " * 10_000), headers={"content-encoding": "gzip"})
     async with place.api() as api:
@@ -161,7 +161,7 @@ async def test_a_body_that_never_ends_is_a_refusal(place: Place, monkeypatch: py
 
 
 @pytest.mark.parametrize("lost", ["answered 502", "dropped"])
-async def test_a_lost_answer_to_a_post_is_looked_for_before_it_is_sent_again(place: Place, lost: str) -> None:
+async def test_a_post_without_an_answer_is_checked_before_a_retry(place: Place, lost: str) -> None:
     pull = open_pull(place)
     path = f"*/issues/{pull.number}/comments"
     if lost == "dropped":
@@ -173,9 +173,9 @@ async def test_a_lost_answer_to_a_post_is_looked_for_before_it_is_sent_again(pla
         async def arrived() -> Any:
             return next(iter([each async for each in api.pages(f"issues/{pull.number}/comments")]), None)
 
-        made = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, find_created=arrived)
+        new_comment = await api.post(f"issues/{pull.number}/comments", {"body": "hello"}, find_created=arrived)
     (comment,) = pull.comments
-    assert made["id"] == comment.id
+    assert new_comment["id"] == comment.id
 
 
 def open_pull(place: Place) -> Any:
@@ -188,7 +188,7 @@ async def test_the_token_is_not_shown(place: Place) -> None:
         (token,) = place.github.tokens
         assert token not in repr(api)
         place.github.fail("GET", PULLS, status=401, body={"message": "Bad credentials"})
-        with pytest.raises(GitHubRefused) as told:
+        with pytest.raises(GitHubRefused) as failure:
             await api.get("pulls")
-    assert token not in str(told.value)
-    assert "github-token" in told.value.advice
+    assert token not in str(failure.value)
+    assert "github-token" in failure.value.advice

@@ -57,48 +57,48 @@ def scene(github: GitHub, repository: Repository, tmp_path: Path) -> Scene:
     return Scene(github, repository, tmp_path)
 
 
-async def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(scene: Scene) -> None:
+async def test_a_pull_request_uses_the_first_parent_of_its_merge_commit(scene: Scene) -> None:
     event = events.pull_request(scene.pull())
     assert await scene.base(event) == BaseCommit("main", scene.main[3])
     assert scene.place.github.requests == []
 
 
-async def test_also_where_the_base_has_moved_on_since(scene: Scene) -> None:
-    """The payload says what the base was when somebody last pushed; what was tested is the merge commit."""
+async def test_a_base_that_moved_changes_nothing(scene: Scene) -> None:
+    """The payload has the base of the last push; the merge commit was tested."""
     pull = scene.pull()
     event = events.pull_request(pull)
     event.payload["pull_request"]["base"]["sha"] = scene.main[1]
     assert (await scene.base(event)).commit == scene.main[3]
 
 
-async def test_a_clone_of_depth_one_has_not_that_commit_but_its_name(scene: Scene) -> None:
+async def test_a_clone_of_depth_one_has_its_name(scene: Scene) -> None:
     event = events.pull_request(scene.pull())
     shallow = scene.local.clone("shallow", "--depth=1", "--branch=merged")
     assert shallow.git("rev-list", "--count", "HEAD") == "1"
     assert (await scene.base(event, shallow.root)).commit == scene.main[3]
 
 
-async def test_of_a_head_that_is_checked_out_it_is_where_it_left_its_base(scene: Scene) -> None:
+async def test_a_checked_out_head_uses_its_merge_base(scene: Scene) -> None:
     event = events.pull_request(scene.pull())
     scene.local.git("checkout", "-q", "change")
     assert (await scene.base(event, token=False)).commit == scene.main[1]
 
 
-async def test_and_in_a_shallow_clone_of_it_github_knows_that(scene: Scene) -> None:
+async def test_in_a_shallow_clone_github_knows_it(scene: Scene) -> None:
     event = events.pull_request(scene.pull())
     shallow = scene.local.clone("shallow", "--depth=1", "--branch=change")
     assert (await scene.base(event, shallow.root)).commit == scene.main[1]
     assert (await scene.base(event, shallow.root, token=False)).commit == scene.main[3]
 
 
-async def test_without_a_repository_github_tells_the_parents(scene: Scene, tmp_path: Path) -> None:
+async def test_without_a_repository_github_has_them(scene: Scene, tmp_path: Path) -> None:
     event = events.pull_request(scene.pull())
     (tmp_path / "exported").mkdir()
     assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
     assert len(scene.place.github.asked("GET", "*/git/commits/*")) == 1
 
 
-async def test_a_github_that_refuses_leaves_what_the_event_says(scene: Scene, tmp_path: Path) -> None:
+async def test_a_refusal_of_github_selects_the_event(scene: Scene, tmp_path: Path) -> None:
     event = events.pull_request(scene.pull())
     (tmp_path / "exported").mkdir()
     for path in ("*/git/commits/*", "*/compare/*"):
@@ -106,7 +106,7 @@ async def test_a_github_that_refuses_leaves_what_the_event_says(scene: Scene, tm
     assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
 
 
-async def test_the_base_branch_is_the_pull_requests_own(scene: Scene) -> None:
+async def test_the_base_branch_is_of_the_event(scene: Scene) -> None:
     scene.repo.refs["refs/heads/release"] = scene.main[2]
     event = events.pull_request(scene.pull())
     event.payload["pull_request"]["base"]["ref"] = "release"
@@ -118,18 +118,18 @@ async def test_a_merge_group_has_its_own_base(scene: Scene) -> None:
     assert await scene.base(event) == BaseCommit("main", scene.main[3])
 
 
-async def test_a_push_is_held_against_what_was_there_before(scene: Scene) -> None:
+async def test_a_push_is_compared_with_its_before(scene: Scene) -> None:
     assert await scene.base(events.push(scene.repo, before=scene.main[0])) == BaseCommit("main", scene.main[0])
 
 
-async def test_a_new_branch_is_held_against_the_default_branch(scene: Scene) -> None:
+async def test_a_new_branch_uses_the_default_branch(scene: Scene) -> None:
     event = events.push(scene.repo, "change", before=events.NOWHERE)
     assert await scene.base(event) == BaseCommit("main")
     assert await scene.base(event, branch="develop") == BaseCommit("develop")
 
 
 @pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
-async def test_the_clock_and_a_hand_take_the_default_branch(scene: Scene, start: Callable[..., events.Event]) -> None:
+async def test_scheduled_runs_use_the_default_branch(scene: Scene, start: Callable[..., events.Event]) -> None:
     scene.repo.default_branch = "trunk"
     scene.repo.refs["refs/heads/trunk"] = scene.main[3]
     event = start(scene.repo)
@@ -137,7 +137,7 @@ async def test_the_clock_and_a_hand_take_the_default_branch(scene: Scene, start:
     assert await scene.base(event, branch="main") == BaseCommit("main")
 
 
-async def test_reports_belong_to_the_head_and_never_to_the_merge_commit(scene: Scene) -> None:
+async def test_reports_are_on_the_head_and_not_the_merge_commit(scene: Scene) -> None:
     pull = scene.pull()
     for event, commit in (
         (events.pull_request(pull), scene.head),

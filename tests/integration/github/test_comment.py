@@ -1,4 +1,4 @@
-"""One comment for each key, whoever else writes and whatever gets lost on the way."""
+"""One comment for each key, despite other writers and lost answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pull(place: Place) -> Pull:
 
 
 def view(scene: str = "failing", run: str = "1000.1", key: str = "evals") -> ReportView:
-    return replace(made := SCENES[scene](), context=replace(made.context, key=key, run=run))
+    return replace(scene_view := SCENES[scene](), context=replace(scene_view.context, key=key, run=run))
 
 
 async def publish(
@@ -47,11 +47,11 @@ def rights(options: dict[str, Any]) -> dict[str, str]:
     return options.pop("rights", {})
 
 
-async def test_it_is_made_once_and_updated_from_then_on(place: Place, pull: Pull) -> None:
+async def test_it_is_created_once_then_updated(place: Place, pull: Pull) -> None:
     first = await publish(place, pull, view(run="1000.1"))
     for run in ("1000.2", "1001.1", "1002.1"):
-        again = await publish(place, pull, view("green", run=run))
-        assert again.outputs == first.outputs
+        second = await publish(place, pull, view("green", run=run))
+        assert second.outputs == first.outputs
     (comment,) = pull.comments
     assert comment.login == OURS
     assert "run=1002.1" in comment.body
@@ -72,26 +72,26 @@ async def test_it_is_found_on_the_third_page(place: Place, pull: Pull) -> None:
 
 
 @pytest.mark.parametrize("login", ["mallory", "github-actions", "mallory[bot]", "github-actions-bot"])
-async def test_somebody_elses_comment_with_our_mark_is_left_alone(place: Place, pull: Pull, login: str) -> None:
+async def test_a_comment_of_another_user_is_kept(place: Place, pull: Pull, login: str) -> None:
     planted = pull.comment(f"{marker(CONTEXT)}\nAll is well", login)
     await publish(place, pull, view())
     assert planted.body.endswith("All is well")
     assert [comment.login for comment in pull.comments] == [login, OURS]
 
 
-async def test_our_mark_within_another_comment_of_ours_does_not_count(place: Place, pull: Pull) -> None:
+async def test_a_mark_inside_another_comment_is_ignored(place: Place, pull: Pull) -> None:
     pull.comment(f"Quoted:\n{marker(CONTEXT)}", OURS)
     await publish(place, pull, view())
     assert len(pull.comments) == 2
 
 
 @pytest.mark.parametrize(("older", "newer"), [("1000.1", "1001.1"), ("1000.1", "1000.2"), ("999.3", "1000.1")])
-async def test_an_older_run_that_ends_later_changes_nothing(place: Place, pull: Pull, older: str, newer: str) -> None:
+async def test_an_older_run_changes_nothing(place: Place, pull: Pull, older: str, newer: str) -> None:
     await publish(place, pull, view(run=newer))
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     delivery = await publish(place, pull, view("green", run=older))
-    assert comment.body == told
+    assert comment.body == comment_text
     assert "a newer run has commented already" in delivery.warnings[0]
     assert delivery.outputs["comment-url"].endswith(str(comment.id))
 
@@ -104,13 +104,13 @@ async def test_two_keys_are_two_comments(place: Place, pull: Pull) -> None:
 
 
 @pytest.mark.parametrize("login", ["octocat", "our-app[bot]", OURS])
-async def test_whoever_the_token_belongs_to_finds_their_own(place: Place, pull: Pull, login: str) -> None:
+async def test_every_kind_of_token_finds_its_comment(place: Place, pull: Pull, login: str) -> None:
     for run in ("1000.1", "1001.1"):
         await publish(place, pull, view(run=run), login=login, rights={"pull_requests": "write"})
     assert [comment.login for comment in pull.comments] == [login]
 
 
-async def test_where_nobody_tells_who_we_are_it_is_the_jobs_own_token(place: Place, pull: Pull) -> None:
+async def test_an_unknown_author_is_the_job_token(place: Place, pull: Pull) -> None:
     await publish(place, pull, view())
     place.github.fail("POST", "/graphql", status=404, body={"message": "Not Found"})
     await publish(place, pull, view(run="1001.1"))
@@ -128,13 +128,13 @@ CASES = {
 
 @pytest.mark.parametrize("mode", list(CommentMode))
 @pytest.mark.parametrize("scene", CASES)
-async def test_the_mode_decides_whether_one_is_made(place: Place, pull: Pull, scene: str, mode: CommentMode) -> None:
+async def test_the_mode_decides_whether_to_create(place: Place, pull: Pull, scene: str, mode: CommentMode) -> None:
     await publish(place, pull, view(scene), comment=mode)
     assert len(pull.comments) == (str(mode) in CASES[scene])
 
 
 @pytest.mark.parametrize("mode", [CommentMode.CHANGES, CommentMode.FAILURES])
-async def test_one_that_is_there_is_always_updated(place: Place, pull: Pull, mode: CommentMode) -> None:
+async def test_an_existing_one_is_updated(place: Place, pull: Pull, mode: CommentMode) -> None:
     await publish(place, pull, view("failing"), comment=mode)
     await publish(place, pull, view("green", run="1001.1"), comment=mode)
     (comment,) = pull.comments
@@ -143,7 +143,7 @@ async def test_one_that_is_there_is_always_updated(place: Place, pull: Pull, mod
 
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("times", [1, 2])
-async def test_lost_answers_leave_exactly_one(place: Place, pull: Pull, drop: bool, times: int) -> None:
+async def test_lost_answers_create_one(place: Place, pull: Pull, drop: bool, times: int) -> None:
     path = f"*/issues/{pull.number}/comments"
     lose = place.github.drop if drop else place.github.fail
     lose("POST", path, after=True, times=times)
@@ -153,7 +153,7 @@ async def test_lost_answers_leave_exactly_one(place: Place, pull: Pull, drop: bo
     assert delivery.warnings == ()
 
 
-async def test_a_lost_answer_to_an_update_does_no_harm(place: Place, pull: Pull) -> None:
+async def test_a_lost_answer_to_an_update_is_safe(place: Place, pull: Pull) -> None:
     await publish(place, pull, view())
     place.github.drop("PATCH", "*/issues/comments/*", after=True)
     await publish(place, pull, view(run="1001.1"))
@@ -161,7 +161,7 @@ async def test_a_lost_answer_to_an_update_does_no_harm(place: Place, pull: Pull)
     assert "run=1001.1" in comment.body
 
 
-async def test_a_comment_that_somebody_deletes_meanwhile_is_written_anew(place: Place, pull: Pull) -> None:
+async def test_a_comment_deleted_meanwhile_is_created_again(place: Place, pull: Pull) -> None:
     await publish(place, pull, view())
     place.github.before("PATCH", "*/issues/comments/*", lambda _: place.repo.comments.clear())
     delivery = await publish(place, pull, view(run="1001.1"))
@@ -171,7 +171,7 @@ async def test_a_comment_that_somebody_deletes_meanwhile_is_written_anew(place: 
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "said"),
+    ("status", "message", "expected"),
     [
         (403, "Resource not accessible by integration", "pull-requests: write"),
         (404, "Not Found", "pull-requests: write"),
@@ -182,19 +182,19 @@ async def test_a_comment_that_somebody_deletes_meanwhile_is_written_anew(place: 
         (503, "Unavailable", "GitHub has an outage"),
     ],
 )
-async def test_a_refusal_is_a_warning_that_says_what_to_do(
-    place: Place, pull: Pull, status: int, message: str, said: str
+async def test_a_refusal_is_a_warning_with_advice(
+    place: Place, pull: Pull, status: int, message: str, expected: str
 ) -> None:
     place.github.fail("POST", "*/issues/*/comments", status=status, body={"message": message}, times=9)
     delivery = await publish(place, pull, view())
     assert delivery.outputs == {"comment-pending": "true"}
     (warning,) = delivery.warnings
     assert warning.startswith("cannot write the comment: ")
-    assert said in warning
+    assert expected in warning
     assert message in warning
 
 
-async def test_a_limit_is_waited_out(place: Place, pull: Pull) -> None:
+async def test_a_rate_limit_is_retried(place: Place, pull: Pull) -> None:
     place.github.rate_limit("POST", "*/issues/*/comments", retry_after=7)
     place.github.rate_limit("GET", "*/issues/*/comments", reset_in=20)
     assert (await publish(place, pull, view())).warnings == ()
@@ -202,18 +202,18 @@ async def test_a_limit_is_waited_out(place: Place, pull: Pull) -> None:
     assert len(place.slept) == 2
 
 
-async def test_a_fork_is_not_even_asked_about(place: Place, pull: Pull) -> None:
+async def test_a_fork_gets_no_request(place: Place, pull: Pull) -> None:
     delivery = await publish(place, pull, view(), read_only=True)
     assert delivery == Delivery({"comment-pending": "true"})
     assert place.github.requests == []
 
 
-async def test_what_another_run_measured_does_not_replace_its_own_comment(place: Place, pull: Pull) -> None:
+async def test_another_run_does_not_replace_the_comment(place: Place, pull: Pull) -> None:
     await publish(place, pull, view(run="1000.1"))
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     await publish(place, pull, view("green", run="1000.1"), measured_here=False)
-    assert comment.body == told
+    assert comment.body == comment_text
     await publish(place, pull, view("green", run="1001.1"), measured_here=False)
     assert "run=1001.1" in comment.body
 
@@ -222,8 +222,10 @@ async def test_a_long_report_fits_into_a_comment(place: Place, pull: Pull) -> No
     from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
     hard = "日" * 20_000
-    trials = [Trial(f"c{at}", [Score(f"e{n}", 0.0) for n in range(5)], name=hard, output=hard) for at in range(100)]
-    run = make_run(*(ExampleSuite(f"{hard}{at}", trials) for at in range(20)))
+    trials = [
+        Trial(f"c{index}", [Score(f"e{n}", 0.0) for n in range(5)], name=hard, output=hard) for index in range(100)
+    ]
+    run = make_run(*(ExampleSuite(f"{hard}{index}", trials) for index in range(20)))
     await publish(place, pull, view_of(run, limits=Limits(min_pass_rate=1.0)))
     (comment,) = pull.comments
     assert len(comment.body.encode()) <= 65_536

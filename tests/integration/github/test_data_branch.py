@@ -1,4 +1,4 @@
-"""Runs kept on a branch: written by the API alone, whoever else writes at the same time."""
+"""Runs stored on a branch by the API alone, despite concurrent writers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ pytestmark = pytest.mark.anyio
 SETTINGS = Settings(baseline="branch")
 
 
-async def kept(place: Place, commit: str, *, key: str = "evals", finished: float = 1.7e9, **fields: Any) -> Delivery:
+async def publish_run(
+    place: Place, commit: str, *, key: str = "evals", finished: float = 1.7e9, **fields: Any
+) -> Delivery:
     run = make_run(ExampleSuite("demo", [Trial("c", [Score("is-equals")])]), finished=finished, **fields)
     run = replace(run, commit=commit)
     async with place.connection() as connection:
@@ -36,7 +38,7 @@ async def kept(place: Place, commit: str, *, key: str = "evals", finished: float
         return await publish_to_branch(view_of(run), outlet)
 
 
-async def found(place: Place, commit: str, key: str = "evals") -> Baseline:
+async def find_baseline(place: Place, commit: str, key: str = "evals") -> Baseline:
     async with place.connection() as connection:
         baseline = await find_branch_baseline(SETTINGS, replace(connection, key=key), BaseCommit("main", commit))
     assert baseline is not None
@@ -47,13 +49,13 @@ def paths(place: Place) -> list[str]:
     return sorted(place.repo.files(BRANCH))
 
 
-async def test_the_first_run_makes_the_branch_and_the_next_adds_to_it(place: Place) -> None:
-    assert (await found(place, place.main[2])).note == f"no branch {BRANCH}"
-    for at, commit in enumerate(place.main[:2]):
-        assert await kept(place, commit, finished=1.7e9 + at) == Delivery()
+async def test_the_first_run_creates_the_branch(place: Place) -> None:
+    assert (await find_baseline(place, place.main[2])).note == f"no branch {BRANCH}"
+    for index, commit in enumerate(place.main[:2]):
+        assert await publish_run(place, commit, finished=1.7e9 + index) == Delivery()
     assert len(paths(place)) == 2
-    assert (await found(place, place.main[0])).note == "exact"
-    baseline = await found(place, place.main[2])
+    assert (await find_baseline(place, place.main[0])).note == "exact"
+    baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
     assert (baseline.run.commit, baseline.note) == (place.main[1], "1 commit before the base")
     assert len(list(baseline.run.cases)) == 1
@@ -62,60 +64,60 @@ async def test_the_first_run_makes_the_branch_and_the_next_adds_to_it(place: Pla
     assert "README.md" not in place.repo.files(BRANCH)
 
 
-async def test_keys_are_kept_apart(place: Place) -> None:
-    await kept(place, place.main[2])
-    await kept(place, place.main[2], key="nightly")
+async def test_keys_are_separate(place: Place) -> None:
+    await publish_run(place, place.main[2])
+    await publish_run(place, place.main[2], key="nightly")
     assert len(paths(place)) == 2
-    assert (await found(place, place.main[2], "nightly")).note == "exact"
-    assert (await found(place, place.main[2], "weekly")).note == f"the branch {BRANCH} has no run of weekly"
+    assert (await find_baseline(place, place.main[2], "nightly")).note == "exact"
+    assert (await find_baseline(place, place.main[2], "weekly")).note == f"the branch {BRANCH} has no run of weekly"
 
 
 async def test_runs_of_one_commit_are_pooled(place: Place) -> None:
-    for at in range(3):
-        await kept(place, place.main[2], finished=1.7e9 + at)
-    baseline = await found(place, place.main[2])
+    for index in range(3):
+        await publish_run(place, place.main[2], finished=1.7e9 + index)
+    baseline = await find_baseline(place, place.main[2])
     assert len(baseline.pool) == 2
 
 
-async def test_who_commits_at_the_same_time_is_not_overwritten(place: Place) -> None:
-    await kept(place, place.main[0])
+async def test_concurrent_commits_are_kept(place: Place) -> None:
+    await publish_run(place, place.main[0])
 
     def other(_: object) -> None:
         place.repo.commit(BRANCH, files={"other/20200101000000-" + "a" * 40 + ".zip": b"theirs"})
 
     place.github.before("PATCH", "*/git/refs/*", other, times=2)
-    assert await kept(place, place.main[1], finished=1.8e9) == Delivery()
+    assert await publish_run(place, place.main[1], finished=1.8e9) == Delivery()
     assert len(paths(place)) == 3
     assert len(place.github.asked("PATCH", "*/git/refs/*")) == 3
     assert all(exchange.json["force"] is False for exchange in place.github.asked("PATCH", "*/git/refs/*"))
 
 
-async def test_who_makes_the_branch_at_the_same_time_is_not_overwritten(place: Place) -> None:
+async def test_a_branch_created_meanwhile_is_kept(place: Place) -> None:
     place.github.before("POST", "*/git/refs", lambda _: place.repo.commit(BRANCH, files={"theirs": b"x"}))
-    await kept(place, place.main[0])
+    await publish_run(place, place.main[0])
     assert len(paths(place)) == 2
     assert "theirs" in paths(place)
 
 
-async def test_a_race_that_never_ends_is_given_up(place: Place) -> None:
-    await kept(place, place.main[0])
+async def test_an_endless_race_is_an_error(place: Place) -> None:
+    await publish_run(place, place.main[0])
     hook = lambda _: place.repo.commit(BRANCH, files={"theirs": b"x"})  # noqa: E731
     place.github.before("PATCH", "*/git/refs/*", hook, times=math.inf)
     with pytest.raises(GitHubRefused, match="422"):
-        await kept(place, place.main[1])
+        await publish_run(place, place.main[1])
     assert sum(place.slept) < 30
 
 
 async def test_lost_answers_leave_one_file(place: Place) -> None:
     for path in ("*/git/blobs", "*/git/trees", "*/git/commits"):
         place.github.fail("POST", path, status=502, after=True)
-    await kept(place, place.main[0])
+    await publish_run(place, place.main[0])
     place.github.drop("PATCH", "*/git/refs/*", after=True)
-    await kept(place, place.main[1], finished=1.8e9)
+    await publish_run(place, place.main[1], finished=1.8e9)
     assert len(paths(place)) == 2
 
 
-async def test_the_oldest_of_a_key_go(place: Place) -> None:
+async def test_old_runs_are_deleted(place: Place) -> None:
     async with place.api() as api:
         for number in range(6):
             await add(api, f"evals/{20200101000000 + number}-{number:040}.zip")
@@ -133,47 +135,47 @@ async def add(api: Api, path: str, keep: int = 3) -> None:
 
 async def test_a_run_that_is_too_large_stays_an_artifact(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MOST_BYTES", 100)
-    delivery = await kept(place, place.main[0])
+    delivery = await publish_run(place, place.main[0])
     assert "store it as an artifact" in delivery.warnings[0]
     assert f"refs/heads/{BRANCH}" not in place.repo.refs
 
 
 async def test_an_interrupted_run_is_not_kept(place: Place) -> None:
-    delivery = await kept(place, place.main[0], complete=False)
+    delivery = await publish_run(place, place.main[0], complete=False)
     assert "interrupted" in delivery.warnings[0]
     assert f"refs/heads/{BRANCH}" not in place.repo.refs
 
 
-async def test_a_blob_that_is_no_run_is_a_sentence(place: Place) -> None:
+async def test_an_invalid_blob_is_explained(place: Place) -> None:
     place.repo.commit(BRANCH, parents=[], files={f"evals/20200101000000-{place.main[2]}.zip": b"no zip"})
-    baseline = await found(place, place.main[2])
+    baseline = await find_baseline(place, place.main[2])
     assert baseline.run is None
     assert "could not be read" in baseline.note
 
 
-async def test_a_blob_that_is_no_run_costs_only_itself(place: Place) -> None:
-    await kept(place, place.main[1])
+async def test_an_invalid_blob_is_skipped(place: Place) -> None:
+    await publish_run(place, place.main[1])
     place.repo.commit(BRANCH, files={f"evals/20990101000000-{place.main[2]}.zip": b"no zip"})
-    nearest = await found(place, place.main[2])
+    nearest = await find_baseline(place, place.main[2])
     assert nearest.run is not None
     assert nearest.run.commit == place.main[1]
     assert f"1 commit before the base; a run of {place.main[2][:7]} on {BRANCH} could not be read" in nearest.note
     place.repo.commit(BRANCH, files={f"evals/20990101000001-{place.main[1]}.zip": b"no zip"})
-    pooled = await found(place, place.main[1])
+    pooled = await find_baseline(place, place.main[1])
     assert pooled.run is not None
     assert (pooled.run.commit, pooled.pool) == (place.main[1], ())
     assert pooled.note.startswith("exact; a run of")
 
 
-async def test_files_that_are_no_runs_are_passed_over(place: Place) -> None:
-    await kept(place, place.main[2])
+async def test_other_files_are_skipped(place: Place) -> None:
+    await publish_run(place, place.main[2])
     place.repo.commit(BRANCH, files={"evals/README.md": b"hello", "evals/99999999999999-main.zip": b"x"})
-    assert (await found(place, place.main[2])).note == "exact"
+    assert (await find_baseline(place, place.main[2])).note == "exact"
 
 
-async def test_a_branch_that_cannot_be_read_is_a_sentence(place: Place) -> None:
+async def test_an_unreadable_branch_is_explained(place: Place) -> None:
     place.github.fail("GET", "*/git/ref/*", status=403, body={"message": "Resource not accessible by integration"})
-    baseline = await found(place, place.main[2])
+    baseline = await find_baseline(place, place.main[2])
     assert baseline.run is None
     assert "contents: read" in baseline.note
 

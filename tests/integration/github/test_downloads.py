@@ -23,28 +23,28 @@ Tamper = Callable[[Artifact], object]
 
 
 async def read(place: Place, artifact: Artifact, bounds: ArchiveBounds = OWN_BOUNDS) -> int:
-    told = {"id": artifact.id, "digest": artifact.digest}
+    entry = {"id": artifact.id, "digest": artifact.digest}
     async with place.api() as api:
-        return len(list((await read_artifact(api, told, bounds)).cases))
+        return len(list((await read_artifact(api, entry, bounds)).cases))
 
 
-async def test_it_comes_from_another_host_that_never_sees_the_token(place: Place) -> None:
+async def test_another_host_serves_it_without_the_token(place: Place) -> None:
     artifact = place.upload(place.main[2])
     assert await read(place, artifact) == 3
-    (asked,) = place.github.storage.requests
-    assert "authorization" not in asked.headers
-    assert not any("ghs_" in value for value in asked.headers.values())
+    (requests,) = place.github.storage.requests
+    assert "authorization" not in requests.headers
+    assert not any("ghs_" in value for value in requests.headers.values())
 
 
 @pytest.mark.parametrize("folder", ["", "run/", "some/where/run/"])
-async def test_the_run_is_found_at_the_top_and_in_its_folder(place: Place, folder: str) -> None:
+async def test_the_run_is_found_at_the_root_or_below(place: Place, folder: str) -> None:
     files = {path.name: path.read_bytes() for path in place.stored(place.main[2]).iterdir()}
     content = {f"{folder}{name}": data for name, data in files.items()} | {"readme.txt": b"hello"}
     assert await read(place, place.upload(place.main[2], content)) == 3
 
 
 @pytest.mark.parametrize(
-    ("tamper", "said"),
+    ("tamper", "message"),
     [
         (lambda each: each.serve(zipped({"run.json": "{}"})), "its digest differs"),
         (lambda each: each.truncate(300), "no response"),
@@ -52,10 +52,10 @@ async def test_the_run_is_found_at_the_top_and_in_its_folder(place: Place, folde
     ],
     ids=["other bytes", "cut", "nothing"],
 )
-async def test_what_is_not_what_was_uploaded_is_refused(place: Place, tamper: Tamper, said: str) -> None:
+async def test_a_changed_upload_is_refused(place: Place, tamper: Tamper, message: str) -> None:
     artifact = place.upload(place.main[2])
     tamper(artifact)
-    with pytest.raises((GitHubRefused, RecordError), match=said):
+    with pytest.raises((GitHubRefused, RecordError), match=message):
         await read(place, artifact)
 
 
@@ -68,7 +68,7 @@ async def test_a_blob_host_that_refuses(place: Place, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"not a zip at all", "not a zip"),
         (b"", "not a zip|no run.json"),
@@ -83,22 +83,22 @@ async def test_a_blob_host_that_refuses(place: Place, status: int) -> None:
     ],
     ids=["text", "empty", "no run", "no version", "list", "cut json", "slip", "bomb", "bomb of cases", "large"],
 )
-async def test_zips_that_are_no_run(place: Place, content: bytes | Callable[[], bytes], said: str) -> None:
+async def test_invalid_zips(place: Place, content: bytes | Callable[[], bytes], message: str) -> None:
     artifact = place.upload(place.main[2], {"x": b""})
     artifact.content, artifact.digest = content() if callable(content) else content, None
-    with pytest.raises((GitHubRefused, RecordError), match=said):
+    with pytest.raises((GitHubRefused, RecordError), match=message):
         await read(place, artifact, SMALL)
 
 
 @pytest.mark.parametrize("cases", [b"\n" * 2_000, b"x" * (2 << 20)], ids=["lines", "bytes"])
-async def test_cases_that_are_too_many_once_unpacked(place: Place, cases: bytes) -> None:
+async def test_too_many_cases_after_unpacking(place: Place, cases: bytes) -> None:
     files = {path.name: path.read_bytes() for path in place.stored(place.main[2]).iterdir()}
     content = files | {"cases.jsonl.gz": gzip.compress(cases)}
     with pytest.raises(RecordError, match="holds too much"):
         await read(place, place.upload(place.main[2], content), SMALL)
 
 
-async def test_a_zip_with_a_thousand_entries_that_slip_writes_nothing_outside(place: Place) -> None:
+async def test_a_zip_with_1000_bad_paths_writes_nothing_outside(place: Place) -> None:
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for path in sorted(place.stored(place.main[2]).iterdir()):

@@ -31,7 +31,7 @@ def title(pull: Pull) -> str:
     return comment.body.splitlines()[1]
 
 
-async def test_an_honest_record_is_judged_and_commented(stage: Stage) -> None:
+async def test_a_valid_record_gets_a_comment(stage: Stage) -> None:
     (published,) = await stage.publish(record())
     assert published.outcome is not None
     assert published.outcome.verdict.conclusion is Conclusion.PASSED
@@ -69,7 +69,7 @@ BROKEN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-async def test_what_is_no_record_is_told_and_nothing_else(stage: Stage, what: str) -> None:
+async def test_an_invalid_record_is_reported(stage: Stage, what: str) -> None:
     started = time.monotonic()
     content = BROKEN[what]() if callable(BROKEN[what]) else BROKEN[what]
     (published,) = await stage.publish(content)
@@ -122,7 +122,7 @@ NOT_GREEN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", NOT_GREEN)
-async def test_a_record_that_lies_is_not_green(stage: Stage, what: str) -> None:
+async def test_a_false_record_is_not_green(stage: Stage, what: str) -> None:
     (published,) = await stage.publish(NOT_GREEN[what])
     assert published.outcome is not None, published.problem
     assert published.outcome.verdict.conclusion is not Conclusion.PASSED
@@ -130,13 +130,13 @@ async def test_a_record_that_lies_is_not_green(stage: Stage, what: str) -> None:
 
 
 @pytest.mark.parametrize("claim", ["f" * 40, "../../../user", "main", "\n", "x" * 100_000])
-async def test_a_claimed_commit_is_no_way_anywhere(stage: Stage, claim: str) -> None:
+async def test_a_claimed_commit_has_no_effect(stage: Stage, claim: str) -> None:
     (published,) = await stage.publish(record(commit=claim, branch=claim))
     assert published.outcome is not None, published.problem
     (comment,) = stage.pull.comments
     assert f"commit <code>{stage.pull.head_sha[:7]}</code>" in comment.body
-    asked = {exchange.path for exchange in stage.place.github.requests}
-    assert not any("user" in path for path in asked)
+    requests = {exchange.path for exchange in stage.place.github.requests}
+    assert not any("user" in path for path in requests)
 
 
 async def test_a_claimed_merge_of_this_head_names_the_base(stage: Stage) -> None:
@@ -147,7 +147,7 @@ async def test_a_claimed_merge_of_this_head_names_the_base(stage: Stage) -> None
     assert f"Baseline: <code>main@{place.main[1][:7]}</code>, exact" in stage.pull.comments[0].body
 
 
-async def test_claims_of_further_tries_are_not_believed(stage: Stage) -> None:
+async def test_claimed_retries_are_ignored(stage: Stage) -> None:
     tried = [{"suite": "demo", "case": "c0", "tries": [True] * 4, "base_tries": [False] * 4}]
     critical = {**FAILED, "tags": ["critical"]}
     (published,) = await stage.publish(record(cases=[critical], confirmations=tried))
@@ -157,7 +157,7 @@ async def test_claims_of_further_tries_are_not_believed(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("ours", [False, True])
-async def test_only_this_job_says_that_a_part_of_the_project_was_run(stage: Stage, ours: bool) -> None:
+async def test_only_this_job_decides_if_a_run_is_partial(stage: Stage, ours: bool) -> None:
     settings = {"suites": {"elsewhere": {"min_pass_rate": 0.5}}, **({"paths": ("evals/demo.py",)} if ours else {})}
     (published,) = await stage.publish(record(narrowed=True), settings=settings)
     assert published.outcome is not None, published.problem
@@ -165,22 +165,27 @@ async def test_only_this_job_says_that_a_part_of_the_project_was_run(stage: Stag
     assert published.outcome.verdict.conclusion is expected
 
 
-async def test_text_is_text_wherever_it_stands(stage: Stage) -> None:
+async def test_all_texts_are_escaped(stage: Stage) -> None:
     texts = [text for text in HOSTILE if text.strip()]
     suites = [
         {"id": text, "label": text, "complete": True, "script": text, "origin": {"file": text, "line": 3},
          "evaluators": {text: {"id": text}}, "errors": [{"type": text, "message": text, "advice": text}]}
-        for text in map(cut, texts)
+        for text in map(shorten, texts)
     ]  # fmt: skip
     cases = [
         {"suite": at, "hash": text, "name": text, "output": text,
          "evaluations": {text: {"score": 0.0, "threshold": {"gte": 0.5}, "metadata": {"reason": text}}},
          "errors": [{"error": {"type": text, "message": text, "advice": text}, "evaluator": text}]}
-        for at, text in enumerate(map(cut, texts))
+        for at, text in enumerate(map(shorten, texts))
     ]  # fmt: skip
-    lies = ["All suites passed", *map(cut, texts)]
+    lies = ["All suites passed", *map(shorten, texts)]
     content = record(
-        suites=suites, cases=cases, notices=lies, message=texts[0], id=texts[1], policy={cut(t): cut(t) for t in texts}
+        suites=suites,
+        cases=cases,
+        notices=lies,
+        message=texts[0],
+        id=texts[1],
+        policy={shorten(t): shorten(t) for t in texts},
     )
     (published,) = await stage.publish(content)
     assert published.outcome is not None, published.problem
@@ -194,23 +199,23 @@ async def test_text_is_text_wherever_it_stands(stage: Stage) -> None:
     assert len(comment.body.encode()) < 65_536
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     return text[:2_000].encode("utf-8", "replace").decode()
 
 
-async def test_each_of_several_artifacts_gets_its_own_comment_and_a_bad_one_stops_none(stage: Stage) -> None:
+async def test_each_valid_artifact_gets_a_comment(stage: Stage) -> None:
     published = await stage.publish(b"no zip", record(), record(cases=[FAILED]))
     assert sorted(each.key for each in published) == ["evals", "evals-1", "evals-2"]
     assert sum(each.outcome is not None for each in published) == 2
     assert sorted(comment.body.split()[2] for comment in stage.pull.comments) == ["key=evals-1", "key=evals-2"]
 
 
-async def test_a_base_that_would_have_to_be_run_is_a_sentence(stage: Stage) -> None:
+async def test_a_base_to_rerun_is_explained(stage: Stage) -> None:
     await stage.publish(record(), settings={"baseline": "rerun"})
     assert "this command runs no suites" in stage.pull.comments[0].body
 
 
-async def test_a_summary_that_is_full_stays_below_what_github_takes(stage: Stage) -> None:
+async def test_a_full_summary_fits_the_limit_of_github(stage: Stage) -> None:
     summary = stage.place.folder / "root" / "summary"
     summary.parent.mkdir()
     summary.write_text("x" * 1_048_400)
@@ -226,7 +231,7 @@ async def test_many_artifacts_are_not_all_commented(stage: Stage) -> None:
     assert "and" not in published[-1].problem.partition(" got no comment")[0]
 
 
-async def test_three_of_many_runs_are_commented_and_the_others_named(stage: Stage) -> None:
+async def test_only_three_runs_are_commented(stage: Stage) -> None:
     published = await stage.publish(b"no zip", *[record()] * 24)
     assert len(stage.pull.comments) == 3
     *found, left = published
@@ -235,7 +240,7 @@ async def test_three_of_many_runs_are_commented_and_the_others_named(stage: Stag
     assert "and 1 more got no comment: a run publishes at most 3" in left.problem
 
 
-async def test_a_hostile_name_of_an_artifact_is_a_key_like_any_other(stage: Stage) -> None:
+async def test_a_hostile_artifact_name_is_a_normal_key(stage: Stage) -> None:
     (published,) = await stage.publish(record(), name="scoregate---><h1>../../x")
     assert published.key == "h1-..-..-x"
     assert [path.name for path in (stage.place.folder / "root").rglob("comment.md")] == ["comment.md"]

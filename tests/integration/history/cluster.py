@@ -23,9 +23,9 @@ _numbers = count()
 
 def find_programs() -> Path | None:
     """The folder of the newest PostgreSQL's programs; None without one. Debian keeps them out of PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     on_path = shutil.which("initdb")
-    program = found[-1] if found else Path(on_path).resolve() if on_path else None
+    program = paths[-1] if paths else Path(on_path).resolve() if on_path else None
     return None if program is None else program.parent
 
 

@@ -15,8 +15,8 @@ def cluster() -> Iterator[Cluster]:
     programs = find_programs()
     if programs is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql): the shared history is NOT tested")
-    with open_cluster(programs) as opened:
-        yield opened
+    with open_cluster(programs) as new_cluster:
+        yield new_cluster
 
 
 @pytest.fixture

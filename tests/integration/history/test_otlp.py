@@ -60,28 +60,28 @@ def flatten(attributes: list[dict[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def open_collector() -> Iterator[Collector]:
-    found = Collector()
+    collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
-            code = found.answers.pop(0) if found.answers else 200
+            code = collector.answers.pop(0) if collector.answers else 200
             if code == 200:
-                found.received.setdefault(self.path, []).append(json.loads(gzip.decompress(content)))
-            found.headers.append(dict(self.headers))
+                collector.received.setdefault(self.path, []).append(json.loads(gzip.decompress(content)))
+            collector.headers.append(dict(self.headers))
             self.send_response(code)
             self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-            self.send_header("Content-Length", str(len(found.body)))
+            self.send_header("Content-Length", str(len(collector.body)))
             self.end_headers()
-            self.wfile.write(found.body)
+            self.wfile.write(collector.body)
 
         def log_message(self, *_: object) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.port = server.server_port
+    collector.port = server.server_port
     Thread(target=server.serve_forever, daemon=True).start()
-    yield found
+    yield collector
     server.shutdown()
     server.server_close()
 
@@ -99,8 +99,8 @@ def run_suite(project: Path, collector: Collector, **environ: str) -> CompletedP
 
 def test_each_score_is_an_event_and_means_are_metrics(tmp_path: Path) -> None:
     with open_collector() as collector:
-        done = run_suite(tmp_path, collector, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20word,x-team=evals")
-    assert "results" not in done.stdout
+        outcome = run_suite(tmp_path, collector, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20word,x-team=evals")
+    assert "results" not in outcome.stdout
     assert {each["authorization"] for each in collector.headers} == {"Bearer word"}
     events = collector.attributes()
     assert {event["event.name"] for event in events} == {"gen_ai.evaluation.result"}
@@ -127,15 +127,15 @@ def test_a_collector_that_is_down_busy_or_refuses_is_a_warning(tmp_path: Path) -
         assert "answered" not in run_suite(tmp_path, collector).stdout
         for code in (401, 302):
             collector.answers = [code]
-            done = run_suite(tmp_path, collector)
-            assert f"/v1/logs answered {code}: results of this run are not there" in done.stdout
-            assert done.returncode == expected
+            outcome = run_suite(tmp_path, collector)
+            assert f"/v1/logs answered {code}: results of this run are not there" in outcome.stdout
+            assert outcome.returncode == expected
         collector.body = b'{"partialSuccess": {"rejectedLogRecords": "2"}}'
         assert "/v1/logs rejected 2 of the results" in run_suite(tmp_path, collector).stdout
-    done = run_suite(tmp_path, collector, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20word%0a")
-    assert "results could not be sent: " in done.stdout
-    assert "Bearer" not in done.stdout + done.stderr
-    assert done.returncode == expected
+    outcome = run_suite(tmp_path, collector, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20word%0a")
+    assert "results could not be sent: " in outcome.stdout
+    assert "Bearer" not in outcome.stdout + outcome.stderr
+    assert outcome.returncode == expected
 
 
 def test_headers_go_only_to_an_address_that_the_environment_names(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_outputs_that_are_not_shown_are_not_sent(tmp_path: Path) -> None:
 
 
 def test_addresses_are_checked(tmp_path: Path) -> None:
-    for wrong in ("localhost:4318", "file:///etc", "http://user:word@host", "http://host?key=word", "http://"):
+    for invalid in ("localhost:4318", "file:///etc", "http://user:word@host", "http://host?key=word", "http://"):
         with pytest.raises(SettingsError, match="otlp_endpoint"):
-            load_settings(tmp_path, {"SCOREGATE_OTLP_ENDPOINT": wrong})
+            load_settings(tmp_path, {"SCOREGATE_OTLP_ENDPOINT": invalid})
     assert load_settings(tmp_path, {"SCOREGATE_OTLP_ENDPOINT": "https://h:1/x/"}).otlp_endpoint == "https://h:1/x"
     assert parse_headers("a=b%3D,, c = d ,e") == {"a": "b=", "c": "d"}

@@ -61,11 +61,11 @@ def make_environment(address: str) -> dict[str, str]:
 def write_runs(folder: Path, number: int, cases: int = 20) -> Path:
     """Write runs with flaky cases, several evaluators, and a judge that changes."""
     source = random.Random(1)
-    for at in range(number):
+    for index in range(number):
         scores = {name: [float(source.random() < 0.8) for _ in range(cases)] for name in ("exact", "helpful")}
-        used = Usage(100, 10, cost=0.001, model=f"model-{at % 2}")
-        marks = {"helpful": Fingerprint(model=f"judge-{at * 2 // number}")}
-        write_run(folder / str(at), at, scores, evaluators=marks, usage=used)
+        used = Usage(100, 10, cost=0.001, model=f"model-{index % 2}")
+        marks = {"helpful": Fingerprint(model=f"judge-{index * 2 // number}")}
+        write_run(folder / str(index), index, scores, evaluators=marks, usage=used)
     return folder
 
 
@@ -110,15 +110,13 @@ def test_both_databases_have_the_same_columns(cluster: Cluster, address: str) ->
         "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
         " AND table_name <> 'alembic_version' ORDER BY table_name, ordinal_position",
     )
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for table, column in rows:
-        found.setdefault(table, []).append(column)
-    assert found == {table.name: list(table.columns) for table in TABLES}
+        results.setdefault(table, []).append(column)
+    assert results == {table.name: list(table.columns) for table in TABLES}
 
 
-def test_months_are_partitions_and_only_those_that_are_asked_for_are_read(
-    tmp_path: Path, cluster: Cluster, address: str
-) -> None:
+def test_only_requested_monthly_partitions_are_read(tmp_path: Path, cluster: Cluster, address: str) -> None:
     store = PostgresHistory(address, migrates=True)
     for number in (0, 40, 70):
         write_run(tmp_path / str(number), number, {"exact": [1.0]})
@@ -133,7 +131,7 @@ def test_months_are_partitions_and_only_those_that_are_asked_for_are_read(
     store.close()
 
 
-def test_names_are_only_values(tmp_path: Path, address: str) -> None:
+def test_names_are_no_sql(tmp_path: Path, address: str) -> None:
     store = PostgresHistory(address, migrates=True)
     about = {"id": HOSTILE, "branch": "'; --", "commit": HOSTILE, "message": HOSTILE}
     used = Usage(1, 1, model=HOSTILE)
@@ -160,11 +158,11 @@ def test_killed_writers_lose_and_duplicate_nothing(tmp_path: Path, cluster: Clus
         return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     # Each writer takes the runs from the start or from the end, so that all of them meet at the same runs.
-    writers = [start(1 if at % 2 else -1) for at in range(8)]
-    for at, writer in enumerate(writers):
+    writers = [start(1 if index % 2 else -1) for index in range(8)]
+    for index, writer in enumerate(writers):
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
-        if at < 6:
+        if index < 6:
             time.sleep(source.random() * 0.3)
             writer.send_signal(signal.SIGKILL)
     errors = [writer.communicate(timeout=120)[1] for writer in writers]
@@ -208,7 +206,7 @@ def test_a_server_that_restarts_is_tried_again(tmp_path: Path, cluster: Cluster,
 
 def test_the_password_is_in_no_error(tmp_path: Path, cluster: Cluster, address: str) -> None:
     PostgresHistory(address, migrates=True).close()
-    wrong = [
+    invalid = [
         address.replace(ENCODED, quote("wr0ng/" + PASSWORD, safe="")),
         address.replace(f":{cluster.port}", ":1"),
         address.replace("127.0.0.1", f"{ENCODED}.invalid"),
@@ -218,19 +216,19 @@ def test_the_password_is_in_no_error(tmp_path: Path, cluster: Cluster, address: 
         address.replace("postgresql://", f"{ENCODED}://"),
         address.replace("@127", f"@{PASSWORD}@127"),
     ]
-    for each in wrong:
+    for each in invalid:
         with pytest.raises((HistoryError, UsageError)) as caught:
             PostgresHistory(each)
         text = "".join(traceback.format_exception(caught.value, chain=False))
         assert PASSWORD not in text, text
         assert ENCODED not in text, text
         environ = {"PATH": os.environ["PATH"], "SCOREGATE_HISTORY": each}
-        done = run_cli(
+        outcome = run_cli(
             "history", "flaky", cwd=tmp_path, environ={**environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
         )
-        assert done.returncode == 2
-        assert PASSWORD not in done.stdout + done.stderr
-        assert ENCODED not in done.stdout + done.stderr
+        assert outcome.returncode == 2
+        assert PASSWORD not in outcome.stdout + outcome.stderr
+        assert ENCODED not in outcome.stdout + outcome.stderr
 
 
 def test_a_writer_needs_no_right_to_create_and_a_reader_none_to_write(
@@ -276,8 +274,8 @@ def test_the_commands_use_the_shared_history(tmp_path: Path, address: str) -> No
     def history(*arguments: str) -> subprocess.CompletedProcess[str]:
         return run_cli("history", *arguments, cwd=tmp_path, environ=environ)
 
-    refused = history("import", "runs")
-    assert (refused.returncode, "Run `scoregate history upgrade`" in refused.stderr) == (2, True)
+    refusal = history("import", "runs")
+    assert (refusal.returncode, "Run `scoregate history upgrade`" in refusal.stderr) == (2, True)
     assert history("upgrade").stdout.endswith("its tables are those that this version needs\n")
     assert f"4 runs added to {tmp_path.name}" in history("import", "runs").stdout
     assert "judge-1" not in history("trend", "bot", "helpful").stdout

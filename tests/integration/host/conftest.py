@@ -120,11 +120,11 @@ class Project:
         """Start a command that serves a page, forked from a warm process."""
         # With other variables of Python's, a new Python would start.
         unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
-        kept = {name: value for name, value in clean_environment().items() if name not in unset}
+        environ = {name: value for name, value in clean_environment().items() if name not in unset}
         return subprocess.Popen(
             [program_folder() / "scoregate", *arguments],
             cwd=self.root,
-            env={**kept, **environment},
+            env={**environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -134,8 +134,8 @@ class Project:
     def scoregate(self, *arguments: str, **environment: str) -> Ran:
         """Run a command in this process."""
         environ = {**clean_environment(), **environment}
-        done = run_cli(*arguments, cwd=self.root, environ=environ, merge_stderr=True)
-        return Ran(done.returncode, done.stdout, self.root / "scoregate-out")
+        outcome = run_cli(*arguments, cwd=self.root, environ=environ, merge_stderr=True)
+        return Ran(outcome.returncode, outcome.stdout, self.root / "scoregate-out")
 
     def run_process(self, *arguments: str, **environment: str) -> Ran:
         """Run a command in a process of its own, where that process is what is tested."""
@@ -147,7 +147,7 @@ class Project:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without what CI, an environment of the user's or another test would bring in."""
+    """The environment without variables of CI, of the user's environment or of another test."""
     drop = ("SCOREGATE_", "INPUT_", "GITHUB_", "AUTOBLOCKS_", "VIRTUAL_ENV")
     return {name: value for name, value in os.environ.items() if not name.startswith(drop)}
 

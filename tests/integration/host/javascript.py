@@ -37,9 +37,9 @@ def tarball() -> bytes:
 
 def write_suite(project: Project, *, command: str = COMMAND) -> None:
     """The guide's own suite, whose function comes from the package, as it prints the version of Node.js."""
-    found, *_ = re.findall(r"^```js\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    imported = re.sub(r"^const title = .*$", 'import title from "demo-dep";', found, flags=re.MULTILINE)
-    assert imported != found
+    content, *_ = re.findall(r"^```js\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    imported = re.sub(r"^const title = .*$", 'import title from "demo-dep";', content, flags=re.MULTILINE)
+    assert imported != content
     project.write("evals/titles.mjs", imported + 'console.log("runs on", process.version);\n')
     project.write("scoregate.toml", command)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.integration.kept import UV
+from tests.integration.cached_environments import UV
 
 ROOT = Path(__file__).parents[3]
 FOLDER = TemporaryDirectory(prefix="scoregate-wheel-")

@@ -21,15 +21,17 @@ def settings(
 
 def skill(facts: int = 20, keyword: str = "paint", name: str = "paint", text: str = "") -> str:
     """A skill that knows so many facts."""
-    lines = [f"fact{at} = {COLOURS[at % 5]}" for at in range(facts)]
+    lines = [f"fact{index} = {COLOURS[index % 5]}" for index in range(facts)]
     return "\n".join(("---", f"name: {name}", "description: Colours", "---", f"keyword: {keyword}", *lines, text, ""))
 
 
 def cases(number: int = 20, unwanted: int = 5, **more: Any) -> str:
     """Questions about facts, and prompts that need no skill."""
-    found: list[dict[str, Any]] = [
-        {"id": at, "prompt": f"paint fact{at}", "checks": [f"grep -qx {COLOURS[at % 5]} answer.txt"]}
-        for at in range(number)
+    results: list[dict[str, Any]] = [
+        {"id": index, "prompt": f"paint fact{index}", "checks": [f"grep -qx {COLOURS[index % 5]} answer.txt"]}
+        for index in range(number)
     ]
-    found += [{"id": f"no{at}", "prompt": f"sing song{at}", "should_trigger": False} for at in range(unwanted)]
-    return json.dumps({"skill_name": "paint", "evals": found, **more}, indent=1)
+    results += [
+        {"id": f"no{index}", "prompt": f"sing song{index}", "should_trigger": False} for index in range(unwanted)
+    ]
+    return json.dumps({"skill_name": "paint", "evals": results, **more}, indent=1)

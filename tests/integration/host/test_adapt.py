@@ -13,7 +13,7 @@ def fn(case):
 """
 
 
-def both(project: Project, *flags: str) -> Ran:
+def run_change(project: Project, *flags: str) -> Ran:
     """The change fails two of twenty cases that the base passes."""
     project.write("scoregate.toml", "min_pass_rate = 0\n")
     project.write("evals/demo.py", suite(FLAKY.replace("SIDE", "True"), fn="fn", good=20))
@@ -24,32 +24,32 @@ def both(project: Project, *flags: str) -> Ran:
     return project.scoregate("run", "--repeats", "auto", *flags)
 
 
-def test_only_the_cases_that_differ_are_repeated_and_the_saving_is_told(project: Project) -> None:
-    ran = both(project, "--baseline", "rerun")
-    assert ran.exit_code == 0, ran.output
-    told = " ".join(ran.run["notices"])
-    assert "16 extra trials, 144 fewer than the 160 that repeating every case takes" in told
-    assert ran.statuses == {"passed": 18, "failed": 2}
-    extra = ran.out / "run" / "extra-1"
+def test_only_cases_that_differ_are_repeated_and_savings_shown(project: Project) -> None:
+    outcome = run_change(project, "--baseline", "rerun")
+    assert outcome.exit_code == 0, outcome.output
+    text = " ".join(outcome.run["notices"])
+    assert "16 extra trials, 144 fewer than the 160 that repeating every case takes" in text
+    assert outcome.statuses == {"passed": 18, "failed": 2}
+    extra = outcome.out / "run" / "extra-1"
     assert (extra / "cases.jsonl.gz").is_file()
-    assert ran.result["rows"][0]["worse"] == 2
+    assert outcome.result["rows"][0]["worse"] == 2
 
 
-def test_a_stored_run_is_judged_with_its_extra_trials(project: Project) -> None:
-    ran = both(project, "--baseline", "rerun")
-    again = project.scoregate("report", str(ran.out), "--baseline", str(ran.out / "base"), "--format", "json")
-    assert again.exit_code == 0
-    assert '"worse": 2' in again.output
+def test_a_stored_run_includes_its_extra_trials(project: Project) -> None:
+    outcome = run_change(project, "--baseline", "rerun")
+    second = project.scoregate("report", str(outcome.out), "--baseline", str(outcome.out / "base"), "--format", "json")
+    assert second.exit_code == 0
+    assert '"worse": 2' in second.output
 
 
-def test_the_budget_bounds_the_extra_trials(project: Project) -> None:
+def test_a_budget_limits_the_extra_trials(project: Project) -> None:
     project.write("pyproject.toml", "")
-    ran = both(project, "--baseline", "rerun")
-    assert ran.exit_code == 0
+    outcome = run_change(project, "--baseline", "rerun")
+    assert outcome.exit_code == 0
     tight = project.scoregate("run", "--repeats", "auto", "--baseline", "rerun", SCOREGATE_REPEATS_BUDGET="0.3")
     assert "4 extra trials" in " ".join(tight.run["notices"])
 
 
-def test_without_a_base_that_can_be_run_it_says_so(project: Project) -> None:
-    ran = both(project)
-    assert "needs `--baseline rerun`" in " ".join(ran.run["notices"])
+def test_a_base_that_cannot_run_is_reported(project: Project) -> None:
+    outcome = run_change(project)
+    assert "needs `--baseline rerun`" in " ".join(outcome.run["notices"])

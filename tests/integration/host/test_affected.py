@@ -36,7 +36,7 @@ def prepare(project: Project, settings: str = "affected = true\n", cases: int = 
     assert project.scoregate("run").exit_code == 0
 
 
-def carried(ran: Ran) -> list[str]:
+def carried_suites(ran: Ran) -> list[str]:
     return [suite["label"] for suite in ran.result["suites"] if suite["carried"]]
 
 
@@ -44,13 +44,13 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     prepare(project)
     planned = " ".join(project.scoregate("plan").output.split())
     assert "2 suites will not run, because nothing that they depend on changed" in planned
-    again = project.scoregate("run")
-    assert (again.exit_code, sorted(carried(again))) == (0, ["one", "two"]), again.output
-    assert "2 suites did not run, because nothing that they depend on changed" in again.output
-    (first, _) = (suite["carried"] for suite in again.result["suites"])
+    second = project.scoregate("run")
+    assert (second.exit_code, sorted(carried_suites(second))) == (0, ["one", "two"]), second.output
+    assert "2 suites did not run, because nothing that they depend on changed" in second.output
+    (first, _) = (suite["carried"] for suite in second.result["suites"])
     project.write("prompts/one.md", "other")
     changed = project.scoregate("run")
-    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert (changed.exit_code, carried_suites(changed)) == (0, ["two"]), changed.output
     assert changed.result["suites"][1]["carried"] == first  # the run that measured it, not the one in between
     rows = {row["suite"]: row for row in changed.result["rows"]}
     assert [rows[name]["label"] for name in ("one", "two")] == ["too few", "not affected"]
@@ -59,27 +59,27 @@ def test_only_what_a_change_affects_runs(project: Project) -> None:
     assert changed.result["totals"]["cases"] == 12
     assert 'value="results of main@' in (changed.out / "junit.xml").read_text(encoding="utf-8")
     assert "not affected (results of main@" in (changed.out / "comment.md").read_text(encoding="utf-8")
-    assert carried(project.scoregate("run", "--all")) == []
+    assert carried_suites(project.scoregate("run", "--all")) == []
     # A run of all suites is a base, too.
-    assert sorted(carried(project.scoregate("run"))) == ["one", "two"]
+    assert sorted(carried_suites(project.scoregate("run"))) == ["one", "two"]
 
 
-def test_the_change_of_the_pass_rate_is_of_the_cases_that_ran(project: Project) -> None:
+def test_the_pass_rate_change_counts_cases_that_ran(project: Project) -> None:
     prepare(project, cases=40)
     project.write("app/two.py", "def answer(input): return input if int(input) > 9 else 'no'\n")
     changed = project.scoregate("run")
-    assert carried(changed) == ["one"]
+    assert carried_suites(changed) == ["one"]
     text = (project.root / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
     assert re.search(r"\*\*Pass rate 87\.5%\*\* \(−25\.0 pp .{10,50} in the 40 cases that ran vs ", text)
     assert "in the 40 cases that ran" in (project.root / "scoregate-out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_list_says_why_each_suite_runs(project: Project) -> None:
+def test_list_shows_why_suites_run(project: Project) -> None:
     prepare(project)
     project.write("app/two.py", "def answer(input): return input + ''\n")
-    listed = project.scoregate("list", "--affected")
-    assert listed.exit_code == 0
-    text = " ".join(listed.output.split())
+    outcome = project.scoregate("list", "--affected")
+    assert outcome.exit_code == 0
+    text = " ".join(outcome.output.split())
     assert "one (in evals/, starts a suite at line 10) - not affected" in text
     assert "two (in evals/, starts a suite at line 10) - runs: app/two.py changed" in text
     assert "not affected" not in project.scoregate("list").output
@@ -91,17 +91,17 @@ def test_gates_count_carried_suites(project: Project) -> None:
     failed = project.scoregate("run")
     assert failed.exit_code == 1
     project.write("prompts/two.md", "other")
-    again = project.scoregate("run")
-    assert (again.exit_code, carried(again)) == (1, ["one"]), again.output
-    assert "one" in [finding["suite"] for finding in again.result["findings"] if finding["conclusion"] == "failed"]
+    second = project.scoregate("run")
+    assert (second.exit_code, carried_suites(second)) == (1, ["one"]), second.output
+    assert "one" in [finding["suite"] for finding in second.result["findings"] if finding["conclusion"] == "failed"]
 
 
-def test_in_doubt_everything_runs(project: Project) -> None:
+def test_unclear_changes_run_all(project: Project) -> None:
     prepare(project)
     for options in (("-k", "one"), ("--suite", "one"), ("evals/one.py",), ("--model", "gpt-5")):
-        assert carried(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == [], (
-            options
-        )
+        assert (
+            carried_suites(project.scoregate("run", *options, "--baseline", "scoregate-out", "--out", "other")) == []
+        ), options
     for settings, why in (
         ("repeats = 2\n", "its command changed, or settings that it gets"),
         ("baseline = 'none'\n", "there is no base to compare with"),
@@ -112,9 +112,9 @@ def test_in_doubt_everything_runs(project: Project) -> None:
         ("[evaluators.equals]\nscale = [0, 2]\n", "settings that change results differ from the base's"),
     ):
         project.write("scoregate.toml", f"affected = true\n{settings}")
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert why in listed, (settings, listed)
-        assert "not affected" not in listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert why in output, (settings, output)
+        assert "not affected" not in output
     project.write("scoregate.toml", "affected = true\n")
     assert "not affected" in project.scoregate("list", "--affected").output
     (head,) = project.root.glob("scoregate-out/earlier/*/run.json")
@@ -124,21 +124,21 @@ def test_in_doubt_everything_runs(project: Project) -> None:
         assert "not affected" not in project.scoregate("list", "--affected").output, change
 
 
-def test_results_that_are_not_whole_are_not_kept(project: Project) -> None:
+def test_incomplete_results_are_not_carried(project: Project) -> None:
     prepare(project, "affected = true\nmax_error_rate = 1\nmin_pass_rate = 0\n")
     project.write("app/one.py", "def answer(input): raise ValueError('no network')\n")
     project.scoregate("run")
-    assert carried(project.scoregate("run")) == ["two"]
-    listed = project.scoregate("list", "--affected").output
-    assert "cases of one have errors in the base's run" in " ".join(listed.split())
+    assert carried_suites(project.scoregate("run")) == ["two"]
+    output = project.scoregate("list", "--affected").output
+    assert "cases of one have errors in the base's run" in " ".join(output.split())
 
 
-def test_a_new_suite_with_the_id_of_a_carried_one_is_told_apart(project: Project) -> None:
+def test_a_new_suite_does_not_replace_a_carried_one(project: Project) -> None:
     prepare(project)
     project.write("evals/three.py", SUITE.format(name="one", cases=6))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert sorted(suite["label"] for suite in ran.result["suites"]) == ["one", "one (evals/one.py)", "two"]
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert sorted(suite["label"] for suite in outcome.result["suites"]) == ["one", "one (evals/one.py)", "two"]
 
 
 def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None:
@@ -154,13 +154,13 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     project.write("scoregate.toml", f"affected = true\n{command}")
     project.commit()
     assert project.scoregate("run").exit_code == 0
-    assert carried(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == []
     assert "it is a command without `inputs`" in " ".join(project.scoregate("list", "--affected").output.split())
     project.write("scoregate.toml", f'affected = true\n{command}inputs = ["events.jsonl", "prompts/**"]\n')
-    assert carried(project.scoregate("run")) == []
-    assert carried(project.scoregate("run")) == ["shell"]
+    assert carried_suites(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == ["shell"]
     project.write("prompts/a/b.md", "new")
-    assert carried(project.scoregate("run")) == []
+    assert carried_suites(project.scoregate("run")) == []
     named = "affected = true\n" + command.replace(json.dumps(["sh", "-c", emit]), '["sh", "tools/chat.sh"]')
     project.write("tools/chat.sh", emit)
     project.write("scoregate.toml", f'{named}inputs = ["prompts/**"]\n')
@@ -171,7 +171,7 @@ def test_a_command_runs_unless_its_inputs_are_the_same(project: Project) -> None
     assert "must be a glob of files in the project" in project.scoregate("run").output
 
 
-def test_other_columns_of_results_are_other_scores(project: Project) -> None:
+def test_changed_result_columns_change_the_scores(project: Project) -> None:
     command = (
         'affected = true\nmin_pass_rate = 0\n[[commands]]\nname = "rows"\nrun = "cp rows.jsonl out.jsonl"\n'
         'inputs = ["rows.jsonl"]\n'
@@ -183,7 +183,7 @@ def test_other_columns_of_results_are_other_scores(project: Project) -> None:
     project.commit()
     first = project.scoregate("run")
     assert first.exit_code == 0, first.output
-    assert carried(project.scoregate("run"))
+    assert carried_suites(project.scoregate("run"))
     project.write("scoregate.toml", command + rows.format("two"))
     assert "its command changed" in " ".join(project.scoregate("list", "--affected").output.split())
 
@@ -194,10 +194,10 @@ def test_a_test_set_of_a_service_always_runs(project: Project) -> None:
     endpoint = 'url = "http://127.0.0.1:9/"\nretries = 0\n'
     project.write("evals/set.toml", f'[testset]\nname = "set"\n[endpoint]\n{endpoint}')
     project.commit()
-    ran = project.scoregate("run")
-    run = json.loads((ran.out / "run" / "run.json").read_text(encoding="utf-8"))
+    outcome = project.scoregate("run")
+    run = json.loads((outcome.out / "run" / "run.json").read_text(encoding="utf-8"))
     (script,) = run["dependencies"]["scripts"]
-    assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", ran.output
+    assert script["unknown"] == "it connects to 127.0.0.1, which may run code of this repository", outcome.output
 
 
 def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
@@ -212,7 +212,7 @@ def test_the_merged_run_of_shards_is_a_base(project: Project) -> None:
     assert [each["script"] for each in base["dependencies"]["scripts"]] == ["evals/one.py", "evals/two.py"]
     project.write("prompts/one.md", "other")
     changed = project.scoregate("run")
-    assert (changed.exit_code, carried(changed)) == (0, ["two"]), changed.output
+    assert (changed.exit_code, carried_suites(changed)) == (0, ["two"]), changed.output
     assert {suite["carried"]["id"] for suite in changed.result["suites"] if suite["carried"]} == {base["id"]}
 
 
@@ -245,8 +245,8 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     project.commit()
     assert project.scoregate("run").exit_code == 0
     project.write("prompts/other.md", "other")
-    again = project.scoregate("run")
-    assert (again.exit_code, carried(again)) == (0, ["chat"]), again.output
+    second = project.scoregate("run")
+    assert (second.exit_code, carried_suites(second)) == (0, ["chat"]), second.output
     for name, text, why in (
         ("prompts/chat.md", "other", "prompts/chat.md changed"),
         ("evals/lib.mjs", "export const answer = () => '';", "evals/lib.mjs changed"),
@@ -254,10 +254,10 @@ def test_a_node_command_needs_no_inputs(project: Project) -> None:
     ):
         before = (project.root / name).read_text(encoding="utf-8")
         project.write(name, text)
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert f"runs: {why}" in listed, listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert f"runs: {why}" in output, output
         project.write(name, before)
     project.write("scoregate.toml", settings + 'inputs = ["prompts/none.md"]\n')
     assert project.scoregate("run").exit_code == 0
     project.write("prompts/chat.md", "other")
-    assert carried(project.scoregate("run")) == ["chat"]  # `inputs` replaces the record
+    assert carried_suites(project.scoregate("run")) == ["chat"]  # `inputs` replaces the record

@@ -34,13 +34,13 @@ def labels(ran: Ran) -> dict[str, str]:
     return {row["suite"]: row["label"] for row in ran.result["rows"]}
 
 
-def test_a_suite_whose_file_is_gone_is_gone(project: Project) -> None:
+def test_a_suite_without_its_file_is_gone(project: Project) -> None:
     prepare(project)
     project.git("rm", "-q", "evals/eval_b.py")
-    ran = rerun(project)
-    assert ran.exit_code == 3, ran.output
-    assert "b is gone" in ran.output
-    assert labels(ran) == {"a": "unchanged", "b": "removed"}
+    outcome = rerun(project)
+    assert outcome.exit_code == 3, outcome.output
+    assert "b is gone" in outcome.output
+    assert labels(outcome) == {"a": "unchanged", "b": "removed"}
     filtered = rerun(project, "--suite", "a")
     assert (filtered.exit_code, labels(filtered)) == (0, {"a": "unchanged"}), filtered.output
     assert rerun(project, "evals/eval_a.py").exit_code == 0
@@ -54,45 +54,45 @@ def test_a_renamed_file_is_paired_by_the_id_of_its_suite(project: Project) -> No
     project.git("mv", "evals/eval_b.py", "evals/eval_new.py")
     project.write("evals/eval_new.py", suite("b", "wrong"))
     for arguments in (["--suite", "b"], ["evals"], ["evals/eval_new.py"]):
-        ran = rerun(project, *arguments)
-        assert (ran.exit_code, labels(ran)["b"]) == (1, "worse"), (arguments, ran.output)
+        outcome = rerun(project, *arguments)
+        assert (outcome.exit_code, labels(outcome)["b"]) == (1, "worse"), (arguments, outcome.output)
 
 
-def test_the_only_suite_with_another_id_is_not_uncompared(project: Project) -> None:
+def test_a_single_suite_with_a_new_id_is_compared(project: Project) -> None:
     prepare(project)
     project.git("rm", "-q", "evals/eval_a.py", "evals/eval_b.py")
     project.write("evals/eval_c.py", suite("c"))
-    ran = rerun(project)
-    assert ran.exit_code == 3
-    assert "a is gone" in ran.output
-    assert "b is gone" in ran.output
+    outcome = rerun(project)
+    assert outcome.exit_code == 3
+    assert "a is gone" in outcome.output
+    assert "b is gone" in outcome.output
 
 
-def test_what_the_settings_of_the_base_choose_is_in_the_baseline(project: Project) -> None:
+def test_the_baseline_has_the_suites_of_its_own_settings(project: Project) -> None:
     prepare(project, f'paths = ["evals"]\ncommands = [{{ name = "js", run = ["{sys.executable}", "js.py"] }}]\n{GATES}')
     project.git("checkout", "-q", "main")
     project.write("js.py", suite("js"))
     project.commit("command")
     project.git("checkout", "-qB", "change")
     project.write("scoregate.toml", f'paths = ["evals/eval_a.py"]\n{GATES}')
-    ran = rerun(project)
-    assert ran.exit_code == 3, ran.output
-    assert labels(ran) == {"a": "unchanged", "b": "removed", "js": "removed"}
+    outcome = rerun(project)
+    assert outcome.exit_code == 3, outcome.output
+    assert labels(outcome) == {"a": "unchanged", "b": "removed", "js": "removed"}
 
 
-def test_a_script_that_became_a_test_is_run_as_it_was(project: Project) -> None:
+def test_a_script_that_became_a_test_runs_as_script(project: Project) -> None:
     prepare(project)
     body = "".join(f"    {line}\n" for line in suite("b", "wrong").splitlines())
     project.write("evals/eval_b.py", f"def test_it():\n{body}")
-    ran = rerun(project)
-    assert labels(ran) == {"a": "unchanged", "b": "worse"}, ran.output
-    assert ran.exit_code == 1
+    outcome = rerun(project)
+    assert labels(outcome) == {"a": "unchanged", "b": "worse"}, outcome.output
+    assert outcome.exit_code == 1
 
 
-def test_a_suite_whose_variable_is_not_set_is_not_gone(project: Project) -> None:
+def test_a_suite_without_its_variable_is_not_gone(project: Project) -> None:
     prepare(project, f'{GATES}[suites.b]\nneeds = ["MODEL_KEY"]\n')
-    ran = rerun(project, MODEL_KEY="key")
-    assert (ran.exit_code, labels(ran)) == (0, {"a": "unchanged", "b": "unchanged"}), ran.output
+    outcome = rerun(project, MODEL_KEY="key")
+    assert (outcome.exit_code, labels(outcome)) == (0, {"a": "unchanged", "b": "unchanged"}), outcome.output
     project.git("rm", "-q", "evals/eval_b.py")
     gone = rerun(project)
     assert gone.exit_code == 3, gone.output

@@ -1,4 +1,4 @@
-"""Runs held against a base: a stored run, or the suites of another commit."""
+"""Runs compared with a base: a stored run, or the suites of another commit."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def test_a_stored_run_is_a_base(project: Project) -> None:
     project.scoregate("run")
     base = keep_run(project, "base")
     project.write("evals/demo.py", suite(good=30, fn="lambda case: case.input if '1' not in case.input else 'no'"))
-    ran = project.scoregate("run", "--baseline", str(base))
-    assert ran.exit_code == 1
-    row = ran.result["rows"][0]
+    outcome = project.scoregate("run", "--baseline", str(base))
+    assert outcome.exit_code == 1
+    row = outcome.result["rows"][0]
     assert row["label"] == "worse"
     assert row["worse"] == 12
-    assert len(ran.result["newly_failing"]) == 12
+    assert len(outcome.result["newly_failing"]) == 12
 
 
-def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Project) -> None:
+def test_the_base_runs_at_its_commit_and_leaves_no_files(project: Project) -> None:
     project.write(".gitignore", "__pycache__/\n")
     project.write("app.py", "def answer(case):\n    return case.input\n")
     project.write("evals/demo.py", suite("from app import answer", fn="answer", good=20))
@@ -40,21 +40,21 @@ def test_the_base_is_run_from_its_own_commit_and_nothing_is_left(project: Projec
     project.commit("worse")
     project.write("evals/untracked.txt", "mine")
     before = project.git("status", "--porcelain"), project.git("rev-parse", "HEAD")
-    ran = project.scoregate("run", "--baseline", "rerun")
-    assert ran.result["rows"][0]["worse"] == 11, ran.output
-    assert ran.exit_code == 1
+    outcome = project.scoregate("run", "--baseline", "rerun")
+    assert outcome.result["rows"][0]["worse"] == 11, outcome.output
+    assert outcome.exit_code == 1
     after = project.git("status", "--porcelain", "--", ".", ":!scoregate-out"), project.git("rev-parse", "HEAD")
     assert after == before
     assert len(project.git("worktree", "list").splitlines()) == 1
 
 
-def test_a_base_that_cannot_be_run_is_told_before_anything_runs(project: Project) -> None:
+def test_a_base_that_cannot_run_is_reported_first(project: Project) -> None:
     project.write("evals/demo.py", suite(good=1))
     project.commit("first")
-    ran = project.scoregate("run", "--baseline", "rerun:nowhere")
-    assert ran.exit_code == 2
-    assert "rerun:nowhere is not a commit" in ran.output
-    assert not (ran.out / "run").exists()
+    outcome = project.scoregate("run", "--baseline", "rerun:nowhere")
+    assert outcome.exit_code == 2
+    assert "rerun:nowhere is not a commit" in outcome.output
+    assert not (outcome.out / "run").exists()
 
 
 def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
@@ -62,23 +62,23 @@ def test_an_evaluator_that_changed_is_not_comparable(project: Project) -> None:
     project.scoregate("run")
     base = keep_run(project, "base")
     project.write("evals/demo.py", suite(good=20).replace("return output\n", "return output.strip()\n"))
-    ran = project.scoregate("run", "--baseline", str(base))
-    assert ran.result["rows"][0]["label"] == "not comparable"
-    assert ran.exit_code == 0
+    outcome = project.scoregate("run", "--baseline", str(base))
+    assert outcome.result["rows"][0]["label"] == "not comparable"
+    assert outcome.exit_code == 0
 
 
-def test_power_is_told_of_a_finished_run(project: Project) -> None:
+def test_power_of_a_finished_run_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite(good=30, bad=10))
     project.scoregate("run")
-    done = project.scoregate("power", str(project.root / "scoregate-out"), "--drop", "0.1")
-    assert done.exit_code == 0, done.output
-    heading, row = done.output.splitlines()
+    outcome = project.scoregate("power", str(project.root / "scoregate-out"), "--drop", "0.1")
+    assert outcome.exit_code == 0, outcome.output
+    heading, row = outcome.output.splitlines()
     assert "for 0.1: cases" in heading
     assert row.split()[:4] == ["demo", "is-equals", "40", "1"]
     assert row.index("40") + len("40") == heading.index("cases") + len("cases"), "numbers stand on the right"
 
 
-def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) -> None:
+def test_a_finished_run_is_gated_compared_and_reported(project: Project) -> None:
     project.write("evals/demo.py", suite(good=9, bad=1))
     project.scoregate("run")
     run = str(project.root / "scoregate-out")
@@ -89,14 +89,14 @@ def test_a_finished_run_is_judged_compared_and_reported_again(project: Project) 
     assert "scoregate" in project.scoregate("report", run, "--format", "markdown").output
 
 
-def test_a_base_that_is_not_there_is_refused(project: Project) -> None:
+def test_a_missing_base_is_refused(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    ran = project.scoregate("run", "--baseline", "nowhere")
-    assert ran.exit_code == 2
-    assert "nowhere" in ran.output
+    outcome = project.scoregate("run", "--baseline", "nowhere")
+    assert outcome.exit_code == 2
+    assert "nowhere" in outcome.output
 
 
-def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
+def damage_run(name: str, run: Path, lines: list[bytes]) -> None:
     """Spoil a stored run of thirty cases in the way that is named."""
     head, cases = run / "run.json", run / "cases.jsonl.gz"
     text = head.read_text()
@@ -110,21 +110,21 @@ def spoiled(name: str, run: Path, lines: list[bytes]) -> None:
     cases.write_bytes(packed.get(name, cases.read_bytes()))
 
 
-def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Project) -> None:
+def test_an_unreadable_base_is_refused_before_the_run(project: Project) -> None:
     project.write("evals/demo.py", suite(good=30))
     project.scoregate("run")
     base, run = keep_run(project, "base"), keep_run(project, "run")
     (base / "run.json").write_text("")
     shutil.rmtree(project.root / "scoregate-out")
     for command in (["run", "-q"], ["merge", str(run)], *([each, str(run)] for each in ("gate", "compare", "report"))):
-        refused = project.scoregate(*command, "--baseline", str(base))
-        assert refused.exit_code == 2, refused.output
-        assert "the baseline can't be read" in " ".join(refused.output.split())
+        refusal = project.scoregate(*command, "--baseline", str(base))
+        assert refusal.exit_code == 2, refusal.output
+        assert "the baseline can't be read" in " ".join(refusal.output.split())
         assert not (project.root / "scoregate-out" / "result.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "label"),
+    ("name", "message", "label"),
     [
         ("other suites", "another is gone", "new"),
         ("twice", "30 cases appear twice; the first one of each counts", "unchanged"),
@@ -132,16 +132,14 @@ def test_a_base_that_cannot_be_read_is_refused_before_anything_runs(project: Pro
         ("garbage", "3 lines are not valid cases", "unchanged"),
     ],
 )
-def test_a_base_that_is_not_as_it_should_be_is_told_and_used_as_far_as_it_goes(
-    project: Project, name: str, told: str, label: str
-) -> None:
+def test_a_damaged_base_is_reported_and_used_in_part(project: Project, name: str, message: str, label: str) -> None:
     project.write("evals/demo.py", suite(good=30))
-    ran = project.scoregate("run")
+    outcome = project.scoregate("run")
     base = keep_run(project, "base")
-    spoiled(name, base, gzip.decompress((base / "cases.jsonl.gz").read_bytes()).splitlines())
-    judged = project.scoregate("gate", str(ran.out), "--baseline", str(base))
+    damage_run(name, base, gzip.decompress((base / "cases.jsonl.gz").read_bytes()).splitlines())
+    judged = project.scoregate("gate", str(outcome.out), "--baseline", str(base))
     assert judged.exit_code == (3 if name == "other suites" else 0)
     assert "Traceback" not in judged.output
-    assert told in " ".join(judged.output.split())
-    again = project.scoregate("report", str(ran.out), "--baseline", str(base), "--format", "json")
-    assert json.loads(again.output)["rows"][-1]["label"] == label
+    assert message in " ".join(judged.output.split())
+    second = project.scoregate("report", str(outcome.out), "--baseline", str(base), "--format", "json")
+    assert json.loads(second.output)["rows"][-1]["label"] == label

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran
-from tests.integration.host.test_affected import carried
+from tests.integration.host.test_affected import carried_suites
 
 SUITE = """
 from pathlib import Path
@@ -63,8 +63,8 @@ def test_only_cases_with_changed_rows_run(project: Project, tmp_path: Path) -> N
     for name in ("data/rows.jsonl", "data/rows.csv", "data/rows.json", "data/rows.yaml"):
         rows = Rows(project, tmp_path, name)
         rows.write(CHANGED)
-        listed = " ".join(project.scoregate("list", "--affected").output.split())
-        assert f"runs: cases whose rows in {name} changed" in listed, listed
+        output = " ".join(project.scoregate("list", "--affected").output.split())
+        assert f"runs: cases whose rows in {name} changed" in output, output
         assert rows.run() == (["q20", "q21", "bad q1"], 0), rows.ran.output
         (suite,) = rows.ran.result["suites"]
         assert (suite["trials"], suite["reused"], suite["passed"], suite["carried"]) == (21, 18, 20, None)
@@ -96,7 +96,7 @@ def test_a_changed_expectation_is_measured_and_compared(project: Project, tmp_pa
     # Gates count the cases that did not run: 19 of 20 pass.
     project.write("scoregate.toml", "affected = true\nmin_pass_rate = 0.99\n")
     assert rows.run() == ([], 1), rows.ran.output
-    assert carried(rows.ran) == ["rows"]
+    assert carried_suites(rows.ran) == ["rows"]
     (row,) = rows.ran.result["rows"]
     assert (row["label"], row["mean"], row["base"], row["kept"]) == ("not affected", 0.95, 0.95, 0)
     assert row["reason"].endswith(" with uncommitted changes")  # the run that measured the row had them
@@ -116,7 +116,7 @@ def test_rows_that_are_only_moved_or_removed_run_nothing(project: Project, tmp_p
     rows = Rows(project, tmp_path)
     rows.write([f"q{at}" for at in reversed(range(20))])
     assert rows.run() == ([], 0), rows.ran.output
-    assert carried(rows.ran) == ["rows"]
+    assert carried_suites(rows.ran) == ["rows"]
     rows.write([f"q{at}" for at in range(15)])
     assert rows.run() == ([], 0), rows.ran.output
     (suite,) = rows.ran.result["suites"]
@@ -133,7 +133,7 @@ def test_rows_that_are_only_moved_or_removed_run_nothing(project: Project, tmp_p
         "import lxml.etree",  # native code that may read it unseen
     ],
 )
-def test_if_something_else_may_read_the_rows_all_cases_run(project: Project, tmp_path: Path, more: str) -> None:
+def test_other_readers_of_the_rows_run_all_cases(project: Project, tmp_path: Path, more: str) -> None:
     rows = Rows(project, tmp_path, more=more)
     rows.write(CHANGED)
     assert len(rows.run()[0]) == len(CHANGED)
@@ -146,5 +146,5 @@ def test_more_changes_run_all_cases(project: Project, tmp_path: Path) -> None:
     project.write("prompts/a.md", "x")
     assert len(rows.run()[0]) == len(CHANGED)
     (project.root / rows.name).unlink()
-    listed = " ".join(project.scoregate("list", "--affected").output.split())
-    assert "runs: data/rows.jsonl is gone" in listed
+    output = " ".join(project.scoregate("list", "--affected").output.split())
+    assert "runs: data/rows.jsonl is gone" in output

@@ -32,8 +32,8 @@ run_test_suite(id="demo", test_cases=cases, fn=fn, evaluators=[IsEquals()], max_
 """
 
 
-def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
-    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes where `passes` says so of n.
+def run_confirmed(project: Project, passes: str, *flags: str, config: str = "") -> Ran:
+    """A run whose case `good 3` passed in the base; now its nth call, from 0, passes if `passes` is true of n.
 
     `config` is more of each case's TestCaseConfig.
     """
@@ -48,54 +48,54 @@ def confirmed(project: Project, passes: str, *flags: str, config: str = "") -> R
 
 
 def test_a_critical_case_that_keeps_failing_fails_the_gate(project: Project) -> None:
-    ran = confirmed(project, "False", "--confirm")
-    assert ran.exit_code == 1, ran.output
-    assert ran.run["confirmations"] == [
+    outcome = run_confirmed(project, "False", "--confirm")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.run["confirmations"] == [
         {"suite": "demo", "case": "good 3", "tries": [False, False, False], "base_tries": []}
     ]
-    assert "confirmed" in ran.output
+    assert "confirmed" in outcome.output
 
 
-def test_a_case_that_failed_by_chance_is_cleared(project: Project) -> None:
-    ran = confirmed(project, "n > 0", "--confirm")
-    assert ran.exit_code == 0, ran.output
-    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
-    assert (ran.out / "confirm-1" / "run.json").is_file()
+def test_a_chance_failure_is_cleared(project: Project) -> None:
+    outcome = run_confirmed(project, "n > 0", "--confirm")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
+    assert (outcome.out / "confirm-1" / "run.json").is_file()
 
 
-def test_a_fourth_try_decides_what_three_left_open(project: Project) -> None:
-    ran = confirmed(project, "n in (2, 4)", "--confirm", "all")
-    assert ran.run["confirmations"][0]["tries"] == [False, True, False, True]
-    assert ran.exit_code == 0
+def test_a_fourth_try_decides_a_tie(project: Project) -> None:
+    outcome = run_confirmed(project, "n in (2, 4)", "--confirm", "all")
+    assert outcome.run["confirmations"][0]["tries"] == [False, True, False, True]
+    assert outcome.exit_code == 0
 
 
-def test_a_case_that_says_how_often_it_runs_is_tried_until_it_is_decided(project: Project) -> None:
-    ran = confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
-    assert ran.run["confirmations"][0]["tries"] == [False, True, False, False]
-    assert ran.exit_code == 1
-    assert "confirmed: failed 3 of 4 further tries" in " ".join(ran.output.split())
+def test_a_case_with_repeats_is_tried_until_it_is_decided(project: Project) -> None:
+    outcome = run_confirmed(project, "n == 2", "--confirm", config=", repeat_num_times=1")
+    assert outcome.run["confirmations"][0]["tries"] == [False, True, False, False]
+    assert outcome.exit_code == 1
+    assert "confirmed: failed 3 of 4 further tries" in " ".join(outcome.output.split())
 
 
-def test_a_critical_case_is_confirmed_without_being_asked_to(project: Project) -> None:
-    ran = confirmed(project, "n > 0")
-    assert ran.run["confirmations"][0]["tries"] == [True, True, True]
-    assert ran.exit_code == 0
+def test_a_critical_case_is_confirmed_by_default(project: Project) -> None:
+    outcome = run_confirmed(project, "n > 0")
+    assert outcome.run["confirmations"][0]["tries"] == [True, True, True]
+    assert outcome.exit_code == 0
 
 
-def test_a_case_that_meets_nothing_but_errors_is_not_decided(project: Project) -> None:
-    ran = confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
-    assert ran.run["confirmations"][0]["tries"] == []
-    assert ran.exit_code == 3, ran.output
+def test_a_case_with_only_errors_is_not_decided(project: Project) -> None:
+    outcome = run_confirmed(project, "False if n == 0 else 1 / 0", "--confirm")
+    assert outcome.run["confirmations"][0]["tries"] == []
+    assert outcome.exit_code == 3, outcome.output
 
 
-def test_without_confirmation_the_gate_goes_by_the_first_failure(project: Project) -> None:
-    ran = confirmed(project, "n > 0", "--confirm", "off")
-    assert ran.exit_code == 1
-    assert "not run again" in ran.output
+def test_without_confirmation_the_first_failure_counts(project: Project) -> None:
+    outcome = run_confirmed(project, "n > 0", "--confirm", "off")
+    assert outcome.exit_code == 1
+    assert "not run again" in outcome.output
 
 
 @pytest.mark.parametrize(("broken_base", "exit_code"), [(False, 1), (True, 0)])
-def test_the_base_is_tried_too_where_it_can_be_run(project: Project, broken_base: bool, exit_code: int) -> None:
+def test_the_base_is_retried_if_it_can_run(project: Project, broken_base: bool, exit_code: int) -> None:
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_critical = true\n")
     # Each tree counts its own calls: the base's first call passes, its later ones do not where it is broken.
     project.write("evals/demo.py", CRITICAL.replace("PASSES(len(seen))", f"{not broken_base} or first_in_tree()"))
@@ -112,6 +112,6 @@ def test_the_base_is_tried_too_where_it_can_be_run(project: Project, broken_base
     project.git("checkout", "-qb", "change")
     project.write("evals/demo.py", text.replace(f"{not broken_base} or first_in_tree()", "False"))
     project.commit("change")
-    ran = project.scoregate("run", "--baseline", "rerun", "--confirm")
-    assert ran.exit_code == exit_code, ran.output
-    assert ran.run["confirmations"][0]["base_tries"] == [not broken_base] * 3
+    outcome = project.scoregate("run", "--baseline", "rerun", "--confirm")
+    assert outcome.exit_code == exit_code, outcome.output
+    assert outcome.run["confirmations"][0]["base_tries"] == [not broken_base] * 3

@@ -35,7 +35,7 @@ PRICED = 'cache = "off"\nmodel = "our-model"\n[prices."our-*"]\ninput = 100_000\
 
 
 @pytest.fixture
-def priced(project: Project, openai_server: OpenAIServer) -> Project:
+def priced_project(project: Project, openai_server: OpenAIServer) -> Project:
     """A project with one suite of a priced model, and a run of it."""
     project.write(".gitignore", "scoregate-out/\n__pycache__/\n.scoregate-cache/\n")
     project.write("scoregate.toml", PRICED)
@@ -56,61 +56,61 @@ def plan(project: Project, *options: str) -> dict[str, Any]:
     planned = project.scoregate("plan", "--format", "json", *options)
     assert planned.exit_code == 0, planned.output
     text = planned.output
-    found: dict[str, Any] = json.loads(text[text.index("{\n") : text.rindex("\n}") + 2])
-    jsonschema.validate(found, SCHEMA)
-    return found
+    content: dict[str, Any] = json.loads(text[text.index("{\n") : text.rindex("\n}") + 2])
+    jsonschema.validate(content, SCHEMA)
+    return content
 
 
-def spent(project: Project) -> float:
+def total_spend(project: Project) -> float:
     suites = json.loads((project.root / "scoregate-out" / "result.json").read_text("utf-8"))["suites"]
     return sum(suite["spend"]["cost"] or 0 for suite in suites)
 
 
-def test_plan_run_and_comment_show_the_estimate(priced: Project, openai_server: OpenAIServer) -> None:
-    before, number = spent(priced), len(openai_server.requests)
-    found = plan(priced)
+def test_plan_run_and_comment_show_the_estimate(priced_project: Project, openai_server: OpenAIServer) -> None:
+    before, number = total_spend(priced_project), len(openai_server.requests)
+    estimate = plan(priced_project)
     assert len(openai_server.requests) == number  # nothing ran
-    assert found["total"]["cost"]["expected"] == pytest.approx(before)
-    (suite,) = found["suites"]
+    assert estimate["total"]["cost"]["expected"] == pytest.approx(before)
+    (suite,) = estimate["suites"]
     assert (suite["suite"], suite["state"], suite["cases"], suite["calls"]) == ("one", "base", 6, 6)
-    table = priced.scoregate("plan").output
+    table = priced_project.scoregate("plan").output
     assert [line.split()[:3] for line in table.splitlines()[:2]] == [["suite", "cases", "calls"], ["one", "6", "6"]]
-    again = priced.scoregate("run")
-    assert again.output.count("estimate $") == 2
-    assert f"note: Cost: estimate ${before:.2f} [" in again.output
-    assert "actual <span>$</span>" in again.comment
-    assert again.run["estimate"]["cost"]["expected"] == pytest.approx(before)
-    assert again.result["estimate"]["calls"] == 6
+    second = priced_project.scoregate("run")
+    assert second.output.count("estimate $") == 2
+    assert f"note: Cost: estimate ${before:.2f} [" in second.output
+    assert "actual <span>$</span>" in second.comment
+    assert second.run["estimate"]["cost"]["expected"] == pytest.approx(before)
+    assert second.result["estimate"]["calls"] == 6
 
 
-def test_plan_refuses_what_run_refuses(priced: Project) -> None:
-    half = str(spent(priced) / 2)
+def test_plan_refuses_what_run_refuses(priced_project: Project) -> None:
+    half = str(total_spend(priced_project) / 2)
     for options in ((), ("--format", "json")):
-        refused = priced.scoregate("plan", "--max-cost", half, *options)
-        assert refused.exit_code == 3, refused.output
-        assert "one" in refused.output  # the estimate is shown first
-        assert f"this run would exceed the budget: it costs ${spent(priced):.2f}" in refused.output
-    assert priced.scoregate("plan", "--max-cost", "1000").exit_code == 0
+        refusal = priced_project.scoregate("plan", "--max-cost", half, *options)
+        assert refusal.exit_code == 3, refusal.output
+        assert "one" in refusal.output  # the estimate is shown first
+        assert f"this run would exceed the budget: it costs ${total_spend(priced_project):.2f}" in refusal.output
+    assert priced_project.scoregate("plan", "--max-cost", "1000").exit_code == 0
 
 
-def test_plan_explains_affected_only_if_it_is_set(priced: Project) -> None:
-    assert "All suites" not in priced.scoregate("plan").output
-    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
-    planned = " ".join(priced.scoregate("plan").output.split())
+def test_plan_explains_affected_only_if_it_is_set(priced_project: Project) -> None:
+    assert "All suites" not in priced_project.scoregate("plan").output
+    priced_project.write("scoregate.toml", f"affected = true\n{PRICED}")
+    planned = " ".join(priced_project.scoregate("plan").output.split())
     assert "All suites will run: the base's run did not record what its suites depend on" in planned
 
 
-def test_a_budget_that_cannot_suffice_refuses_before_the_run(priced: Project, openai_server: OpenAIServer) -> None:
-    before, number = spent(priced), len(openai_server.requests)
+def test_an_exceeded_budget_refuses_the_run(priced_project: Project, openai_server: OpenAIServer) -> None:
+    before, number = total_spend(priced_project), len(openai_server.requests)
     for _ in range(2):  # a refusal must not hide the base, else the second run would start
-        refused = priced.scoregate("run", "--max-cost", str(before / 2))
-        assert refused.exit_code == 3
-        assert "nothing was run" in refused.output
-        assert f"max_cost = ${before / 2:g} (--max-cost)" in refused.output
-        assert "`scoregate plan`" in refused.output
+        refusal = priced_project.scoregate("run", "--max-cost", str(before / 2))
+        assert refusal.exit_code == 3
+        assert "nothing was run" in refusal.output
+        assert f"max_cost = ${before / 2:g} (--max-cost)" in refusal.output
+        assert "`scoregate plan`" in refusal.output
     assert len(openai_server.requests) == number
     # Within the interval it is in doubt, so the run starts.
-    assert "nothing was run" not in priced.scoregate("run", "--max-cost", str(before * 0.99)).output
+    assert "nothing was run" not in priced_project.scoregate("run", "--max-cost", str(before * 0.99)).output
     assert len(openai_server.requests) > number
 
 
@@ -143,50 +143,50 @@ evaluate("a", data="rows.jsonl", task=task, scorers=[lambda output: True])
 """
 
 
-def test_a_limit_counts_kept_cases_and_does_not_refuse_to_run_the_others(priced: Project, tmp_path: Path) -> None:
+def test_a_limit_counts_reused_cases_and_runs_the_others(priced_project: Project, tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     rows = [f'{{"input": "question {number}"}}\n' for number in range(8)]
-    priced.write("rows.jsonl", "".join(rows))
-    priced.write("evals/one.py", ROWS.format(calls=str(calls)))
-    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
-    priced.commit()
-    assert priced.scoregate("run").exit_code == 0
+    priced_project.write("rows.jsonl", "".join(rows))
+    priced_project.write("evals/one.py", ROWS.format(calls=str(calls)))
+    priced_project.write("scoregate.toml", f"affected = true\n{PRICED}")
+    priced_project.commit()
+    assert priced_project.scoregate("run").exit_code == 0
     assert calls.read_text().count("call") == 8
-    little, enough = str(spent(priced) * 1.05), str(spent(priced) * 1.2)
-    priced.write("rows.jsonl", "".join([*rows, '{"input": "one more"}\n']))
-    found = plan(priced, "--max-cost", little)
-    assert found["total"]["cost"]["low"] == 0
-    assert found["total"]["cost"]["expected"] > 0
-    assert [each["note"] for each in found["suites"]] == [
+    little, enough = str(total_spend(priced_project) * 1.05), str(total_spend(priced_project) * 1.2)
+    priced_project.write("rows.jsonl", "".join([*rows, '{"input": "one more"}\n']))
+    estimate = plan(priced_project, "--max-cost", little)
+    assert estimate["total"]["cost"]["low"] == 0
+    assert estimate["total"]["cost"]["expected"] > 0
+    assert [each["note"] for each in estimate["suites"]] == [
         "all its cases; only those whose rows in rows.jsonl changed will run"
     ]
     # The gate counts the kept cases, as a run of all cases would: nine of them cost more than little.
-    ran = priced.scoregate("run", "--max-cost", little)
-    assert (ran.exit_code, calls.read_text().count("call")) == (1, 9), ran.output
-    assert priced.scoregate("run", "--max-cost", enough).exit_code == 0
-    priced.write("rows.jsonl", "".join(rows[:7]))
-    ran = priced.scoregate("run", "--max-cost", enough)
-    assert (ran.exit_code, calls.read_text().count("call")) == (0, 9), ran.output
-    assert "0 of 7 cases ran" in " ".join(ran.output.split())
+    outcome = priced_project.scoregate("run", "--max-cost", little)
+    assert (outcome.exit_code, calls.read_text().count("call")) == (1, 9), outcome.output
+    assert priced_project.scoregate("run", "--max-cost", enough).exit_code == 0
+    priced_project.write("rows.jsonl", "".join(rows[:7]))
+    outcome = priced_project.scoregate("run", "--max-cost", enough)
+    assert (outcome.exit_code, calls.read_text().count("call")) == (0, 9), outcome.output
+    assert "0 of 7 cases ran" in " ".join(outcome.output.split())
 
 
-def test_stored_answers_are_free(priced: Project) -> None:
-    priced.write("scoregate.toml", PRICED.replace('"off"', '"on"'))
-    assert plan(priced)["total"]["cost"]["expected"] > 0
-    assert priced.scoregate("run").exit_code == 0
-    free = plan(priced)
+def test_stored_answers_are_free(priced_project: Project) -> None:
+    priced_project.write("scoregate.toml", PRICED.replace('"off"', '"on"'))
+    assert plan(priced_project)["total"]["cost"]["expected"] > 0
+    assert priced_project.scoregate("run").exit_code == 0
+    free = plan(priced_project)
     assert free["total"]["cost"]["expected"] == 0
     assert free["suites"][0]["cost_without_cache"] > 0
-    assert priced.scoregate("run", "--max-cost", "0.001").exit_code == 0
+    assert priced_project.scoregate("run", "--max-cost", "0.001").exit_code == 0
     # The base's run asked nothing itself, so the last cost that is known counts, and never refuses.
-    again = plan(priced, "--cache", "refresh")
-    assert again["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
-    assert again["total"]["cost"]["low"] == 0
-    assert "the cost is that of an earlier run" in again["suites"][0]["note"]
+    second = plan(priced_project, "--cache", "refresh")
+    assert second["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
+    assert second["total"]["cost"]["low"] == 0
+    assert "the cost is that of an earlier run" in second["suites"][0]["note"]
 
 
-def test_options_that_change_what_runs_change_the_estimate(priced: Project) -> None:
-    whole = plan(priced)["total"]["cost"]["expected"]
+def test_options_that_change_what_runs_change_the_estimate(priced_project: Project) -> None:
+    total = plan(priced_project)["total"]["cost"]["expected"]
     for options, share in (
         (("--max-cases", "3"), 1 / 2),
         (("--repeats", "3"), 3),
@@ -194,97 +194,101 @@ def test_options_that_change_what_runs_change_the_estimate(priced: Project) -> N
         (("-k", "one"), 1),
         (("--model", "our-other"), 1),
     ):
-        assert plan(priced, *options)["total"]["cost"]["expected"] == pytest.approx(whole * share, rel=0.01), options
-    priced.write("scoregate.toml", PRICED.replace("100_000", "200_000"))
-    assert plan(priced)["total"]["cost"]["expected"] == pytest.approx(2 * whole)
+        assert plan(priced_project, *options)["total"]["cost"]["expected"] == pytest.approx(total * share, rel=0.01), (
+            options
+        )
+    priced_project.write("scoregate.toml", PRICED.replace("100_000", "200_000"))
+    assert plan(priced_project)["total"]["cost"]["expected"] == pytest.approx(2 * total)
 
 
-def test_a_suite_without_a_base_is_probed(priced: Project, openai_server: OpenAIServer) -> None:
-    priced.write("evals/two.py", SUITE.format(name="two", cases=30))
-    priced.write("evals/one.py", SUITE.format(name="one", cases=12))
-    found = plan(priced)
-    assert [(each["suite"], each["state"]) for each in found["suites"]] == [
+def test_a_suite_without_a_base_is_probed(priced_project: Project, openai_server: OpenAIServer) -> None:
+    priced_project.write("evals/two.py", SUITE.format(name="two", cases=30))
+    priced_project.write("evals/one.py", SUITE.format(name="one", cases=12))
+    estimate = plan(priced_project)
+    assert [(each["suite"], each["state"]) for each in estimate["suites"]] == [
         ("one", "base"),
         ("evals/two.py", "no estimate"),
     ]
-    assert found["total"]["unknown"] == ["evals/two.py"]
-    assert "`--probe` runs 3 cases" in priced.scoregate("plan").output
-    number, base = len(openai_server.requests), (priced.root / "scoregate-out/run/run.json").read_bytes()
-    probed = {each["suite"]: each for each in plan(priced, "--probe")["suites"]}
+    assert estimate["total"]["unknown"] == ["evals/two.py"]
+    assert "`--probe` runs 3 cases" in priced_project.scoregate("plan").output
+    number, base = len(openai_server.requests), (priced_project.root / "scoregate-out/run/run.json").read_bytes()
+    probed = {each["suite"]: each for each in plan(priced_project, "--probe")["suites"]}
     assert len(openai_server.requests) == number + 3
     assert (probed["two"]["state"], probed["two"]["cases"], probed["one"]["cases"]) == ("probe", 30, 12)
     assert probed["two"]["cost"]["low"] > probed["one"]["cost"]["expected"] / 12 * 20
-    assert not (priced.root / "scoregate-out" / "probe").exists()
-    assert (priced.root / "scoregate-out/run/run.json").read_bytes() == base
-    assert priced.scoregate("plan", "--probe", "--shards", "2").exit_code == 2
+    assert not (priced_project.root / "scoregate-out" / "probe").exists()
+    assert (priced_project.root / "scoregate-out/run/run.json").read_bytes() == base
+    assert priced_project.scoregate("plan", "--probe", "--shards", "2").exit_code == 2
 
 
-def test_a_probe_that_fails_says_why(priced: Project) -> None:
-    priced.write("evals/two.py", f"raise SystemExit('no data here')\n{SUITE.format(name='two', cases=3)}")
-    (_, broken) = plan(priced, "--probe")["suites"]
+def test_a_failed_probe_is_explained(priced_project: Project) -> None:
+    priced_project.write("evals/two.py", f"raise SystemExit('no data here')\n{SUITE.format(name='two', cases=3)}")
+    (_, broken) = plan(priced_project, "--probe")["suites"]
     assert broken["state"] == "no estimate"
     assert "its sample cases did not run" in broken["note"]
 
 
-def test_programs_that_cannot_be_sampled_do_not_run(priced: Project) -> None:
-    command = f'[[commands]]\nname = "other"\nrun = "touch {priced.root}/ran"\n'
-    priced.write("scoregate.toml", f"{PRICED}{command}")
-    found = plan(priced, "--probe")
-    (other,) = (each for each in found["suites"] if each["script"] == "other")
+def test_programs_that_cannot_be_sampled_do_not_run(priced_project: Project) -> None:
+    command = f'[[commands]]\nname = "other"\nrun = "touch {priced_project.root}/ran"\n'
+    priced_project.write("scoregate.toml", f"{PRICED}{command}")
+    estimate = plan(priced_project, "--probe")
+    (other,) = (each for each in estimate["suites"] if each["script"] == "other")
     assert "can't be sampled" in other["note"]
-    assert not (priced.root / "ran").exists()
+    assert not (priced_project.root / "ran").exists()
 
 
-def test_what_a_change_cannot_affect_costs_nothing(priced: Project) -> None:
-    priced.write("scoregate.toml", f"affected = true\n{PRICED}")
+def test_unaffected_suites_cost_nothing(priced_project: Project) -> None:
+    priced_project.write("scoregate.toml", f"affected = true\n{PRICED}")
     # A suite that connects to this machine may use any file, so the fake would make it affected by each change.
-    priced.write("evals/one.py", SUITE.format(name="one", cases=6).replace("await get_model().a_generate", "str"))
-    priced.write("evals/two.py", SUITE.format(name="two", cases=3))
-    assert priced.scoregate("run").exit_code == 0
-    priced.write("evals/two.py", SUITE.format(name="two", cases=4))
-    found = plan(priced)
-    assert [(each["suite"], each["state"]) for each in found["suites"]] == [("two", "base"), ("one", "not affected")]
-    assert found["total"]["calls"] == 3
+    priced_project.write(
+        "evals/one.py", SUITE.format(name="one", cases=6).replace("await get_model().a_generate", "str")
+    )
+    priced_project.write("evals/two.py", SUITE.format(name="two", cases=3))
+    assert priced_project.scoregate("run").exit_code == 0
+    priced_project.write("evals/two.py", SUITE.format(name="two", cases=4))
+    estimate = plan(priced_project)
+    assert [(each["suite"], each["state"]) for each in estimate["suites"]] == [("two", "base"), ("one", "not affected")]
+    assert estimate["total"]["calls"] == 3
 
 
-def test_an_unknown_price_refuses_nothing(priced: Project) -> None:
-    priced.write("scoregate.toml", 'cache = "off"\nmodel = "unheard-of"\n')
-    assert priced.scoregate("run").exit_code == 0
-    found = plan(priced)
-    assert (found["total"]["cost"], found["total"]["unpriced"]) == (None, ["unheard-of"])
-    ran = priced.scoregate("run", "--max-cost", "0.01")
-    assert "nothing was run" not in ran.output
-    assert "unknown price for model unheard-of" in ran.output
+def test_an_unknown_price_refuses_nothing(priced_project: Project) -> None:
+    priced_project.write("scoregate.toml", 'cache = "off"\nmodel = "unheard-of"\n')
+    assert priced_project.scoregate("run").exit_code == 0
+    estimate = plan(priced_project)
+    assert (estimate["total"]["cost"], estimate["total"]["unpriced"]) == (None, ["unheard-of"])
+    outcome = priced_project.scoregate("run", "--max-cost", "0.01")
+    assert "nothing was run" not in outcome.output
+    assert "unknown price for model unheard-of" in outcome.output
 
 
-def test_a_base_without_calls_has_no_estimate(priced: Project) -> None:
+def test_a_base_without_calls_has_no_estimate(priced_project: Project) -> None:
     plain = SUITE.format(name="one", cases=3).replace("await get_model().a_generate", "str")
-    priced.write("evals/one.py", plain)
-    assert priced.scoregate("run").exit_code == 0
-    assert plan(priced)["total"]["cost"] is None
-    ran = priced.scoregate("run", "--max-cost", "0")
-    assert "nothing was run" not in ran.output
-    assert "estimate $" not in ran.output
+    priced_project.write("evals/one.py", plain)
+    assert priced_project.scoregate("run").exit_code == 0
+    assert plan(priced_project)["total"]["cost"] is None
+    outcome = priced_project.scoregate("run", "--max-cost", "0")
+    assert "nothing was run" not in outcome.output
+    assert "estimate $" not in outcome.output
 
 
-def test_a_damaged_base_is_no_reason_to_refuse(priced: Project) -> None:
-    cases = next((priced.root / "scoregate-out" / "run").glob("cases*"))
+def test_a_damaged_base_refuses_nothing(priced_project: Project) -> None:
+    cases = next((priced_project.root / "scoregate-out" / "run").glob("cases*"))
     cases.write_bytes(cases.read_bytes()[:-40] + b'{"broken')
-    planned = priced.scoregate("plan")
+    planned = priced_project.scoregate("plan")
     assert planned.exit_code == 0, planned.output
-    assert "nothing was run" not in priced.scoregate("run", "--max-cost", "0.001").output
+    assert "nothing was run" not in priced_project.scoregate("run", "--max-cost", "0.001").output
 
 
-def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> None:
-    priced.write("scoregate.toml", 'model = "gpt-4"\ncache = "off"\n')
-    priced.write(".scoregate/judges/tone/judge.toml", 'model = "claude-2.1"\n')
-    priced.write(
+def test_retired_models_in_use_are_warned_about(priced_project: Project) -> None:
+    priced_project.write("scoregate.toml", 'model = "gpt-4"\ncache = "off"\n')
+    priced_project.write(".scoregate/judges/tone/judge.toml", 'model = "claude-2.1"\n')
+    priced_project.write(
         "evals/two.py", SUITE.format(name="two", cases=2).replace("get_model()", 'get_model(model="gpt-4o-2024-05-13")')
     )
     requests = 'BODY = {"model": "o1"}\n\n\ndef ask(text, *, model="claude-2.0"): ...\n\n\n'
-    priced.write("evals/one.py", requests + SUITE.format(name="one", cases=6))
+    priced_project.write("evals/one.py", requests + SUITE.format(name="one", cases=6))
     (gpt4o, gpt4, claude, body, default) = (
-        next(each for each in plan(priced)["warnings"] if each.startswith(f"Model {name} "))
+        next(each for each in plan(priced_project)["warnings"] if each.startswith(f"Model {name} "))
         for name in ("gpt-4o-2024-05-13", "gpt-4", "claude-2.1", "o1", "claude-2.0")
     )
     assert "Named by evals/one.py:1." in body
@@ -292,30 +296,32 @@ def test_retired_models_are_warned_of_where_they_are_used(priced: Project) -> No
     assert "was retired on 2026-10-23: use gpt-5.6-sol. Named by the setting `model` (scoregate.toml)" in gpt4
     assert "Named by .scoregate/judges/tone/judge.toml" in claude
     assert "Named by evals/two.py:" in gpt4o
-    assert "Model gpt-4 was retired" in priced.scoregate("list").output
+    assert "Model gpt-4 was retired" in priced_project.scoregate("list").output
 
 
-def test_shards_are_estimated_together_and_refused_together(priced: Project, openai_server: OpenAIServer) -> None:
-    before, number = spent(priced), len(openai_server.requests)
-    priced.scoregate("run", "--out", "base", "--baseline", "none")
+def test_shards_are_estimated_together_and_refused_together(
+    priced_project: Project, openai_server: OpenAIServer
+) -> None:
+    before, number = total_spend(priced_project), len(openai_server.requests)
+    priced_project.scoregate("run", "--out", "base", "--baseline", "none")
     number = len(openai_server.requests)
     options = ("--baseline", "base", "--output", "scoregate-out/partition.json", "--shards", "2")
-    planned = priced.scoregate("plan", *options)
+    planned = priced_project.scoregate("plan", *options)
     assert re.search(rf"estimate \${before:.2f} \[.*\], 6 calls, .* tokens, for all shards", planned.output)
-    refused = priced.scoregate("plan", *options, "--max-cost", str(before / 2))
-    assert refused.exit_code == 3
-    assert "nothing was run" in refused.output
+    refusal = priced_project.scoregate("plan", *options, "--max-cost", str(before / 2))
+    assert refusal.exit_code == 3
+    assert "nothing was run" in refusal.output
     # Without the job of a plan, each shard refuses.
     shard = ("run", "--baseline", "base", "--shard")
-    refused = priced.scoregate(*shard, "1/2", "--out", "shards/1", "--max-cost", str(before / 2))
-    assert refused.exit_code == 3
-    assert "nothing was run" in refused.output
+    refusal = priced_project.scoregate(*shard, "1/2", "--out", "shards/1", "--max-cost", str(before / 2))
+    assert refusal.exit_code == 3
+    assert "nothing was run" in refusal.output
     assert len(openai_server.requests) == number
-    for at in ("1", "2"):
-        ran = priced.scoregate(
-            *shard, f"{at}/2", "--partition", "scoregate-out/partition.json", "--out", f"shards/{at}"
+    for index in ("1", "2"):
+        outcome = priced_project.scoregate(
+            *shard, f"{index}/2", "--partition", "scoregate-out/partition.json", "--out", f"shards/{index}"
         )
-        assert ran.exit_code == 0, ran.output
-    merged = priced.scoregate("merge", "shards/*", "--baseline", "base")
+        assert outcome.exit_code == 0, outcome.output
+    merged = priced_project.scoregate("merge", "shards/*", "--baseline", "base")
     assert f"Cost: estimate ${before:.2f} [" in merged.output
     assert merged.run["estimate"]["cost"]["expected"] == pytest.approx(before)

@@ -55,14 +55,14 @@ def desk(project: Project, chat_service: ChatService) -> Iterator[Project]:
     return project
 
 
-def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
-    listed = desk.scoregate("list")
-    assert "evals/desk.toml:2 [testset] desk (in evals/, has a table [testset])" in " ".join(listed.output.split())
-    ran = desk.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    (suite,) = ran.run["suites"]
+def test_it_is_found_and_its_cases_have_lines(desk: Project) -> None:
+    outcome = desk.scoregate("list")
+    assert "evals/desk.toml:2 [testset] desk (in evals/, has a table [testset])" in " ".join(outcome.output.split())
+    run_outcome = desk.scoregate("run")
+    assert run_outcome.exit_code == 0, run_outcome.output
+    (suite,) = run_outcome.run["suites"]
     assert (suite["id"], suite["origin"]) == ("desk", {"file": "evals/desk.toml", "line": 2})
-    cases = ET.parse(ran.out / "junit.xml").getroot().iter("testcase")
+    cases = ET.parse(run_outcome.out / "junit.xml").getroot().iter("testcase")
     places = {(case.get("name"), case.get("file"), case.get("line")) for case in cases if case.get("file")}
     assert places == {
         ("When do you open?", "evals/desk.csv", "2"),
@@ -71,70 +71,72 @@ def test_it_is_found_and_its_cases_stand_at_their_lines(desk: Project) -> None:
     }
 
 
-def test_its_own_gates_judge_it_wherever_it_is_judged(desk: Project, chat_service: ChatService) -> None:
+def test_its_own_gates_apply_in_every_command(desk: Project, chat_service: ChatService) -> None:
     chat_service.answers("open|far", "No idea.")
-    ran = desk.scoregate("run")
-    assert ran.exit_code == 1, ran.output
-    assert "required: ≥ 50.0% (set in evals/desk.toml:14)" in " ".join(ran.output.split())
+    outcome = desk.scoregate("run")
+    assert outcome.exit_code == 1, outcome.output
+    assert "required: ≥ 50.0% (set in evals/desk.toml:14)" in " ".join(outcome.output.split())
     desk.write("evals/desk.toml", SUITE.format(url=chat_service.url).replace("0.5", "0.3"))
     assert desk.scoregate("gate", "scoregate-out/run").exit_code == 0
     desk.write("scoregate.toml", "[suites.desk]\nmin_pass_rate = 0.9\n")
-    again = desk.scoregate("gate", "scoregate-out/run")
-    assert "required: ≥ 90.0% (set in scoregate.toml [suites.desk])" in " ".join(again.output.split())
+    second = desk.scoregate("gate", "scoregate-out/run")
+    assert "required: ≥ 90.0% (set in scoregate.toml [suites.desk])" in " ".join(second.output.split())
 
 
-def test_limits_that_a_change_lowers_are_told(desk: Project, chat_service: ChatService) -> None:
+def test_lowered_limits_are_reported(desk: Project, chat_service: ChatService) -> None:
     desk.write("evals/desk.toml", SUITE.format(url=chat_service.url).replace("0.5", "0.3"))
     desk.commit()
-    ran = desk.scoregate("run", "--baseline", "rerun:HEAD~1")
-    assert ran.exit_code == 0, ran.output
-    assert ran.result["policy_changes"] == ["min_pass_rate for suites 'desk': 0.5 → 0.3"]
-    assert ran.result["base"] is not None
+    outcome = desk.scoregate("run", "--baseline", "rerun:HEAD~1")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["policy_changes"] == ["min_pass_rate for suites 'desk': 0.5 → 0.3"]
+    assert outcome.result["base"] is not None
 
 
-def test_all_that_is_wrong_is_told_at_once_with_its_line(project: Project) -> None:
+def test_all_mistakes_are_listed_with_lines(project: Project) -> None:
     project.write("evals/desk.toml", '[testset]\nnam = "x"\nretries = 99\n\n[gates]\nmin_pass_rat = 1\n')
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    told = " ".join(ran.output.split())
-    assert "evals/desk.toml:2: testset.nam: there is no such field; did you mean 'name'?" in told
-    assert "evals/desk.toml:3: testset.retries: must be less than or equal to 10, not 99" in told
-    assert "evals/desk.toml:6: gates.min_pass_rat: there is no setting 'min_pass_rat'; did you mean" in told
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    text = " ".join(outcome.output.split())
+    assert "evals/desk.toml:2: testset.nam: there is no such field; did you mean 'name'?" in text
+    assert "evals/desk.toml:3: testset.retries: must be less than or equal to 10, not 99" in text
+    assert "evals/desk.toml:6: gates.min_pass_rat: there is no setting 'min_pass_rat'; did you mean" in text
 
 
-def test_what_it_names_and_what_is_not_there_is_told(project: Project) -> None:
+def test_missing_references_are_reported(project: Project) -> None:
     project.write("nothing.testset.toml", '[testset]\nendpoint = "shop"\n')
-    told = " ".join(project.scoregate("run").output.split())
-    assert "nothing.testset.toml:1: there is no file of tests nothing{.csv" in told
-    assert "nothing.testset.toml:2: there is no endpoint 'shop'" in told
+    text = " ".join(project.scoregate("run").output.split())
+    assert "nothing.testset.toml:1: there is no file of tests nothing{.csv" in text
+    assert "nothing.testset.toml:2: there is no endpoint 'shop'" in text
 
 
-def test_a_row_that_cannot_be_a_test_is_told_with_its_line(desk: Project) -> None:
+def test_an_invalid_row_is_reported_with_its_line(desk: Project) -> None:
     desk.write("evals/desk.csv", TABLE + ",Support,Hours,Answers,\n")
-    ran = desk.scoregate("run")
-    assert ran.exit_code == 3
-    assert "evals/desk.csv:6: column prompt_content: is empty" in " ".join(ran.output.split())
+    outcome = desk.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "evals/desk.csv:6: column prompt_content: is empty" in " ".join(outcome.output.split())
 
 
-def test_a_variable_that_its_endpoint_needs(desk: Project, chat_service: ChatService) -> None:
+def test_a_missing_endpoint_variable(desk: Project, chat_service: ChatService) -> None:
     text = SUITE.format(url=chat_service.url).replace("retries = 0", 'retries = 0\nauth_token = "${DESK_TOKEN}"')
     desk.write("evals/desk.toml", text)
-    ran = desk.scoregate("run")
-    assert ran.exit_code == 3
-    assert "DESK_TOKEN is not set, which its endpoint needs" in " ".join(ran.output.split())
+    outcome = desk.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "DESK_TOKEN is not set, which its endpoint needs" in " ".join(outcome.output.split())
     assert desk.scoregate("run", DESK_TOKEN="t").exit_code == 0
     assert chat_service.requests[-1].headers["authorization"] == "Bearer t"
 
 
-def test_what_its_own_table_says_of_how_it_runs(desk: Project, chat_service: ChatService) -> None:
+def test_its_table_sets_execution_options(desk: Project, chat_service: ChatService) -> None:
     text = SUITE.format(url=chat_service.url) + 'repeats = 2\nneeds = ["A_KEY"]\n'
     desk.write("evals/desk.toml", text)
-    ran = desk.scoregate("run")
-    assert (ran.exit_code, "A_KEY is not set, which the settings list as needed" in ran.output) == (3, True), ran.output
+    outcome = desk.scoregate("run")
+    assert (outcome.exit_code, "A_KEY is not set, which the settings list as needed" in outcome.output) == (3, True), (
+        outcome.output
+    )
     assert desk.scoregate("run", A_KEY="k").statuses == {"passed": 6}
 
 
-def test_files_of_toml_that_are_no_suites_are_left_alone(desk: Project) -> None:
+def test_other_toml_files_are_ignored(desk: Project) -> None:
     desk.write("evals/shop.toml", 'url = "http://localhost"\n')
     desk.write("evals/broken.toml", "[")
     assert desk.scoregate("run").exit_code == 0
@@ -146,10 +148,10 @@ def test_a_table_is_run_by_hand(desk: Project, chat_service: ChatService) -> Non
     metric = 'name = "mentions"\nuse = "checks:mentions"\n'
     desk.write(".scoregate/metrics/mentions.toml", metric)
     address = f"{chat_service.url}/chat"
-    ran = desk.scoregate("testset", "run", "evals/desk.csv", "--endpoint", address, "--metric", "mentions")
-    assert ran.exit_code == 0, ran.output
-    assert ran.run["suites"][0]["id"] == "desk"
-    assert ran.statuses == {"passed": 3}
+    outcome = desk.scoregate("testset", "run", "evals/desk.csv", "--endpoint", address, "--metric", "mentions")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.run["suites"][0]["id"] == "desk"
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, chat_service: ChatService) -> None:
@@ -159,15 +161,15 @@ def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, cha
     desk.write(".scoregate/metrics/mentions.toml", 'name = "mentions"\nuse = "checks:mentions"\n')
     desk.write(".scoregate/endpoints/desk.toml", f'name = "Desk"\nurl = "{chat_service.url}/chat"\n')
     desk.commit()
-    words = ("testset", "run", "opening hours", "--endpoint", "desk", "--baseline", "rerun:HEAD")
-    ran = desk.scoregate(*words)
-    assert ran.exit_code == 0, ran.output
-    assert (ran.run["suites"][0]["id"], ran.statuses) == ("hours", {"passed": 1})
-    assert ran.result["base"] is not None
+    arguments = ("testset", "run", "opening hours", "--endpoint", "desk", "--baseline", "rerun:HEAD")
+    outcome = desk.scoregate(*arguments)
+    assert outcome.exit_code == 0, outcome.output
+    assert (outcome.run["suites"][0]["id"], outcome.statuses) == ("hours", {"passed": 1})
+    assert outcome.result["base"] is not None
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("nothing", "--endpoint", "x"), "there is no test set 'nothing', nor a file"),
         (("evals/desk.csv",), "has no endpoint"),
@@ -175,8 +177,8 @@ def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, cha
         (("evals/desk.toml", "--endpoint", "http://h/?token=sesame-open"), "is a secret in clear"),
     ],
 )
-def test_what_cannot_be_run_by_hand_is_told(desk: Project, words: tuple[str, ...], told: str) -> None:
-    ran = desk.scoregate("testset", "run", *words)
-    assert ran.exit_code == 2, ran.output
-    assert told in " ".join(ran.output.split())
-    assert "sesame" not in ran.output
+def test_invalid_manual_runs_are_refused(desk: Project, words: tuple[str, ...], message: str) -> None:
+    outcome = desk.scoregate("testset", "run", *words)
+    assert outcome.exit_code == 2, outcome.output
+    assert message in " ".join(outcome.output.split())
+    assert "sesame" not in outcome.output

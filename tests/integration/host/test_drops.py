@@ -38,7 +38,7 @@ def run(project: Project, scores: dict[str, list[float]], *arguments: str, answe
     return project.scoregate("exec", *arguments, "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
 
 
-def compared(project: Project, scores: dict[str, list[float]], *arguments: str, **fields: object) -> Ran:
+def run_compared(project: Project, scores: dict[str, list[float]], *arguments: str, **fields: object) -> Ran:
     run(project, {case: [0.9] for case in scores}, "--baseline", "none", answer="yes", **fields)
     base = project.root.parent / "base"
     shutil.rmtree(base, ignore_errors=True)
@@ -56,30 +56,30 @@ def drops(text: str) -> list[str]:
 
 def test_the_largest_drops_come_with_input_and_output(project: Project) -> None:
     scores = {f"c{number:02}": [0.9 - number / 20] for number in range(14)} | {"up": [1.0], "twice": [0.9, 0.1]}
-    ran = compared(project, scores)
-    assert ran.exit_code == 0, ran.output
-    assert drops(ran.comment)[:3] == ["c13", "c12", "c11"]
-    assert len(drops(ran.comment)) == 10
-    assert "0.9 → 0.25 |" in ran.comment
-    assert "input of c13 <b>@x</b>\n```" in ran.comment
-    assert "```diff\n- yes c13\n+ no c13\n  Bye.\n```" in ran.comment
-    assert "↓ c13  s\n    helpful  0.9 → 0.25  reason: r\n" in ran.output
-    ran = compared(project, {"one": [0.9], "twice": [0.9, 0.1]})
-    assert drops(ran.comment) == ["twice"]
-    assert "0.9 → 0.5 |" in ran.comment, "the mean of its trials"
+    outcome = run_compared(project, scores)
+    assert outcome.exit_code == 0, outcome.output
+    assert drops(outcome.comment)[:3] == ["c13", "c12", "c11"]
+    assert len(drops(outcome.comment)) == 10
+    assert "0.9 → 0.25 |" in outcome.comment
+    assert "input of c13 <b>@x</b>\n```" in outcome.comment
+    assert "```diff\n- yes c13\n+ no c13\n  Bye.\n```" in outcome.comment
+    assert "↓ c13  s\n    helpful  0.9 → 0.25  reason: r\n" in outcome.output
+    outcome = run_compared(project, {"one": [0.9], "twice": [0.9, 0.1]})
+    assert drops(outcome.comment) == ["twice"]
+    assert "0.9 → 0.5 |" in outcome.comment, "the mean of its trials"
 
 
-def test_scores_with_a_threshold_outputs_that_are_hidden_and_new_suites_are_not_listed(project: Project) -> None:
-    ran = compared(project, {"a": [0.6]}, threshold=THRESHOLD)
-    assert "largest drop" not in ran.comment
-    ran = compared(project, {"a": [0.6]}, "--show-outputs", "none")
-    assert drops(ran.comment) == ["a"]
-    assert "input of" not in ran.comment
-    assert "no a" not in ran.comment
+def test_scores_with_thresholds_hidden_outputs_and_new_suites_are_not_listed(project: Project) -> None:
+    outcome = run_compared(project, {"a": [0.6]}, threshold=THRESHOLD)
+    assert "largest drop" not in outcome.comment
+    outcome = run_compared(project, {"a": [0.6]}, "--show-outputs", "none")
+    assert drops(outcome.comment) == ["a"]
+    assert "input of" not in outcome.comment
+    assert "no a" not in outcome.comment
     assert "largest drop" not in run(project, {"a": [0.1]}, "--baseline", "none", answer="no").comment
 
 
-def test_a_scale_of_its_own_is_shown(project: Project, tmp_path: Path) -> None:
+def test_a_custom_scale_is_shown(project: Project, tmp_path: Path) -> None:
     words = {"type": "scored", "suite": "s", "case": "a", "evaluator": "words"}
     for value, baseline in ((100, "none"), (40, str(tmp_path / "base"))):
         events = [
@@ -90,7 +90,7 @@ def test_a_scale_of_its_own_is_shown(project: Project, tmp_path: Path) -> None:
         ]
         project.write("log.jsonl", "".join(f"{json.dumps(event)}\n" for event in events))
         command = ["sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"']
-        ran = project.scoregate("exec", "--baseline", baseline, "--", *command)
+        outcome = project.scoregate("exec", "--baseline", baseline, "--", *command)
         if baseline == "none":
-            shutil.copytree(ran.out / "run", tmp_path / "base")
-    assert "| 100 → 40 |" in ran.comment
+            shutil.copytree(outcome.out / "run", tmp_path / "base")
+    assert "| 100 → 40 |" in outcome.comment

@@ -14,7 +14,7 @@ main()
 """
 
 
-def test_without_its_packages_it_says_what_to_install() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "error: the command line needs click, rich\nRun: pip install 'scoregate[cli]'\n"
+def test_missing_packages_are_named() -> None:
+    process = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert process.stderr == "error: the command line needs click, rich\nRun: pip install 'scoregate[cli]'\n"

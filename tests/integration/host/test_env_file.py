@@ -25,15 +25,15 @@ def test_suites_get_the_variables_of_the_file(project: Project) -> None:
     for arguments in (("--env-file", ".env"), ()):
         if not arguments:
             project.write("scoregate.toml", 'env_file = ".env"\n')
-        ran = project.scoregate("run", *arguments, TAKEN="environment")
-        assert ran.exit_code == 0, ran.output
-        assert "shows two words environment ***" in ran.output
-        assert "very-secret-value-1" not in ran.output
-        record = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes())
+        outcome = project.scoregate("run", *arguments, TAKEN="environment")
+        assert outcome.exit_code == 0, outcome.output
+        assert "shows two words environment ***" in outcome.output
+        assert "very-secret-value-1" not in outcome.output
+        record = gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes())
         assert b"very-secret-value-1" not in record
 
 
-def test_needed_variables_may_come_from_the_file(project: Project) -> None:
+def test_the_file_may_set_required_variables(project: Project) -> None:
     write(project)
     project.write("scoregate.toml", '[suites."*"]\nneeds = ["BOT_API_KEY"]\n')
     assert "BOT_API_KEY is not set" in project.scoregate("run").output
@@ -42,7 +42,7 @@ def test_needed_variables_may_come_from_the_file(project: Project) -> None:
     assert project.scoregate("list").exit_code == 0
 
 
-def test_a_file_that_is_not_valid_is_an_error_with_its_line(project: Project) -> None:
+def test_an_invalid_file_is_an_error_with_its_line(project: Project) -> None:
     problems = {
         "A=1\n\n\nB 'x\n": ".env:4: this line can't be read",
         "A=1\n1B=2\n": ".env:2: this line can't be read",
@@ -53,13 +53,13 @@ def test_a_file_that_is_not_valid_is_an_error_with_its_line(project: Project) ->
     }
     for text, problem in problems.items():
         write(project, text)
-        ran = project.scoregate("run", "--env-file", ".env")
-        assert ran.exit_code == 2, ran.output
-        assert problem in " ".join(ran.output.split()), ran.output
-    ran = project.scoregate("run", "--env-file", "missing.env")
-    assert ran.exit_code == 2
-    assert "missing.env" in ran.output
-    assert "does not exist" in " ".join(ran.output.split())
+        outcome = project.scoregate("run", "--env-file", ".env")
+        assert outcome.exit_code == 2, outcome.output
+        assert problem in " ".join(outcome.output.split()), outcome.output
+    outcome = project.scoregate("run", "--env-file", "missing.env")
+    assert outcome.exit_code == 2
+    assert "missing.env" in outcome.output
+    assert "does not exist" in " ".join(outcome.output.split())
     project.write("scoregate.toml", 'env_file = "missing.env"\n')  # as in CI, where developers' files are missing
     assert project.scoregate("run").exit_code == 0
     write(project, "SCOREGATE_MODEL_API_KEY=a-key-of-a-model\n")

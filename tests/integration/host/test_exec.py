@@ -11,7 +11,7 @@ from junitparser import JUnitXml
 from tests.fakes import runner
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.foreign import CLIENT, foreign
-from tests.integration.host.test_ends import wait_for
+from tests.integration.host.test_crashes import wait_for
 
 PYTHON = ("--", sys.executable, "run.py")
 
@@ -20,20 +20,20 @@ def run(project: Project, *arguments: str, **environment: str) -> Ran:
     return project.scoregate("exec", *arguments, *PYTHON, **environment)
 
 
-def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> None:
+def test_a_suite_of_another_sdk_has_the_same_pipeline(project: Project) -> None:
     foreign(project, "suite(good=3)")
-    ran = run(project, "-m", "my first run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
-    assert ran.run["message"] == ran.result["run"]["message"] == "my first run"
-    assert "my first run" in ran.comment.splitlines()[1]
-    junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
+    outcome = run(project, "-m", "my first run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3}
+    assert outcome.run["message"] == outcome.result["run"]["message"] == "my first run"
+    assert "my first run" in outcome.comment.splitlines()[1]
+    junit = JUnitXml.fromfile(str(outcome.out / "junit.xml"))
     assert (junit.name, junit.failures, junit.errors) == ("scoregate: my first run", 0, 0)
-    assert "file=" not in (ran.out / "junit.xml").read_text()
-    assert [each["file"] for each in ran.result["suites"]] == [None]
-    assert "theirs: 3 cases, 3 passed, is-good 1.000" in ran.output
-    assert "Reports: scoregate-out/" in ran.output.splitlines()[-1]
-    (script,) = ran.run["scripts"]
+    assert "file=" not in (outcome.out / "junit.xml").read_text()
+    assert [each["file"] for each in outcome.result["suites"]] == [None]
+    assert "theirs: 3 cases, 3 passed, is-good 1.000" in outcome.output
+    assert "Reports: scoregate-out/" in outcome.output.splitlines()[-1]
+    (script,) = outcome.run["scripts"]
     assert script["exit_code"] == 0
     assert script["name"].startswith("python")
     assert script["name"].endswith("run.py")
@@ -41,22 +41,22 @@ def test_a_suite_of_another_sdk_goes_through_the_same_flow(project: Project) -> 
 
 def test_a_case_below_its_threshold_fails(project: Project) -> None:
     foreign(project, "suite(good=3, bad=1)")
-    ran = run(project)
-    assert ran.exit_code == 1
-    assert "bad 0" in ran.output
+    outcome = run(project)
+    assert outcome.exit_code == 1
+    assert "bad 0" in outcome.output
 
 
 def test_runs_are_compared(project: Project) -> None:
     foreign(project, "suite(good=12)")
     assert run(project, "--out", "before").exit_code == 0
     foreign(project, "one = Suite('theirs')\nfor i in range(12):\n    one.case(f'good {i}', 0.6)\none.end()")
-    ran = run(project, "--baseline", "before", "--fail-on-regression")
-    assert ran.exit_code == 1, ran.output
-    assert [row["label"] for row in ran.result["rows"]] == ["worse"]
+    outcome = run(project, "--baseline", "before", "--fail-on-regression")
+    assert outcome.exit_code == 1, outcome.output
+    assert [row["label"] for row in outcome.result["rows"]] == ["worse"]
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("print('nothing to say')", "ran no suite"),
         ("Suite('theirs').case('good 0')", "didn't finish"),
@@ -77,59 +77,59 @@ def test_runs_are_compared(project: Project) -> None:
     ids=["silent", "unfinished", "no cases", "no evaluations", "invalid", "no json", "refused", "suite error",
          "case error", "evaluator error", "exit code", "raises", "killed", "leaves"],
 )  # fmt: skip
-def test_nothing_that_was_not_measured_is_green(project: Project, body: str, told: str) -> None:
+def test_no_unmeasured_suite_is_green(project: Project, body: str, message: str) -> None:
     foreign(project, body)
-    ran = run(project)
-    assert ran.exit_code == 3, ran.output
-    assert told in ran.output
+    outcome = run(project)
+    assert outcome.exit_code == 3, outcome.output
+    assert message in outcome.output
     if "sys.exit(7)" in body:
-        assert ran.run["scripts"][0]["exit_code"] == 7
+        assert outcome.run["scripts"][0]["exit_code"] == 7
 
 
-def test_what_is_no_suites_own_does_not_spoil_the_base(project: Project) -> None:
+def test_errors_outside_suites_keep_the_base_usable(project: Project) -> None:
     foreign(project, "suite()\nassert post('/nope', {})[0] == 404\nassert post('/nothing', {})[0] == 404")
     before = run(project, "--out", "before")
     assert before.exit_code == 3, before.output
     assert "POST /nope: there is no such call" in before.output
     foreign(project, "suite()")
-    ran = run(project, "--baseline", "before")
-    assert ran.exit_code == 0, ran.output
-    assert [each["id"] for each in ran.run["suites"]] == ["theirs"]
+    outcome = run(project, "--baseline", "before")
+    assert outcome.exit_code == 0, outcome.output
+    assert [each["id"] for each in outcome.run["suites"]] == ["theirs"]
 
 
 def test_a_few_errors_are_allowed_and_counted(project: Project) -> None:
     body = "one = Suite('theirs')\nfor i in range(39):\n    one.case(f'good {i}')\none.error('bad')\none.end()"
     foreign(project, body)
-    ran = run(project)
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 39, "errored": 1}
+    outcome = run(project)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 39, "errored": 1}
 
 
 def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     foreign(project, "suite()")
-    ran = run(project, "--suite", "other*")
-    assert ran.exit_code == 3
-    assert "A filter matches no suite" in ran.output
-    assert "the filter other* matched none of theirs" in ran.output
+    outcome = run(project, "--suite", "other*")
+    assert outcome.exit_code == 3
+    assert "A filter matches no suite" in outcome.output
+    assert "the filter other* matched none of theirs" in outcome.output
 
 
-def test_one_filter_of_several_that_matches_nothing_is_never_green(project: Project) -> None:
+def test_one_filter_without_matches_is_never_green(project: Project) -> None:
     foreign(project, "suite('ours')\nsuite('theirs')")
-    ran = run(project, "--suite", "our*", "--suite", "typo*")
-    assert ran.exit_code == 3, ran.output
-    found = [finding["value"] for finding in ran.result["findings"] if finding["rule"] == "filters match"]
-    assert found == ["the filter typo* matched none of ours, theirs"]
+    outcome = run(project, "--suite", "our*", "--suite", "typo*")
+    assert outcome.exit_code == 3, outcome.output
+    findings = [finding["value"] for finding in outcome.result["findings"] if finding["rule"] == "filters match"]
+    assert findings == ["the filter typo* matched none of ours, theirs"]
 
 
-def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) -> None:
+def test_a_filter_drops_suites_that_the_sdk_runs(project: Project) -> None:
     foreign(project, "suite('ours', good=1)\nsuite('theirs', bad=1)")
-    ran = run(project, "--suite", "our*")
-    assert ran.exit_code == 0, ran.output
-    assert [each["id"] for each in ran.run["suites"]] == ["ours"]
+    outcome = run(project, "--suite", "our*")
+    assert outcome.exit_code == 0, outcome.output
+    assert [each["id"] for each in outcome.run["suites"]] == ["ours"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "no command"),
         (["--"], "no command"),
@@ -138,45 +138,45 @@ def test_a_filter_leaves_out_what_the_sdk_runs_all_the_same(project: Project) ->
         (["--repeat", "3", "--", "true"], "--repeats"),
     ],
 )
-def test_wrong_usage_is_told_with_what_to_do(project: Project, words: list[str], told: str) -> None:
-    ran = project.scoregate("exec", *words)
-    assert ran.exit_code == 2
-    assert told in ran.output
-    assert not ran.out.exists()
+def test_invalid_usage_is_explained(project: Project, words: list[str], message: str) -> None:
+    outcome = project.scoregate("exec", *words)
+    assert outcome.exit_code == 2
+    assert message in outcome.output
+    assert not outcome.out.exists()
 
 
-def test_a_program_that_is_not_there_is_an_error_of_its_script(project: Project) -> None:
-    ran = project.scoregate("exec", "--", "no-such-program", "x")
-    assert ran.exit_code == 3
-    assert "can't start 'no-such-program'" in ran.output
+def test_a_missing_program_is_an_error(project: Project) -> None:
+    outcome = project.scoregate("exec", "--", "no-such-program", "x")
+    assert outcome.exit_code == 3
+    assert "can't start 'no-such-program'" in outcome.output
 
 
-def test_the_command_runs_where_the_user_stands(project: Project) -> None:
+def test_the_command_runs_in_the_users_folder(project: Project) -> None:
     foreign(project, "suite()")
     project.write("deep/here.txt", "")
     project.write("deep/run.sh", f"test -f here.txt && PYTHONPATH=.. {sys.executable} ../run.py\n")
     deep = Project.__new__(Project)
     deep.root = project.root / "deep"
-    ran = project.finish(deep.start("exec", "--", "sh", "run.sh"))
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
+    outcome = project.finish(deep.start("exec", "--", "sh", "run.sh"))
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_options_of_the_command_are_its_own(project: Project) -> None:
     foreign(project, "import sys\nassert sys.argv[1:] == ['-m', 'theirs', '--suite', 'x'], sys.argv\nsuite()")
-    ran = project.scoregate("exec", "-m", "ours", sys.executable, "run.py", "-m", "theirs", "--suite", "x")
-    assert ran.exit_code == 0, ran.output
-    assert ran.run["message"] == "ours"
+    outcome = project.scoregate("exec", "-m", "ours", sys.executable, "run.py", "-m", "theirs", "--suite", "x")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.run["message"] == "ours"
 
 
-def test_both_sdks_are_heard_in_one_process(project: Project) -> None:
+def test_one_process_can_use_both_sdks(project: Project) -> None:
     foreign(project, f"suite('theirs')\n{suite()}")
-    ran = run(project)
-    assert ran.exit_code == 0, ran.output
-    assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "theirs"]
+    outcome = run(project)
+    assert outcome.exit_code == 0, outcome.output
+    assert sorted(each["id"] for each in outcome.run["suites"]) == ["demo", "theirs"]
 
 
-def test_combinations_of_a_grid_are_runs_of_their_own(project: Project) -> None:
+def test_grid_combinations_are_separate_runs(project: Project) -> None:
     body = (
         "grid = post('/grids', {'gridSearchParams': {'model': ['a', 'b']}})['id']\n"
         "for model in 'ab':\n"
@@ -185,27 +185,27 @@ def test_combinations_of_a_grid_are_runs_of_their_own(project: Project) -> None:
         "    one.end()\n"
     )
     foreign(project, body)
-    ran = run(project)
-    assert ran.exit_code == 1
-    assert [each["label"] for each in ran.run["suites"]] == ["theirs [model=a]", "theirs [model=b]"]
+    outcome = run(project)
+    assert outcome.exit_code == 1
+    assert [each["label"] for each in outcome.run["suites"]] == ["theirs [model=a]", "theirs [model=b]"]
 
 
-def test_what_the_command_prints_cannot_give_commands_to_ci(project: Project) -> None:
+def test_command_output_contains_no_ci_commands(project: Project) -> None:
     hostile = "::error::boo\\r::set-output name=a::b\\nx ##[group]y\\x1b[31m"
     foreign(project, f"print('{hostile}')\nsuite('::warning::boo\\r\\n::error::x')")
-    ran = run(project, "-m", "::notice::z", GITHUB_ACTIONS="true")
-    assert [each for each in runner.commands(ran.output) if "boo" in each.message or each.name != "notice"] == []
-    assert "\x1b" not in ran.output
-    assert "boo" in ran.output
+    outcome = run(project, "-m", "::notice::z", GITHUB_ACTIONS="true")
+    assert [each for each in runner.commands(outcome.output) if "boo" in each.message or each.name != "notice"] == []
+    assert "\x1b" not in outcome.output
+    assert "boo" in outcome.output
 
 
-def test_what_the_command_prints_is_shown_as_it_stands(project: Project) -> None:
+def test_command_output_is_shown_unchanged(project: Project) -> None:
     foreign(project, f"print('  indented')\nprint({'x ' * 100!r})\nsuite()")
-    ran = run(project)
-    assert f"  |   indented\n  | {'x ' * 100}\n" in ran.output
+    outcome = run(project)
+    assert f"  |   indented\n  | {'x ' * 100}\n" in outcome.output
 
 
-def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
+def test_an_interrupted_command_keeps_its_events(project: Project) -> None:
     body = "one = Suite('theirs')\none.case('a')\nopen('ready', 'w').write('x')\nimport time\ntime.sleep(300)"
     foreign(project, body)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -214,35 +214,35 @@ def test_an_interrupted_command_keeps_what_was_heard(project: Project) -> None:
         wait_for(project.root / "ready")
         time.sleep(0.2)
         process.send_signal(number)
-        ran = project.finish(process)
-        assert ran.exit_code == 130, ran.output
-        assert ran.run["complete"] is False
-        assert ran.statuses == {"passed": 1}
-        assert "run.py: it was stopped before its end" in ran.output
-        assert "did not start" not in ran.output
+        outcome = project.finish(process)
+        assert outcome.exit_code == 130, outcome.output
+        assert outcome.run["complete"] is False
+        assert outcome.statuses == {"passed": 1}
+        assert "run.py: it was stopped before its end" in outcome.output
+        assert "did not start" not in outcome.output
 
 
-def test_a_setting_that_another_sdk_cannot_be_told_of_is_noticed(project: Project) -> None:
+def test_a_setting_that_another_sdk_ignores_is_noticed(project: Project) -> None:
     foreign(project, "suite()")
-    ran = run(project, "--repeats", "3")
-    assert ran.exit_code == 0, ran.output
-    assert [notice for notice in ran.run["notices"] if "`repeats`" in notice]
+    outcome = run(project, "--repeats", "3")
+    assert outcome.exit_code == 0, outcome.output
+    assert [notice for notice in outcome.run["notices"] if "`repeats`" in notice]
 
 
-def test_commands_of_the_settings_are_heard_as_well(project: Project) -> None:
+def test_commands_in_the_settings_run_too(project: Project) -> None:
     foreign(project, "suite()")
     project.write("scoregate.toml", f'[[commands]]\nname = "theirs"\nrun = ["{sys.executable}", "run.py"]\n')
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_without_another_sdk_there_is_no_server(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    ran = project.run_process("run", PYTHONPROFILEIMPORTTIME="1")
-    assert ran.exit_code == 0
-    assert "scoregate.ci.launch" in ran.output
-    assert "starlette" not in ran.output
+    outcome = project.run_process("run", PYTHONPROFILEIMPORTTIME="1")
+    assert outcome.exit_code == 0
+    assert "scoregate.ci.launch" in outcome.output
+    assert "starlette" not in outcome.output
 
 
 STAND_IN = """
@@ -261,27 +261,27 @@ def test_a_python_file_that_imports_the_other_sdk_is_found_and_run(project: Proj
     project.write("evals/theirs.py", theirs)
     project.write("evals/both.py", f"{suite()}\n{theirs.replace('theirs', 'more')}")
     project.write("evals/later.py", theirs.replace("testing.run", "testing.v2.run"))
-    listed = project.scoregate("list")
-    assert listed.exit_code == 0, listed.output
-    assert "evals/theirs.py:3 [python] theirs (in evals/, starts a suite of Autoblocks at line 3)" in listed.output
-    assert "note: evals/later.py was skipped" in listed.output
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert sorted(each["id"] for each in ran.run["suites"]) == ["demo", "more", "theirs"]
-    assert [notice for notice in ran.run["notices"] if "version 2" in notice]
-    origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in ran.run["suites"]}
+    outcome = project.scoregate("list")
+    assert outcome.exit_code == 0, outcome.output
+    assert "evals/theirs.py:3 [python] theirs (in evals/, starts a suite of Autoblocks at line 3)" in outcome.output
+    assert "note: evals/later.py was skipped" in outcome.output
+    run_outcome = project.scoregate("run")
+    assert run_outcome.exit_code == 0, run_outcome.output
+    assert sorted(each["id"] for each in run_outcome.run["suites"]) == ["demo", "more", "theirs"]
+    assert [notice for notice in run_outcome.run["notices"] if "version 2" in notice]
+    origins = {each["id"]: each["origin"] and each["origin"]["file"] for each in run_outcome.run["suites"]}
     assert origins == {"demo": "evals/both.py", "more": "evals/both.py", "theirs": "evals/theirs.py"}
 
 
-def test_a_command_that_lacks_pytest_says_what_to_install(project: Project) -> None:
+def test_a_missing_pytest_is_named(project: Project) -> None:
     code = "import sys; sys.exit(sys.executable + ': No module named pytest')"
-    ran = project.scoregate("exec", "--", sys.executable, "-c", code)
-    assert ran.exit_code == 3
-    assert "Install pytest" in ran.output
+    outcome = project.scoregate("exec", "--", sys.executable, "-c", code)
+    assert outcome.exit_code == 3
+    assert "Install pytest" in outcome.output
 
 
-def test_a_file_whose_sdk_is_not_installed_says_what_to_install(project: Project) -> None:
+def test_a_missing_sdk_is_named_with_its_file(project: Project) -> None:
     project.write("evals/theirs.py", "from autoblocks.testing.run import run_test_suite\nrun_test_suite(id='theirs')\n")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "Install autoblocksai" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "Install autoblocksai" in outcome.output

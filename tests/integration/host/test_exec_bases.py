@@ -19,33 +19,35 @@ def run(project: Project, *arguments: str) -> Ran:
     return project.scoregate("exec", *arguments, "--", sys.executable, "run.py")
 
 
-def test_the_command_is_run_in_the_bases_tree(project: Project) -> None:
+def test_the_command_runs_in_the_base_tree(project: Project) -> None:
     foreign(project, "suite(good=12)")
     project.commit()
     project.git("checkout", "-qb", "feature")
     foreign(project, "suite(good=11, bad=1)")
-    ran = run(project, "--baseline", "rerun:main", "--fail-on-regression")
-    assert ran.exit_code == 1
-    assert ran.result["base"]["branch"] is None or ran.result["base"]["commit"] != ran.result["run"]["commit"]
-    assert (ran.out / "base" / "run.json").exists()
-    (row,) = ran.result["rows"]
+    outcome = run(project, "--baseline", "rerun:main", "--fail-on-regression")
+    assert outcome.exit_code == 1
+    assert (
+        outcome.result["base"]["branch"] is None or outcome.result["base"]["commit"] != outcome.result["run"]["commit"]
+    )
+    assert (outcome.out / "base" / "run.json").exists()
+    (row,) = outcome.result["rows"]
     assert row["base"] == 1
-    assert ran.result["totals"]["newly_failing"] == 0  # `bad 0` is new, `good 11` is gone
+    assert outcome.result["totals"]["newly_failing"] == 0  # `bad 0` is new, `good 11` is gone
 
 
-def test_a_program_that_git_does_not_follow_is_that_of_here(project: Project) -> None:
+def test_an_untracked_program_is_taken_from_the_head(project: Project) -> None:
     foreign(project, "suite(good=12)")
     project.write(".gitignore", "bin/\nscoregate-out/\n")
     project.commit()
     program = project.write("bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     program.chmod(0o755)
-    ran = project.scoregate("exec", "--baseline", "rerun:main", "--", "bin/python", "run.py")
-    assert ran.exit_code == 0, ran.output
-    assert ran.result["rows"][0]["base"] == 1
+    outcome = project.scoregate("exec", "--baseline", "rerun:main", "--", "bin/python", "run.py")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["rows"][0]["base"] == 1
 
 
-def test_packages_of_here_are_lent_to_the_base(project: Project) -> None:
-    """Node finds packages beside the files that import them, and git does not follow those."""
+def test_the_base_uses_installed_packages(project: Project) -> None:
+    """Node finds packages next to the files that import them, and git does not track those."""
     foreign(project, "assert open('web/node_modules/x/index.js').read() == 'here'\nsuite(good=12)")
     project.write(".gitignore", "node_modules\nscoregate-out/\n")
     project.write("web/package.json", "{}")
@@ -53,21 +55,21 @@ def test_packages_of_here_are_lent_to_the_base(project: Project) -> None:
     project.write("web/node_modules/x/index.js", "here")
     web = Project.__new__(Project)
     web.root = project.root / "web"
-    words = ("sh", "-c", f"cd .. && {sys.executable} run.py")
-    ran = project.finish(web.start("exec", "--baseline", "rerun:main", "--", *words))
-    assert ran.exit_code == 0, ran.output
-    assert ran.result["rows"][0]["base"] == 1
+    arguments = ("sh", "-c", f"cd .. && {sys.executable} run.py")
+    outcome = project.finish(web.start("exec", "--baseline", "rerun:main", "--", *arguments))
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["rows"][0]["base"] == 1
     assert (web.root / "node_modules/x/index.js").read_text() == "here"
 
 
-def test_newly_failing_cases_are_confirmed_one_launch_a_try(project: Project) -> None:
+def test_each_confirmation_is_one_launch(project: Project) -> None:
     foreign(project, FLAKY.format(folder=project.root, score=1))
     assert run(project, "--out", "before").exit_code == 0
     foreign(project, FLAKY.format(folder=project.root, score=0))
     (project.root / "tries").unlink()
-    ran = run(project, "--baseline", "before", "--confirm", "all", "--min-pass-rate", "0.5")
-    (found,) = ran.result["confirmations"]
-    assert (found["case"], found["tries"]) == ("bad 0", [False, False, False])
+    outcome = run(project, "--baseline", "before", "--confirm", "all", "--min-pass-rate", "0.5")
+    (confirmation,) = outcome.result["confirmations"]
+    assert (confirmation["case"], confirmation["tries"]) == ("bad 0", [False, False, False])
     assert (project.root / "tries").read_text() == "xxxx"
 
 
@@ -76,6 +78,6 @@ def test_cases_that_differ_are_repeated_on_both_sides(project: Project) -> None:
     project.commit()
     project.git("checkout", "-qb", "feature")
     foreign(project, FLAKY.format(folder=project.root, score=0))
-    ran = run(project, "--baseline", "rerun:main", "--repeats", "auto", "--min-pass-rate", "0")
-    assert [notice for notice in ran.run["notices"] if "4 extra trials" in notice], ran.run["notices"]
+    outcome = run(project, "--baseline", "rerun:main", "--repeats", "auto", "--min-pass-rate", "0")
+    assert [notice for notice in outcome.run["notices"] if "4 extra trials" in notice], outcome.run["notices"]
     assert (project.root / "tries").read_text() == 6 * "x"

@@ -10,28 +10,28 @@ from tests.integration.host.conftest import Project, suite
 PYTEST = ("exec", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "evals")
 
 
-def holding(**options: str) -> str:
+def make_test_source(**options: str) -> str:
     body, _, call = suite(bad=int(options.pop("bad", "0")), **options).rpartition("run_test_suite(id=")
     return f"{body}\n\ndef test_demo():\n    run_test_suite(id={call}"
 
 
-def test_suites_inside_tests_are_heard(project: Project) -> None:
-    project.write("evals/test_demo.py", holding())
-    ran = project.scoregate(*PYTEST)
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
+def test_suites_in_tests_are_recorded(project: Project) -> None:
+    project.write("evals/test_demo.py", make_test_source())
+    outcome = project.scoregate(*PYTEST)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 3}
 
 
 def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
-    project.write("evals/test_demo.py", holding() + "\n\ndef test_plain():\n    assert 1 == 2\n")
-    ran = project.scoregate(*PYTEST)
-    assert ran.exit_code == 3
-    assert ran.run["scripts"][0]["exit_code"] == 1
-    assert ran.statuses == {"passed": 3}
+    project.write("evals/test_demo.py", make_test_source() + "\n\ndef test_plain():\n    assert 1 == 2\n")
+    outcome = project.scoregate(*PYTEST)
+    assert outcome.exit_code == 3
+    assert outcome.run["scripts"][0]["exit_code"] == 1
+    assert outcome.statuses == {"passed": 3}
 
 
-def test_a_suite_that_asserts_is_a_failed_gate(project: Project) -> None:
-    project.write("evals/test_demo.py", holding(bad="1", assert_test="True"))
+def test_a_failed_assertion_fails_the_gate(project: Project) -> None:
+    project.write("evals/test_demo.py", make_test_source(bad="1", assert_test="True"))
     assert project.scoregate(*PYTEST).exit_code == 1
 
 

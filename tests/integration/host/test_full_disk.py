@@ -17,7 +17,7 @@ from scoregate.ci.reports import REPORTS
 
 RUN = ("run", "--baseline", "none")
 FILES = {name for name, _ in REPORTS.values()}
-# Outputs that gzip cannot shorten, so that reports take much more room than the record.
+# Outputs that gzip cannot shorten, so that reports take much more space than the record.
 LONG = "import random\n\ndef says(case):\n    return random.Random(case.input).randbytes({size}).hex()\n"
 
 
@@ -30,9 +30,9 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
         folder = tmp_path / f"disk-{len(mounted)}"
         folder.mkdir()
         command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if process.returncode:
+            pytest.skip(f"no file system can be mounted here: {process.stderr.strip()}")
         mounted.append(folder)
         return folder
 
@@ -66,7 +66,7 @@ def check_reports(out: Path, output: str, title: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kilobytes", [500, 900, 1_400, 2_700])
-def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
+def test_a_full_disk_leaves_no_partial_or_old_report(
     project: Project, small_disk: Callable[[int], Path], kilobytes: int
 ) -> None:
     out = small_disk(kilobytes)
@@ -83,10 +83,10 @@ def test_on_a_full_disk_no_report_is_half_or_of_an_earlier_run(
     assert kilobytes > 1_000 or there != FILES
 
 
-def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> None:
+def test_a_failed_report_keeps_the_others(project: Project) -> None:
     """Here files may have 120 kB, and the page has more."""
     project.write("evals/demo.py", suite(LONG.format(size=1_000), fn="says", good=20))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "scoregate", *RUN, "-m", "the run"],
         cwd=project.root,
         env=clean_environment(),
@@ -96,22 +96,22 @@ def test_a_report_that_the_system_refuses_costs_no_other(project: Project) -> No
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000)),
     )
-    assert done.returncode == 1, done.stdout
+    assert process.returncode == 1, process.stdout
     out = project.root / "scoregate-out"
-    assert check_reports(out, done.stdout, "the run") == FILES - {"report.html"}
-    assert "report.html: File too large" in " ".join(done.stdout.split())
+    assert check_reports(out, process.stdout, "the run") == FILES - {"report.html"}
+    assert "report.html: File too large" in " ".join(process.stdout.split())
 
 
 @pytest.mark.parametrize("ci", ["", "true"])
-def test_reports_of_an_earlier_run_are_gone_when_a_run_cannot_be_recorded(
+def test_earlier_reports_are_removed_if_a_run_cannot_be_recorded(
     project: Project, small_disk: Callable[[int], Path], ci: str
 ) -> None:
     out = small_disk(600)
     project.write("evals/demo.py", suite(good=3))
     assert run(project, "--out", str(out)).exit_code == 0
     project.write("evals/demo.py", suite(LONG.format(size=20_000), fn="says", good=40))
-    ran = run(project, "--out", str(out), CI=ci)
-    assert ran.exit_code in (2, 3), ran.output
-    assert "No space left on device" in " ".join(ran.output.split())
+    outcome = run(project, "--out", str(out), CI=ci)
+    assert outcome.exit_code in (2, 3), outcome.output
+    assert "No space left on device" in " ".join(outcome.output.split())
     # On one's own machine the page stays with its run, which is still there.
     assert {path.name for path in out.iterdir()} & FILES == (set() if ci else {"report.html"})

@@ -11,7 +11,9 @@ from tests.integration.host.test_bases import keep_run
 WORSE = "lambda case: case.input if '1' not in case.input else 'no'"
 
 
-def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str = "", base_settings: str = "") -> Ran:
+def run_against_base(
+    project: Project, *flags: str, fn: str = WORSE, settings: str = "", base_settings: str = ""
+) -> Ran:
     project.write("scoregate.toml", f"min_pass_rate = 0\n{base_settings}")
     project.write("evals/demo.py", suite(good=30))
     project.scoregate("run")
@@ -21,34 +23,34 @@ def against_base(project: Project, *flags: str, fn: str = WORSE, settings: str =
     return project.scoregate("run", "--baseline", str(base), *flags)
 
 
-def test_a_drop_beyond_its_limit_and_beyond_noise_fails(project: Project) -> None:
-    ran = against_base(project, "--max-drop", "0.2")
-    assert ran.exit_code == 1
-    assert "−0.400" in ran.output
-    assert "p = 0.00024" in ran.output
-    assert re.search(r"baseline +now +delta", ran.output)
-    assert not re.search(r"\bPR\b", ran.output + ran.comment)
+def test_a_significant_drop_beyond_its_limit_fails(project: Project) -> None:
+    outcome = run_against_base(project, "--max-drop", "0.2")
+    assert outcome.exit_code == 1
+    assert "−0.400" in outcome.output
+    assert "p = 0.00024" in outcome.output
+    assert re.search(r"baseline +now +delta", outcome.output)
+    assert not re.search(r"\bPR\b", outcome.output + outcome.comment)
 
 
 def test_a_drop_within_its_limit_passes(project: Project) -> None:
-    assert against_base(project, "--max-drop", "is-equals=0.5").exit_code == 0
+    assert run_against_base(project, "--max-drop", "is-equals=0.5").exit_code == 0
 
 
 def test_any_regression_can_fail(project: Project) -> None:
-    assert against_base(project, "--fail-on-regression").exit_code == 1
+    assert run_against_base(project, "--fail-on-regression").exit_code == 1
 
 
 def test_noise_is_no_regression(project: Project) -> None:
     flags = ("--fail-on-regression", "--max-drop", "0.01")
-    ran = against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
-    assert ran.exit_code == 0, ran.output
-    assert ran.result["rows"][0]["label"] == "within noise"
+    outcome = run_against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["rows"][0]["label"] == "within noise"
 
 
-def test_a_limit_on_an_evaluator_that_nobody_has_is_never_green(project: Project) -> None:
-    ran = against_base(project, "--max-drop", "is-equal=0.5")
-    assert ran.exit_code == 3
-    assert "is-equal" in ran.output
+def test_a_limit_on_an_unknown_evaluator_is_never_green(project: Project) -> None:
+    outcome = run_against_base(project, "--max-drop", "is-equal=0.5")
+    assert outcome.exit_code == 3
+    assert "is-equal" in outcome.output
 
 
 def test_a_watched_evaluator_that_changed_is_a_warning_or_a_failure(project: Project) -> None:
@@ -57,35 +59,35 @@ def test_a_watched_evaluator_that_changed_is_a_warning_or_a_failure(project: Pro
     project.scoregate("run")
     base = str(keep_run(project, "base"))
     project.write("evals/demo.py", suite(good=20).replace("return output\n", "return output.strip()\n"))
-    ran = project.scoregate("run", "--baseline", base)
-    assert ran.exit_code == 0
-    assert "its code changed" in ran.comment
+    outcome = project.scoregate("run", "--baseline", base)
+    assert outcome.exit_code == 0
+    assert "its code changed" in outcome.comment
     project.write("scoregate.toml", "min_pass_rate = 0\nmax_drop = 0.1\nseverity = { comparable = 'fail' }\n")
     assert project.scoregate("run", "--baseline", base).exit_code == 1
 
 
-def test_a_loosened_policy_is_told_and_can_be_refused(project: Project) -> None:
+def test_a_loosened_policy_is_shown_and_can_fail(project: Project) -> None:
     strict, loose = "max_drop = 0.1\n", "max_drop = 0.9\n"
-    ran = against_base(project, base_settings=strict, settings=loose)
-    assert ran.exit_code == 0
-    assert "max_drop" in ran.comment
+    outcome = run_against_base(project, base_settings=strict, settings=loose)
+    assert outcome.exit_code == 0
+    assert "max_drop" in outcome.comment
     project.write("scoregate.toml", f"min_pass_rate = 0\npolicy_from = 'base'\n{loose}")
-    refused = project.scoregate("gate", str(ran.out), "--baseline", str(keep_base(project)))
-    assert refused.exit_code == 1
-    assert "set in scoregate.toml of the base" in " ".join(refused.output.split())
+    refusal = project.scoregate("gate", str(outcome.out), "--baseline", str(keep_base(project)))
+    assert refusal.exit_code == 1
+    assert "set in scoregate.toml of the base" in " ".join(refusal.output.split())
 
 
 @pytest.mark.parametrize("loose", ["min_effect = 0.9", "alpha = 0.000001", "[evaluators.is-equals]\nmin_effect = 0.9"])
-def test_a_change_cannot_loosen_what_counts_as_a_difference(project: Project, loose: str) -> None:
+def test_a_change_cannot_loosen_the_definition_of_a_difference(project: Project, loose: str) -> None:
     strict = "fail_on_regression = true\npolicy_from = 'base'\n"
-    ran = against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
-    assert ran.exit_code == 1, ran.output
-    told = " ".join(ran.result["policy_changes"])
-    assert ("alpha" if "alpha" in loose else "min_effect") in told
-    assert "policy_from: base → head (not applied: policy_from = base)" in told
+    outcome = run_against_base(project, base_settings=strict, settings=f"fail_on_regression = true\n{loose}\n")
+    assert outcome.exit_code == 1, outcome.output
+    text = " ".join(outcome.result["policy_changes"])
+    assert ("alpha" if "alpha" in loose else "min_effect") in text
+    assert "policy_from: base → head (not applied: policy_from = base)" in text
 
 
-def test_a_base_that_is_run_has_the_policy_of_its_own_tree(project: Project) -> None:
+def test_a_rerun_base_uses_its_own_policy(project: Project) -> None:
     project.write("scoregate.toml", "min_pass_rate = 0.9\npolicy_from = 'base'\n")
     project.write("evals/demo.py", suite(good=30))
     project.commit("base")
@@ -93,9 +95,9 @@ def test_a_base_that_is_run_has_the_policy_of_its_own_tree(project: Project) -> 
     project.write("scoregate.toml", "min_pass_rate = 0\n")
     project.write("evals/demo.py", suite(good=30, fn=WORSE))
     project.commit("loosen")
-    ran = project.scoregate("run", "--baseline", "rerun", "--max-drop", "is-equals=0.5")
-    assert ran.exit_code == 1, ran.output
-    assert ran.result["policy_changes"] == [
+    outcome = project.scoregate("run", "--baseline", "rerun", "--max-drop", "is-equals=0.5")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.result["policy_changes"] == [
         f"{change} (not applied: policy_from = base)"
         for change in ("min_pass_rate for all suites: 0.9 → 0", "policy_from: base → head")
     ]
@@ -111,12 +113,12 @@ def test_a_required_base_that_is_missing_is_unmeasurable(project: Project) -> No
     assert project.scoregate("run").exit_code == 3
 
 
-def test_latency_has_limits_of_its_own(project: Project) -> None:
+def test_latency_has_its_own_limits(project: Project) -> None:
     project.write("evals/demo.py", suite("import time", fn="lambda case: time.sleep(0.05) or case.input"))
     project.write("scoregate.toml", "max_p95_ms = 10\n")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 1
-    assert "p95 latency" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1
+    assert "p95 latency" in outcome.output
 
 
 SLICED = """
@@ -137,15 +139,15 @@ def test_a_slice_fails_a_run_only_if_a_limit_names_it(project: Project) -> None:
     project.scoregate("run")
     base = str(keep_run(project, "base"))
     project.write("evals/eval_hours.py", "BAD = True\n" + SLICED)
-    ran = project.scoregate("run", "--baseline", base)
-    assert ran.exit_code == 0, ran.output
-    assert [(each["value"], each["label"], each["n"]) for each in ran.result["slices"]] == [
+    outcome = project.scoregate("run", "--baseline", base)
+    assert outcome.exit_code == 0, outcome.output
+    assert [(each["value"], each["label"], each["n"]) for each in outcome.result["slices"]] == [
         *(("fr", "worse", 20), ("de", "unchanged", 20)),
     ]
-    assert "<code>language=fr</code>" in ran.comment
+    assert "<code>language=fr</code>" in outcome.comment
     for limit, exit_code in (("language=fr", 1), ("language=de", 0), ("language=es", 3), ("topic=tax", 3)):
         project.write("scoregate.toml", f"min_pass_rate = 0\nmax_slice_drop = {{ '{limit}' = 0.1 }}\n")
-        ran = project.scoregate("gate", "scoregate-out", "--baseline", base)
-        assert ran.exit_code == exit_code, (limit, ran.output)
+        outcome = project.scoregate("gate", "scoregate-out", "--baseline", base)
+        assert outcome.exit_code == exit_code, (limit, outcome.output)
     project.write("scoregate.toml", "max_slice_drop = { language = 0.1 }\n")
     assert project.scoregate("gate", "scoregate-out").exit_code == 2

@@ -102,8 +102,8 @@ def test_bad_requests_of_a_suite_leak_nothing(project: Project) -> None:
     with open_provider() as provider:
         provider.respond = respond
         environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1"}
-        ran = project.scoregate("run", "--baseline", "none", **environ)
-    assert ran.exit_code == 0, ran.output
+        outcome = project.scoregate("run", "--baseline", "none", **environ)
+    assert outcome.exit_code == 0, outcome.output
     answers = json.loads((project.root / "answers.json").read_text(encoding="utf-8"))
     for name, code in EXPECTED.items():
         assert json.loads(answers[name].partition("\r\n\r\n")[2])["error"]["code"] == code, name
@@ -113,7 +113,7 @@ def test_bad_requests_of_a_suite_leak_nothing(project: Project) -> None:
     assert "200 OK" in answers["half a stream"]
     assert not answers["half a stream"].endswith("0\r\n\r\n")  # the client sees that it broke off
     assert {request.path for request in provider.received} == {"/v1/chat/completions"}
-    text = " ".join(ran.output.split())
+    text = " ".join(outcome.output.split())
     for notice in (
         "the body is larger than 33,554,432 bytes",
         "the body is not valid JSON",
@@ -123,7 +123,7 @@ def test_bad_requests_of_a_suite_leak_nothing(project: Project) -> None:
         f"an answer of {provider.url[7:]} contained the key; it was replaced by ***",
     ):
         assert notice in text, notice
-    check_no_key(project, ran.output)
+    check_no_key(project, outcome.output)
 
 
 def check_no_key(project: Project, output: str) -> None:

@@ -117,7 +117,7 @@ def cases_of(ran: Ran) -> list[dict[str, Any]]:
         return list(map(json.loads, lines))
 
 
-def test_plain_clients_in_a_task_name_their_case(project: Project, provider: Provider) -> None:
+def test_plain_clients_name_their_case(project: Project, provider: Provider) -> None:
     project.write("scoregate.toml", SETTINGS)
     write_python(project)
     base = run(project, provider, "--baseline", "none", "--out", "base")
@@ -129,24 +129,24 @@ def test_plain_clients_in_a_task_name_their_case(project: Project, provider: Pro
     (suite,) = base.run["suites"]
     assert suite["usage"] is None
     write_python(project, prompt=300)
-    ran = run(project, provider, "--baseline", "base")
-    assert ran.exit_code == 1, ran.output
-    found = findings_of(ran)
-    assert found["one", "cost ratio"][0] == found["one", "tokens ratio"][0] == "failed"
-    assert found["one", "tokens ratio"][1].startswith("2.43 × the baseline's [")
+    outcome = run(project, provider, "--baseline", "base")
+    assert outcome.exit_code == 1, outcome.output
+    findings = findings_of(outcome)
+    assert findings["one", "cost ratio"][0] == findings["one", "tokens ratio"][0] == "failed"
+    assert findings["one", "tokens ratio"][1].startswith("2.43 × the baseline's [")
     write_python(project, prompt=110)
     assert run(project, provider, "--baseline", "base", "--out", "again").exit_code == 0
 
 
-def test_calls_without_a_case_are_compared_by_the_totals_of_the_suite(project: Project, provider: Provider) -> None:
+def test_calls_without_a_case_are_compared_by_suite_totals(project: Project, provider: Provider) -> None:
     project.write("scoregate.toml", SETTINGS + '[[commands]]\nname = "sh"\nrun = ["sh", "evals/one.sh"]\n')
     project.write("evals/one.sh", f"{SHELL}suite one {'q' * 100}\n")
     assert run(project, provider, "--baseline", "none", "--out", "base").exit_code == 0
     project.write("evals/one.sh", f"{SHELL}suite one {'q' * 300}\n")
-    ran = run(project, provider, "--baseline", "base")
-    assert ran.exit_code == 1, ran.output
+    outcome = run(project, provider, "--baseline", "base")
+    assert outcome.exit_code == 1, outcome.output
     value = "3.00 × the baseline's, by the totals of the suite"
-    assert findings_of(ran)["one", "cost ratio"] == findings_of(ran)["one", "tokens ratio"] == ("failed", value)
+    assert findings_of(outcome)["one", "cost ratio"] == findings_of(outcome)["one", "tokens ratio"] == ("failed", value)
     project.write("evals/one.sh", f"{SHELL}suite one {'q' * 110}\n")
     assert run(project, provider, "--baseline", "base", "--out", "again").exit_code == 0
 
@@ -164,33 +164,33 @@ for each in runs: each.join()
 evaluate("third", data=data, task=short_task, scorers=[graded])
 """
     write_python(project, cases=9, suites=suites)
-    ran = run(project, provider, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert tokens_of(ran) == {"first": 9 * 50, "second": 9 * 140, "third": 9 * 50}
-    suite = [each["label"] for each in ran.result["suites"]].index("second")
-    assert {case["usage"]["input_tokens"] for case in cases_of(ran) if case["suite"] == suite} == {100}
+    outcome = run(project, provider, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert tokens_of(outcome) == {"first": 9 * 50, "second": 9 * 140, "third": 9 * 50}
+    suite = [each["label"] for each in outcome.result["suites"]].index("second")
+    assert {case["usage"]["input_tokens"] for case in cases_of(outcome) if case["suite"] == suite} == {100}
 
 
-def test_calls_that_may_be_of_any_suite_make_their_limits_unmeasurable(project: Project, provider: Provider) -> None:
+def test_calls_of_an_unknown_suite_make_limits_unmeasurable(project: Project, provider: Provider) -> None:
     limits = '[[commands]]\nname = "sh"\nrun = ["sh", "evals/two.sh"]\n[suites."first"]\nmax_tokens = {}\n'
     project.write("scoregate.toml", SETTINGS + limits.format(100))
     project.write("evals/two.sh", f"{SHELL}suite first {'q' * 10}\nsuite second {'q' * 300}\n")
-    ran = run(project, provider, "--baseline", "none", "--out", "base")
-    ran.out = project.root / "base"
-    assert ran.exit_code == 3, ran.output
-    assert tokens_of(ran) == {"first": None, "second": None}
-    assert ran.result["totals"]["tokens"] == 930
+    outcome = run(project, provider, "--baseline", "none", "--out", "base")
+    outcome.out = project.root / "base"
+    assert outcome.exit_code == 3, outcome.output
+    assert tokens_of(outcome) == {"first": None, "second": None}
+    assert outcome.result["totals"]["tokens"] == 930
     value = "unknown, up to 930 with calls of sh that name none of its suites"
-    assert findings_of(ran)["first", "tokens"] == ("unmeasurable", value)
-    assert "Of no suite: 6 calls of models ($0.0023) by sh." in ran.output
+    assert findings_of(outcome)["first", "tokens"] == ("unmeasurable", value)
+    assert "Of no suite: 6 calls of models ($0.0023) by sh." in outcome.output
     project.write("scoregate.toml", SETTINGS + limits.format(1000))  # whichever suite made them
-    ran = run(project, provider, "--baseline", "base")
-    assert findings_of(ran)["first", "tokens"][0] == "passed"
-    assert ran.exit_code == 3, ran.output  # the ratio stays unknown
-    assert "name none of its suites" in findings_of(ran)["first", "tokens ratio"][1]
+    outcome = run(project, provider, "--baseline", "base")
+    assert findings_of(outcome)["first", "tokens"][0] == "passed"
+    assert outcome.exit_code == 3, outcome.output  # the ratio stays unknown
+    assert "name none of its suites" in findings_of(outcome)["first", "tokens ratio"][1]
     project.write("scoregate.toml", SETTINGS + limits.format(100))
     named = "suite first {} -H x-scoregate-suite:first\nsuite second {} -H x-scoregate-suite:second.jsonl\n"
     project.write("evals/two.sh", SHELL + named.format("q" * 10, "q" * 300))
-    ran = run(project, provider, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert tokens_of(ran) == {"first": 30, "second": 900}
+    outcome = run(project, provider, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert tokens_of(outcome) == {"first": 30, "second": 900}

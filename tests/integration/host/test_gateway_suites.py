@@ -128,15 +128,15 @@ def cases_of(ran: Ran) -> dict[str, dict[str, Any]]:
 
 def test_calls_are_reported_like_those_of_python_suites(project: Project, provider: Provider) -> None:
     write_suites(project)
-    ran = run(project, provider, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    suites, calls, cases = suites_of(ran), calls_of(ran), cases_of(ran)
+    outcome = run(project, provider, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    suites, calls, cases = suites_of(outcome), calls_of(outcome), cases_of(outcome)
     assert (suites["smoke"]["tokens"], suites["runner"]["tokens"], suites["titles"]["tokens"]) == (7 * 15, 2 * 15, 30)
     assert suites["smoke"]["cost"] == pytest.approx(7 * CALL)
     assert suites["runner"]["cost"] == pytest.approx(2 * CALL)
     assert 0 < suites["titles"]["cost"] < CALL
     assert (suites["smoke"]["p50_ms"], suites["runner"]["p50_ms"]) == (20, 250)
-    assert ran.result["totals"]["cost"] == pytest.approx(sum(suite["cost"] for suite in suites.values()))
+    assert outcome.result["totals"]["cost"] == pytest.approx(sum(suite["cost"] for suite in suites.values()))
     assert cases["case 1"]["usage"]["input_tokens"] == cases["änderung"]["usage"]["input_tokens"] == 10
     assert cases["case 1"]["evaluations"]["judge"]["usage"]["output_tokens"] == 5
     assert {place: row["calls"] for place, row in calls.items()} == {
@@ -146,43 +146,45 @@ def test_calls_are_reported_like_those_of_python_suites(project: Project, provid
         ("titles", "", "gpt-4o-mini"): 2,
     }
     assert all(row["p50_ms"] > 0 for row in calls.values())
-    assert "calls of models: 11 calls, 165 tokens, $0.0" in ran.output
-    assert "<summary>Calls of models: 11 calls" in ran.comment
-    assert re.search(r"<code>smoke</code> · <code>judge</code> \| <code>openai/gpt-4o</code> \| 3 \|", ran.comment)
-    page = (ran.out / "report.html").read_text(encoding="utf-8")
+    assert "calls of models: 11 calls, 165 tokens, $0.0" in outcome.output
+    assert "<summary>Calls of models: 11 calls" in outcome.comment
+    assert re.search(r"<code>smoke</code> · <code>judge</code> \| <code>openai/gpt-4o</code> \| 3 \|", outcome.comment)
+    page = (outcome.out / "report.html").read_text(encoding="utf-8")
     assert '<h2 id="calls">Calls of models</h2>' in page
-    assert KEY not in ran.output + page
+    assert KEY not in outcome.output + page
 
 
-def test_exec_counts_calls_too(project: Project, provider: Provider) -> None:
+def test_exec_counts_calls(project: Project, provider: Provider) -> None:
     write_suites(project, "off")
     project.write("scoregate.toml", "")
-    ran = run(project, provider, "--gateway", "on", "--baseline", "none", "--", "sh", "evals/smoke.sh", command="exec")
-    assert ran.exit_code == 0, ran.output
-    assert suites_of(ran)["smoke"]["cost"] == pytest.approx(7 * CALL)
-    assert sum(row["calls"] for row in ran.result["model_calls"]) == 7
+    outcome = run(
+        project, provider, "--gateway", "on", "--baseline", "none", "--", "sh", "evals/smoke.sh", command="exec"
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert suites_of(outcome)["smoke"]["cost"] == pytest.approx(7 * CALL)
+    assert sum(row["calls"] for row in outcome.result["model_calls"]) == 7
 
 
-def test_names_of_models_are_redacted(project: Project, provider: Provider) -> None:
+def test_model_names_are_redacted(project: Project, provider: Provider) -> None:
     project.write("evals/smoke.sh", SHELL.replace("gpt-4o", "model-$MY_TOKEN"))
     project.write("scoregate.toml", 'gateway = "on"\n')
     environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{provider.url}/v1", "MY_TOKEN": "s3cr3t-0123456789"}
-    ran = project.scoregate("exec", "--baseline", "none", "--", "sh", "evals/smoke.sh", **environ)
-    assert ran.exit_code == 0, ran.output
-    assert {row["model"] for row in ran.result["model_calls"]} == {"model-***"}
-    assert b"s3cr3t" not in b"".join(file.read_bytes() for file in ran.out.rglob("*") if file.is_file())
+    outcome = project.scoregate("exec", "--baseline", "none", "--", "sh", "evals/smoke.sh", **environ)
+    assert outcome.exit_code == 0, outcome.output
+    assert {row["model"] for row in outcome.result["model_calls"]} == {"model-***"}
+    assert b"s3cr3t" not in b"".join(file.read_bytes() for file in outcome.out.rglob("*") if file.is_file())
 
 
 def test_runs_are_compared_by_their_own_calls(project: Project, provider: Provider) -> None:
     write_suites(project)
     project.commit()
     project.write("evals/smoke.sh", SHELL.replace("ask warm-up", "ask warm-up; ask once-more"))
-    ran = run(project, provider, "--baseline", "rerun")
-    assert ran.exit_code == 0, ran.output
-    row = calls_of(ran)["smoke", "", "gpt-4o"]
+    outcome = run(project, provider, "--baseline", "rerun")
+    assert outcome.exit_code == 0, outcome.output
+    row = calls_of(outcome)["smoke", "", "gpt-4o"]
     assert (row["calls"], row["base"]["calls"]) == (5, 4)
     assert row["base"]["cost"] == pytest.approx(4 * CALL)
-    assert "calls of models: 12 calls (+1), 180 tokens, $0.0" in ran.output
+    assert "calls of models: 12 calls (+1), 180 tokens, $0.0" in outcome.output
 
 
 def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provider) -> None:
@@ -190,12 +192,12 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     recorded = run(project, provider, "--baseline", "none", "--out", "recorded")
     assert recorded.exit_code == 0, recorded.output
     recorded.out = project.root / "recorded"
-    asked = len(provider.received)
+    request_count = len(provider.received)
     write_suites(project, "replay")
-    ran = run(project, None, "--baseline", "recorded")
-    assert ran.exit_code == 0, ran.output
-    assert len(provider.received) == asked
-    before, now = cases_of(recorded), cases_of(ran)
+    outcome = run(project, None, "--baseline", "recorded")
+    assert outcome.exit_code == 0, outcome.output
+    assert len(provider.received) == request_count
+    before, now = cases_of(recorded), cases_of(outcome)
     assert len(before) == len(now) == 7
     for name, case in now.items():  # those of `runner` name no case; all calls of the suite were replayed
         assert case["usage"]["cached"], name
@@ -207,22 +209,22 @@ def test_replayed_answers_are_no_new_evidence(project: Project, provider: Provid
     assert judged["answer"] == before["case 1"]["evaluations"]["judge"]["usage"]["answer"]
     assert judged["cached"]
     # Neither latency nor cost of stored answers is compared.
-    assert [row["n"] for row in ran.result["quantities"] if row["n"]] == []
-    assert {row["replayed"] for row in ran.result["model_calls"]} == {2, 3, 4}
+    assert [row["n"] for row in outcome.result["quantities"] if row["n"]] == []
+    assert {row["replayed"] for row in outcome.result["model_calls"]} == {2, 3, 4}
     # They use no tokens and no money, and their time is not shown.
-    assert {name: (spend["tokens"], spend["cost"]) for name, spend in suites_of(ran).items()} == {
+    assert {name: (spend["tokens"], spend["cost"]) for name, spend in suites_of(outcome).items()} == {
         "smoke": (0, 0),
         "titles": (0, 0),
         "runner": (0, 0),
     }
-    assert re.search(r"smoke +3 of 3 \(100.0%\) +0 +\$0.00\n", ran.output)
+    assert re.search(r"smoke +3 of 3 \(100.0%\) +0 +\$0.00\n", outcome.output)
     limited = run(project, None, "--baseline", "recorded", "--max-tokens", "1")
     assert limited.exit_code == 0, limited.output
-    assert "calls of models: 11 calls, $0.00, 11 replayed" in ran.output
-    assert "(−$" not in ran.comment.partition("Calls of models")[2]
+    assert "calls of models: 11 calls, $0.00, 11 replayed" in outcome.output
+    assert "(−$" not in outcome.comment.partition("Calls of models")[2]
 
 
-def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provider: Provider) -> None:
+def test_a_rerun_base_has_its_own_cassettes(project: Project, provider: Provider) -> None:
     write_suites(project, "record")
     project.commit()
     first = run(project, provider, "--baseline", "none")
@@ -230,8 +232,8 @@ def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provi
     folder = project.root / ".scoregate" / "cassettes"
     alone = {path.name: path.read_bytes() for path in folder.iterdir()}
     project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
-    ran = run(project, provider, "--baseline", "rerun")
-    assert ran.exit_code == 0, ran.output
+    outcome = run(project, provider, "--baseline", "rerun")
+    assert outcome.exit_code == 0, outcome.output
     of_base = {path.name: path.read_bytes() for path in (folder / "base").iterdir()}
     assert of_base == alone
     of_run = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -239,7 +241,7 @@ def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provi
     # A replay answers both from their own cassettes; without any of the base's, those of the run answer it too.
     write_suites(project, "replay")
     project.write("evals/titles.mjs", NODE.replace("a title", "another title"))
-    asked = len(provider.received)
+    request_count = len(provider.received)
     replayed = run(project, None, "--baseline", "rerun")
     assert replayed.exit_code == 0, replayed.output
     for path in (*(folder / "base").iterdir(), folder / "base"):
@@ -247,36 +249,36 @@ def test_a_base_that_runs_again_has_cassettes_of_its_own(project: Project, provi
     write_suites(project, "replay")
     for name, data in alone.items():
         (folder / name).write_bytes(data)
-    again = run(project, None, "--baseline", "rerun")
-    assert again.exit_code == 0, again.output
-    assert len(provider.received) == asked
+    second = run(project, None, "--baseline", "rerun")
+    assert second.exit_code == 0, second.output
+    assert len(provider.received) == request_count
 
 
 def test_answers_of_the_cache_are_marked_and_recorded(project: Project, provider: Provider) -> None:
     write_suites(project, cache="on:.cache")
     assert run(project, provider, "--baseline", "none", "--out", "first").exit_code == 0
     write_suites(project, "record", cache="on:.cache")
-    asked = len(provider.received)
-    ran = run(project, provider, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert len(provider.received) == asked
-    assert sum(row["cached"] for row in ran.result["model_calls"]) == 11
-    assert all(case["usage"]["cached"] for case in cases_of(ran).values())
+    request_count = len(provider.received)
+    outcome = run(project, provider, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert len(provider.received) == request_count
+    assert sum(row["cached"] for row in outcome.result["model_calls"]) == 11
+    assert all(case["usage"]["cached"] for case in cases_of(outcome).values())
     write_suites(project, "replay")
-    ran = run(project, None, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert sum(row["replayed"] for row in ran.result["model_calls"]) == 11
+    outcome = run(project, None, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert sum(row["replayed"] for row in outcome.result["model_calls"]) == 11
 
 
 def test_merged_runs_have_the_calls_of_each(project: Project, provider: Provider) -> None:
     write_suites(project)
     for leg in ("one", "two"):
         assert run(project, provider, "--baseline", "none", "--out", f"legs/{leg}").exit_code == 0
-    ran = project.scoregate("merge", "legs/one", "legs/two", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "calls of models: 22 calls, 330 tokens" in ran.output
-    assert {row["script"] for row in ran.result["model_calls"]} >= {"one: smoke", "two: smoke"}
-    assert {row["suite"] for row in ran.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
+    outcome = project.scoregate("merge", "legs/one", "legs/two", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "calls of models: 22 calls, 330 tokens" in outcome.output
+    assert {row["script"] for row in outcome.result["model_calls"]} >= {"one: smoke", "two: smoke"}
+    assert {row["suite"] for row in outcome.result["model_calls"]} >= {"smoke (one)", "smoke (two)"}
 
 
 WRAPPED = """
@@ -297,13 +299,13 @@ evaluate("wrapped", data=[{"input": "one"}, {"input": "two"}], task=ask, scorers
 """
 
 
-def test_answers_of_a_suites_own_cache_are_recorded(project: Project, provider: Provider) -> None:
+def test_answers_of_a_suite_cache_are_recorded(project: Project, provider: Provider) -> None:
     """While calls are recorded, the gateway reads the cache, so that it sees every call."""
     project.write("evals/wrapped.py", WRAPPED)
-    words = ("evals/wrapped.py", "--baseline", "none")
-    assert run(project, provider, *words, "--cache", "on:.cache").exit_code == 0
+    arguments = ("evals/wrapped.py", "--baseline", "none")
+    assert run(project, provider, *arguments, "--cache", "on:.cache").exit_code == 0
     assert len(provider.received) == 2
-    recorded = run(project, provider, *words, "--cache", "on:.cache", "--gateway", "record")
+    recorded = run(project, provider, *arguments, "--cache", "on:.cache", "--gateway", "record")
     assert recorded.exit_code == 0, recorded.output
     assert sum(row["cached"] for row in recorded.result["model_calls"]) == 2
     assert all(case["usage"]["cached"] for case in cases_of(recorded).values())
@@ -311,10 +313,10 @@ def test_answers_of_a_suites_own_cache_are_recorded(project: Project, provider: 
     # What it asks is in the cache afterwards, for itself and for the suite.
     project.write("evals/wrapped.py", WRAPPED.replace('"two"', '"three"'))
     for mode in ("record", "record", "off"):
-        ran = run(project, provider, *words, "--cache", "on:.cache", "--gateway", mode)
-        assert ran.exit_code == 0, ran.output
+        outcome = run(project, provider, *arguments, "--cache", "on:.cache", "--gateway", mode)
+        assert outcome.exit_code == 0, outcome.output
         assert len(provider.received) == 3
-    replayed = run(project, None, *words, "--cache", "off", "--gateway", "replay")
+    replayed = run(project, None, *arguments, "--cache", "off", "--gateway", "replay")
     assert replayed.exit_code == 0, replayed.output
     assert sum(row["replayed"] for row in replayed.result["model_calls"]) == 2
     assert len(provider.received) == 3
@@ -339,21 +341,21 @@ MINE = '[gateway]\nmode = "on"\n[gateway.providers.mine]\nbase_url = "{url}/v1"\
 def exec_carefree(project: Project, *arguments: str, **environ: str) -> Ran:
     project.write("carefree.sh", CAREFREE)
     variables = {"MODEL": "gpt-4o", "KIND": "application/json", **environ}
-    words = ("--baseline", "none", "--cache", "off", "--", "sh", "carefree.sh")
-    return project.scoregate("exec", *arguments, *words, **variables)
+    command = ("--baseline", "none", "--cache", "off", "--", "sh", "carefree.sh")
+    return project.scoregate("exec", *arguments, *command, **variables)
 
 
 def test_a_missing_key_is_named(project: Project, provider: Provider) -> None:
     project.write("scoregate.toml", 'gateway = "on"\n')
-    ran = exec_carefree(project)
-    assert ran.exit_code == 0, ran.output
-    text = " ".join(ran.output.split())
+    outcome = exec_carefree(project)
+    assert outcome.exit_code == 0, outcome.output
+    text = " ".join(outcome.output.split())
     assert "note: gateway = on (scoregate.toml [gateway]), but no provider has a key" in text
     assert "set the variable of a provider, such as OPENAI_API_KEY" in text
     project.write("scoregate.toml", MINE.format(url=provider.url))
-    ran = exec_carefree(project)
-    assert ran.exit_code == 3, ran.output
-    text = " ".join(ran.output.split())
+    outcome = exec_carefree(project)
+    assert outcome.exit_code == 3, outcome.output
+    text = " ".join(outcome.output.split())
     assert (
         "MY_KEY is not set (named in gateway.providers.mine.key_env, scoregate.toml [gateway.providers.mine])" in text
     )
@@ -370,13 +372,13 @@ def test_a_call_that_cannot_be_priced_is_not_made(project: Project, provider: Pr
     settings = MINE.format(url=provider.url)
     for model, kind in (("my-model", "application/json"), ("my-model", "text/plain"), ("my-model", "")):
         project.write("scoregate.toml", settings)
-        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
-        assert ran.exit_code == 3, ran.output
+        outcome = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert outcome.exit_code == 3, outcome.output
         assert provider.received == []
-        advice = re.search(r"set it in (\[prices\.\S+\])", " ".join(ran.output.split()))
+        advice = re.search(r"set it in (\[prices\.\S+\])", " ".join(outcome.output.split()))
         assert advice is not None
         project.write("scoregate.toml", f"{settings}{advice[1]}\ninput = 1.0\noutput = 1.0\n")
-        ran = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
-        assert ran.exit_code == 0, ran.output
-        assert ran.result["totals"]["cost"] == pytest.approx(15 / 1e6)
+        outcome = exec_carefree(project, "--max-cost", "1", MY_KEY=KEY, MODEL=model, KIND=kind)
+        assert outcome.exit_code == 0, outcome.output
+        assert outcome.result["totals"]["cost"] == pytest.approx(15 / 1e6)
         provider.received.clear()

@@ -1,4 +1,4 @@
-"""The environment that the suites run in is made from what the project says it needs, by the real uv."""
+"""The real uv installs the environment of the suites from the project's requirements."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.host.own_wheel import installed_from_wheel
-from tests.integration.kept import UV
 
 __all__ = ["installed_from_wheel"]
 pytestmark = pytest.mark.usefixtures("installed_from_wheel")
@@ -43,16 +43,16 @@ def pyproject(project: Project, *, source: bool = True) -> None:
     )
 
 
-def locked(project: Project) -> None:
+def write_lock(project: Project) -> None:
     pyproject(project)
     subprocess.run([UV, "lock", "--quiet"], cwd=project.root, check=True)
 
 
-def required(project: Project) -> None:
+def write_requirements(project: Project) -> None:
     project.write("evals/requirements.txt", f"./{WHEEL}\n")
 
 
-def passed_outside(ran: Ran, project: Project) -> None:
+def check_installed_outside(ran: Ran, project: Project) -> None:
     assert ran.exit_code == 0, ran.output
     prefix = Path(next(line.split()[-1] for line in ran.output.splitlines() if "| prefix" in line))
     assert prefix.name == "venv"
@@ -61,27 +61,27 @@ def passed_outside(ran: Ran, project: Project) -> None:
     assert not list(project.root.glob("**/pyvenv.cfg"))
 
 
-@pytest.mark.parametrize(("prepare", "install"), [(locked, "uv-sync"), (required, "requirements")])
-def test_it_is_made_outside_the_project_where_it_is_asked_for(project: Project, prepare: object, install: str) -> None:
+@pytest.mark.parametrize(("prepare", "install"), [(write_lock, "uv-sync"), (write_requirements, "requirements")])
+def test_the_environment_is_created_outside_the_project(project: Project, prepare: object, install: str) -> None:
     assert callable(prepare)
     prepare(project)
-    passed_outside(project.scoregate("run", "--install", install), project)
+    check_installed_outside(project.scoregate("run", "--install", install), project)
 
 
-@pytest.mark.parametrize("prepare", [locked, required, pyproject])
-def test_in_the_action_it_is_made_from_what_is_found(project: Project, prepare: object) -> None:
+@pytest.mark.parametrize("prepare", [write_lock, write_requirements, pyproject])
+def test_the_action_installs_the_project_files(project: Project, prepare: object) -> None:
     assert callable(prepare)
     prepare(project)
-    passed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
+    check_installed_outside(project.scoregate("run", SCOREGATE_ACTION="1"), project)
 
 
-def test_on_a_laptop_nothing_is_installed_unasked(project: Project) -> None:
+def test_locally_nothing_is_installed(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     assert project.scoregate("run").exit_code == 0
 
 
-def test_an_interpreter_that_is_named_or_there_needs_no_installation(project: Project) -> None:
+def test_a_configured_or_existing_interpreter_is_used(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     assert project.scoregate("run", "--python", sys.executable, SCOREGATE_ACTION="1").exit_code == 0
@@ -95,29 +95,29 @@ def test_nothing_to_install_is_no_error(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("install", "sought"), [("uv-sync", "uv.lock"), ("requirements", "requirements.txt")])
-def test_a_way_that_the_project_has_nothing_for_is_told(project: Project, install: str, sought: str) -> None:
-    ran = project.scoregate("run", SCOREGATE_INSTALL=install)
-    assert ran.exit_code == 3
-    assert f"install = '{install}' (SCOREGATE_INSTALL)" in ran.output
-    assert sought in ran.output
+def test_an_install_plan_without_files_is_refused(project: Project, install: str, sought: str) -> None:
+    outcome = project.scoregate("run", SCOREGATE_INSTALL=install)
+    assert outcome.exit_code == 3
+    assert f"install = '{install}' (SCOREGATE_INSTALL)" in outcome.output
+    assert sought in outcome.output
 
 
-def test_what_cannot_be_resolved_is_told_with_its_origin(project: Project) -> None:
+def test_unresolved_packages_are_reported_with_origin(project: Project) -> None:
     project.write("requirements.txt", "no-such-package-anywhere==1\n")
     project.write("scoregate.toml", 'install = "requirements"\n')
-    ran = project.scoregate("run", UV_OFFLINE="1")
-    assert ran.exit_code == 3
+    outcome = project.scoregate("run", UV_OFFLINE="1")
+    assert outcome.exit_code == 3
     for part in ("can't be made", "(scoregate.toml)", "no-such-package-anywhere", "requirements.txt", "exit code"):
-        assert part in ran.output
-    assert not ran.out.exists()
+        assert part in outcome.output
+    assert not outcome.out.exists()
 
 
-def test_a_command_fills_the_environment_and_sees_no_token(project: Project) -> None:
+def test_an_install_command_sees_no_token(project: Project) -> None:
     command = f"uv pip install ./{WHEEL}\npython -m pip --version\nenv > seen.txt\nwhich python > which.txt"
     path = os.pathsep.join((str(Path(UV).parent), os.environ["PATH"]))
     environment = {"GITHUB_TOKEN": TOKEN, "COPY": TOKEN, "INPUT_GITHUB-TOKEN": TOKEN, "UV_INDEX_A_PASSWORD": "theirs"}
-    ran = project.scoregate("run", "--install", command, PATH=path, **environment)
-    passed_outside(ran, project)
+    outcome = project.scoregate("run", "--install", command, PATH=path, **environment)
+    check_installed_outside(outcome, project)
     seen = (project.root / "seen.txt").read_text()
     assert TOKEN not in seen
     assert "INPUT_" not in seen
@@ -125,52 +125,52 @@ def test_a_command_fills_the_environment_and_sees_no_token(project: Project) -> 
     assert (project.root / "which.txt").read_text().endswith("/venv/bin/python\n")
 
 
-def test_a_command_that_fails_is_told_and_cannot_speak_to_ci(project: Project) -> None:
-    ran = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
-    assert ran.exit_code == 3
-    assert "exit code 7" in ran.output
-    assert "boo" in ran.output
-    assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
-    assert "##[" not in ran.output
+def test_a_failed_command_is_reported_without_ci_commands(project: Project) -> None:
+    outcome = project.scoregate("run", "--install", "echo ::error::boo; echo 'x ##[group]y' >&2; exit 7")
+    assert outcome.exit_code == 3
+    assert "exit code 7" in outcome.output
+    assert "boo" in outcome.output
+    assert not [line for line in outcome.output.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in outcome.output
 
 
-def test_a_command_that_never_ends_is_ended(project: Project) -> None:
-    ran = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
-    assert ran.exit_code == 3
-    assert "more than 1 s" in ran.output
+def test_a_command_that_hangs_is_ended(project: Project) -> None:
+    outcome = project.scoregate("run", "--timeout", "1", "--install", "sleep 300")
+    assert outcome.exit_code == 3
+    assert "more than 1 s" in outcome.output
 
 
-def test_a_cache_of_the_users_own_is_kept(project: Project, tmp_path: Path) -> None:
-    required(project)
+def test_a_configured_cache_is_used(project: Project, tmp_path: Path) -> None:
+    write_requirements(project)
     cache = tmp_path / "cache"
-    passed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
+    check_installed_outside(project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache)), project)
     assert [path for path in cache.rglob("*") if path.is_file() and "demo" in str(path)]
-    kept = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
-    assert kept.exit_code == 0, kept.output
+    outcome = project.scoregate("run", "--install", "requirements", UV_CACHE_DIR=str(cache), UV_OFFLINE="1")
+    assert outcome.exit_code == 0, outcome.output
 
 
-def test_a_python_version_is_the_environments(project: Project) -> None:
+def test_a_python_version_can_be_set(project: Project) -> None:
     project.write("evals/demo.py", suite("import sys\nprint('version', sys.version_info[:2])"))
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    ran = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert f"version ({sys.version_info.major}, {sys.version_info.minor})" in ran.output
-    ran = project.scoregate("run", "--python-version", "2.0", SCOREGATE_ACTION="1", UV_PYTHON_DOWNLOADS="never")
-    assert ran.exit_code == 3
-    assert "--python 2.0" in ran.output
+    outcome = project.scoregate("run", "--python-version", own, SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert f"version ({sys.version_info.major}, {sys.version_info.minor})" in outcome.output
+    outcome = project.scoregate("run", "--python-version", "2.0", SCOREGATE_ACTION="1", UV_PYTHON_DOWNLOADS="never")
+    assert outcome.exit_code == 3
+    assert "--python 2.0" in outcome.output
 
 
-def test_what_would_be_made_is_listed_and_not_made(project: Project) -> None:
-    locked(project)
-    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
-    assert ran.exit_code == 0, ran.output
-    assert "an environment made from uv.lock" in ran.output
+def test_list_shows_the_plan_and_creates_nothing(project: Project) -> None:
+    write_lock(project)
+    outcome = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert "an environment made from uv.lock" in outcome.output
 
 
-def test_commands_in_other_languages_find_that_python_too(project: Project) -> None:
-    required(project)
+def test_exec_commands_find_that_python(project: Project) -> None:
+    write_requirements(project)
     project.write("scoregate.toml", "commands = [{ name = 'shell', run = 'python evals/other.py' }]\n")
     project.write("evals/other.py", suite("import demo_dep").replace("'demo'", "'other'"))
-    ran = project.scoregate("run", "--install", "requirements", "--suite", "other")
-    assert ran.exit_code == 0, ran.output
-    assert json.dumps(ran.run).count('"other"') >= 1
+    outcome = project.scoregate("run", "--install", "requirements", "--suite", "other")
+    assert outcome.exit_code == 0, outcome.output
+    assert json.dumps(outcome.run).count('"other"') >= 1

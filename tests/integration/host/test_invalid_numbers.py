@@ -1,4 +1,4 @@
-"""Amounts that nobody can have measured are left out with a notice; the reports are never lost."""
+"""Impossible amounts are dropped with a notice; the reports are never lost."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("usage", WRONG)
-def test_a_usage_that_can_not_be_is_left_out_with_a_notice(project: Project, usage: str) -> None:
+def test_an_impossible_usage_is_dropped_with_a_notice(project: Project, usage: str) -> None:
     project.write("evals/demo.py", SUITE_WITH_USAGE.replace("USAGE", usage))
-    ran = project.scoregate("run", "--max-cost", "0.1")
-    assert ran.exit_code == 1, ran.output
-    assert "$0.19" in ran.output
-    assert any(WRONG[usage] in notice and "'c3'" in notice for notice in ran.run["notices"])
-    assert {path.name for path in ran.out.iterdir()} >= {"report.html", "comment.md", "junit.xml", "result.json"}
-    assert ran.statuses == {"passed": 20}
+    outcome = project.scoregate("run", "--max-cost", "0.1")
+    assert outcome.exit_code == 1, outcome.output
+    assert "$0.19" in outcome.output
+    assert any(WRONG[usage] in notice and "'c3'" in notice for notice in outcome.run["notices"])
+    assert {path.name for path in outcome.out.iterdir()} >= {"report.html", "comment.md", "junit.xml", "result.json"}
+    assert outcome.statuses == {"passed": 20}
     for command in (["report", "scoregate-out"], ["gate", "scoregate-out"]):
         assert project.scoregate(*command).exit_code in (0, 1)
 
@@ -67,21 +67,21 @@ log.close()
 
 
 @pytest.mark.parametrize("duration", ["-5.0", "-1e308"])
-def test_a_negative_duration_is_left_out_with_a_notice(project: Project, duration: str) -> None:
+def test_a_negative_duration_is_dropped_with_a_notice(project: Project, duration: str) -> None:
     project.write("events.py", EVENTS.replace("DURATION", duration))
-    ran = project.scoregate("exec", "--", "python", "events.py")
-    assert ran.exit_code == 0, ran.output
-    told = [notice for notice in ran.run["notices"] if "its duration is left out" in notice]
-    assert len(told) == 2
-    assert "'c3'" in told[0]
+    outcome = project.scoregate("exec", "--", "python", "events.py")
+    assert outcome.exit_code == 0, outcome.output
+    notices = [notice for notice in outcome.run["notices"] if "its duration is left out" in notice]
+    assert len(notices) == 2
+    assert "'c3'" in notices[0]
 
 
-def test_many_of_them_are_counted(project: Project) -> None:
+def test_many_notices_are_counted(project: Project) -> None:
     project.write(
         "events.py", EVENTS.replace("DURATION if number == 3 else 10.0", "-1").replace("range(5)", "range(50)")
     )
-    ran = project.scoregate("exec", "--", "python", "events.py")
-    assert ran.exit_code == 0, ran.output
-    assert "31 more numbers of cases are ignored: they are not valid" in ran.run["notices"]
-    assert len(ran.run["notices"]) < 25
-    assert json.loads((ran.out / "result.json").read_text())["conclusion"] == "passed"
+    outcome = project.scoregate("exec", "--", "python", "events.py")
+    assert outcome.exit_code == 0, outcome.output
+    assert "31 more numbers of cases are ignored: they are not valid" in outcome.run["notices"]
+    assert len(outcome.run["notices"]) < 25
+    assert json.loads((outcome.out / "result.json").read_text())["conclusion"] == "passed"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.host.conftest import Project, suite
-from tests.integration.host.test_ends import gone, wait_for
+from tests.integration.host.test_crashes import is_gone, wait_for
 
 from scoregate.ci.archive import read_run
 
@@ -43,7 +43,7 @@ def killed(project: Project) -> Project:
     (project.root / "quick").unlink()
     process = project.start("run")
     wait_for(project.root / "pids")
-    until(lambda: len(flushed(project)) == 5)
+    wait_until(lambda: len(flushed_cases(project)) == 5)
     kill(process)
     return project
 
@@ -53,41 +53,41 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-def until(condition: Callable[[], object]) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     end = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def flushed(project: Project) -> list[str]:
+def flushed_cases(project: Project) -> list[str]:
     """The cases in the file that the host is writing, as far as it can be unpacked."""
     paths = (project.root / "scoregate-out" / "run").glob("in-progress-*/cases.jsonl.gz")
     texts = (zlib.decompressobj(31).decompress(path.read_bytes()) for path in paths)
     return [json.loads(line)["hash"] for text in texts for line in text.split(b"\n")[:-1]]
 
 
-def test_no_process_goes_on(killed: Project) -> None:
+def test_no_process_survives(killed: Project) -> None:
     pids = [int(pid) for pid in (killed.root / "pids").read_text().split()]
-    assert [pid for pid in pids if not gone(pid)] == []
+    assert [pid for pid in pids if not is_gone(pid)] == []
 
 
 @pytest.mark.parametrize("named", ["scoregate-out", "scoregate-out/run"])
 @pytest.mark.parametrize("command", ["gate", "report", "compare"])
-def test_no_older_run_is_shown(killed: Project, command: str, named: str) -> None:
+def test_no_earlier_run_is_shown(killed: Project, command: str, named: str) -> None:
     base = ["--baseline", "scoregate-out/run"] if command == "compare" else []
-    ran = killed.scoregate(command, named, *base)
-    assert ran.exit_code == (3 if command == "gate" else 0), ran.output
-    assert "5 of 5" in ran.output
-    assert "incomplete" in ran.output
-    assert "its process was killed" in ran.output
+    outcome = killed.scoregate(command, named, *base)
+    assert outcome.exit_code == (3 if command == "gate" else 0), outcome.output
+    assert "5 of 5" in outcome.output
+    assert "incomplete" in outcome.output
+    assert "its process was killed" in outcome.output
 
 
-def test_report_recovers_what_had_finished(killed: Project) -> None:
-    ran = killed.scoregate("report", "--recover", "--format", "json")
-    document = json.loads(ran.output[ran.output.index("{") :])
+def test_report_recovers_finished_cases(killed: Project) -> None:
+    outcome = killed.scoregate("report", "--recover", "--format", "json")
+    document = json.loads(outcome.output[outcome.output.index("{") :])
     assert document["conclusion"] == "unmeasurable"
-    (folder,) = (ran.out / "interrupted").iterdir()
+    (folder,) = (outcome.out / "interrupted").iterdir()
     run = read_run(folder)
     assert sorted(case.hash for case in run.cases) == [f"good {number}" for number in range(5)]
     assert [case.output for case in run.cases] == [case.hash for case in run.cases]
@@ -99,23 +99,23 @@ def test_report_recovers_what_had_finished(killed: Project) -> None:
 
 def test_the_next_run_recovers_it_first(killed: Project) -> None:
     killed.write("quick", "")
-    ran = killed.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "5 cases that had finished" in ran.output
-    assert any("were recovered" in notice for notice in ran.run["notices"])
-    (folder,) = (ran.out / "interrupted").iterdir()
+    outcome = killed.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "5 cases that had finished" in outcome.output
+    assert any("were recovered" in notice for notice in outcome.run["notices"])
+    (folder,) = (outcome.out / "interrupted").iterdir()
     assert len(list(read_run(folder).cases)) == 5
     assert killed.scoregate("gate", "scoregate-out").exit_code == 0
 
 
-def test_a_run_in_progress_is_not_judged(project: Project) -> None:
+def test_a_run_in_progress_is_refused(project: Project) -> None:
     project.write("evals/demo.py", suite(BODY, fn="fn", good=9, max_test_case_concurrency="1"))
     process = project.start("run")
     try:
         wait_for(project.root / "pids")
-        ran = project.scoregate("gate", "scoregate-out")
-        assert ran.exit_code == 3, ran.output
-        assert f"in progress in scoregate-out/run (process {process.pid})" in ran.output
+        outcome = project.scoregate("gate", "scoregate-out")
+        assert outcome.exit_code == 3, outcome.output
+        assert f"in progress in scoregate-out/run (process {process.pid})" in outcome.output
         assert "nothing to recover" in project.scoregate("report", "--recover").output
         second = project.scoregate("run")
         assert second.exit_code == 2, second.output
@@ -124,7 +124,7 @@ def test_a_run_in_progress_is_not_judged(project: Project) -> None:
         process.communicate(timeout=30)
 
 
-def test_a_host_killed_while_the_base_runs_hides_the_older_run(project: Project) -> None:
+def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> None:
     body = (
         "import os, time\n"
         "if 'scoregate-base-' in os.getcwd():\n"
@@ -138,31 +138,33 @@ def test_a_host_killed_while_the_base_runs_hides_the_older_run(project: Project)
     process = project.start("run", "--baseline", "rerun:HEAD", FLAG=str(flag))
     wait_for(flag)
     kill(process)
-    ran = project.scoregate("gate", "scoregate-out")
-    assert ran.exit_code == 3, ran.output
-    assert "didn't finish" in ran.output
+    outcome = project.scoregate("gate", "scoregate-out")
+    assert outcome.exit_code == 3, outcome.output
+    assert "didn't finish" in outcome.output
 
 
 @pytest.mark.parametrize("least", [0, 500, 5_000])
-def test_no_flushed_case_is_lost_whenever_the_kill_comes(project: Project, least: int) -> None:
+def test_a_kill_at_any_time_loses_no_flushed_case(project: Project, least: int) -> None:
     quick = "import time\ndef fn(case):\n    time.sleep(0.002)\n    return case.input"
     project.write("evals/demo.py", suite(quick, fn="fn", good=20_000))
     process = project.start("run")
-    until(
-        lambda: len(flushed(project)) >= least and list(project.root.glob("scoregate-out/run/in-progress-*/run.json"))
+    wait_until(
+        lambda: (
+            len(flushed_cases(project)) >= least and list(project.root.glob("scoregate-out/run/in-progress-*/run.json"))
+        )
     )
     kill(process)
-    there = flushed(project)
+    there = flushed_cases(project)
     assert len(there) >= least
     recovered = project.scoregate("report", "--recover", "-q")
     assert recovered.exit_code == 0 or not there, recovered.output
-    found = [read_run(folder) for folder in (project.root / "scoregate-out").glob("interrupted/*")]
-    assert [case.hash for run in found for case in run.cases] == there
+    paths = [read_run(folder) for folder in (project.root / "scoregate-out").glob("interrupted/*")]
+    assert [case.hash for run in paths for case in run.cases] == there
 
 
-def test_a_killed_command_ends_what_it_ran(project: Project) -> None:
+def test_a_killed_command_ends_children(project: Project) -> None:
     project.write("sleep.sh", "sleep 300 & echo $$ $! > pids.partial; mv pids.partial pids; wait")
     process = project.start("exec", "--", "sh", "sleep.sh")
     wait_for(project.root / "pids")
     kill(process)
-    assert [pid for pid in (project.root / "pids").read_text().split() if not gone(int(pid))] == []
+    assert [pid for pid in (project.root / "pids").read_text().split() if not is_gone(int(pid))] == []

@@ -1,4 +1,4 @@
-"""Limits that nothing in the run is called by: a misspelt name must not open a gate."""
+"""Limits that match nothing in the run: a typo must not disable a gate."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def two(project: Project) -> Project:
     return project
 
 
-def told(ran: Ran) -> list[str]:
-    return [found["value"] for found in ran.result["findings"] if found["rule"] == "limits apply"]
+def limit_findings(ran: Ran) -> list[str]:
+    return [finding["value"] for finding in ran.result["findings"] if finding["rule"] == "limits apply"]
 
 
 @pytest.mark.parametrize("table", ["demmo", "demo-*"])
-def test_limits_of_a_suite_that_nobody_has_are_never_green(two: Project, table: str) -> None:
+def test_limits_of_an_unknown_suite_are_never_green(two: Project, table: str) -> None:
     two.write("scoregate.toml", f'[suites."{table}"]\nmin_score = {{ is-equals = 0.9 }}\n')
-    ran = two.scoregate("run")
-    assert ran.exit_code == 3, ran.output
-    assert told(ran) == [f"{table} matches none of the suites that ran: demo, other"]
-    assert "scoregate.toml" in ran.output
+    outcome = two.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert limit_findings(outcome) == [f"{table} matches none of the suites that ran: demo, other"]
+    assert "scoregate.toml" in outcome.output
 
 
 def test_limits_of_suites_that_ran_are_green(two: Project) -> None:
@@ -37,19 +37,19 @@ def test_limits_of_suites_that_ran_are_green(two: Project) -> None:
     assert two.scoregate("run").exit_code == 0
 
 
-def test_a_table_that_holds_no_limit_may_be_called_by_its_file(two: Project) -> None:
+def test_a_table_without_limits_may_name_a_file(two: Project) -> None:
     two.write("scoregate.toml", '[suites."evals/demo.py"]\nneeds = ["HOME"]\n')
     assert two.scoregate("run").exit_code == 0
 
 
 @pytest.mark.parametrize("part", [("run", BOTH[0]), ("run", "--suite", "demo")])
-def test_a_part_of_the_project_may_lack_suites_that_have_limits(two: Project, part: tuple[str, ...]) -> None:
+def test_a_partial_run_may_lack_suites_with_limits(two: Project, part: tuple[str, ...]) -> None:
     two.write("scoregate.toml", "[suites.other]\nmin_score = { is-equals = 0.9 }\n")
-    ran = two.scoregate(*part)
-    assert ran.exit_code == 0, ran.output
+    outcome = two.scoregate(*part)
+    assert outcome.exit_code == 0, outcome.output
 
 
-def test_paths_of_the_environment_are_a_part_and_those_of_the_file_are_the_project(two: Project) -> None:
+def test_paths_of_the_environment_are_partial_and_those_of_the_file_complete(two: Project) -> None:
     limits = "[suites.other]\nmin_pass_rate = 0.9\n"
     two.write("scoregate.toml", limits)
     assert two.scoregate("run", SCOREGATE_PATHS=BOTH[0]).exit_code == 0
@@ -57,45 +57,45 @@ def test_paths_of_the_environment_are_a_part_and_those_of_the_file_are_the_proje
     assert two.scoregate("run").exit_code == 3
 
 
-def test_a_command_alone_may_lack_suites_that_have_limits(two: Project) -> None:
+def test_a_command_may_lack_suites_with_limits(two: Project) -> None:
     two.write("scoregate.toml", "[suites.other]\nmin_pass_rate = 0.9\n")
-    ran = two.scoregate("exec", "--", sys.executable, BOTH[0])
-    assert ran.exit_code == 0, ran.output
+    outcome = two.scoregate("exec", "--", sys.executable, BOTH[0])
+    assert outcome.exit_code == 0, outcome.output
 
 
-def test_the_command_line_is_for_what_it_runs(two: Project) -> None:
+def test_options_apply_to_the_run(two: Project) -> None:
     two.write("scoregate.toml", "max_drop = { of-another-suite = 0.1 }\n")
     assert two.scoregate("run", BOTH[0]).exit_code == 0
-    ran = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")
-    assert ran.exit_code == 3
-    assert told(ran) == ["is-equal in max_drop matches no evaluator"]
+    outcome = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")
+    assert outcome.exit_code == 3
+    assert limit_findings(outcome) == ["is-equal in max_drop matches no evaluator"]
 
 
-def test_a_suites_own_limits_are_for_its_own_evaluators(two: Project) -> None:
+def test_suite_limits_need_an_evaluator_of_the_suite(two: Project) -> None:
     source = (two.root / BOTH[1]).read_text(encoding="utf-8")
     two.write(BOTH[1], source.replace('id = "is-equals"', 'id = "is-alike"'))
     two.write("scoregate.toml", "[suites.demo]\nmin_score = { is-alike = 0.9 }\n")
     for part in (("run",), ("run", BOTH[0])):
-        ran = two.scoregate(*part)
-        assert ran.exit_code == 3, ran.output
-        assert told(ran) == ["is-alike in min_score matches no evaluator"]
+        outcome = two.scoregate(*part)
+        assert outcome.exit_code == 3, outcome.output
+        assert limit_findings(outcome) == ["is-alike in min_score matches no evaluator"]
 
 
-def test_a_script_that_died_says_so_and_its_limits_do_not(two: Project) -> None:
+def test_a_crashed_script_hides_its_limits(two: Project) -> None:
     two.write(BOTH[1], "raise SystemExit(5)\n# scoregate.testing\n" + suite())
     two.write("scoregate.toml", "[suites.other]\nmin_pass_rate = 0.9\n")
-    ran = two.scoregate("run")
-    assert ran.exit_code == 3
-    assert told(ran) == []
+    outcome = two.scoregate("run")
+    assert outcome.exit_code == 3
+    assert limit_findings(outcome) == []
 
 
-def test_legs_of_paths_are_measurable_and_together_they_are_held_to_every_limit(two: Project) -> None:
+def test_matrix_runs_are_measurable_and_merged_runs_have_every_limit(two: Project) -> None:
     two.write("scoregate.toml", "[suites.demo]\nmin_pass_rate = 0.9\n[suites.otter]\nmin_pass_rate = 0.9\n")
     legs = []
     for path in BOTH:
-        ran = two.scoregate("run", path)
-        assert ran.exit_code == 0, ran.output
-        legs.append(shutil.copytree(ran.out / "run", two.root / "legs" / path.replace("/", "-")))
+        outcome = two.scoregate("run", path)
+        assert outcome.exit_code == 0, outcome.output
+        legs.append(shutil.copytree(outcome.out / "run", two.root / "legs" / path.replace("/", "-")))
     merged = two.scoregate("merge", *map(str, legs))
     assert merged.exit_code == 3, merged.output
-    assert told(merged) == ["otter matches none of the suites that ran: demo, other"]
+    assert limit_findings(merged) == ["otter matches none of the suites that ran: demo, other"]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from tests.integration.host.conftest import Project, suite
 
 
-def test_it_tells_what_would_run_and_why_without_running_it(project: Project) -> None:
+def test_it_lists_suites_and_reasons_without_a_run(project: Project) -> None:
     project.write("evals/demo.py", "open('ran', 'w')\n" + suite())
     project.write("evals/notes.py", "print('nothing')\n")
-    ran = project.scoregate("list")
-    assert ran.exit_code == 0
-    assert "evals/demo.py" in ran.output
-    assert "demo" in ran.output
-    assert "evals/notes.py" not in ran.output
-    assert "1 skipped: `scoregate list -v` lists them with the reasons\n" in ran.output
+    outcome = project.scoregate("list")
+    assert outcome.exit_code == 0
+    assert "evals/demo.py" in outcome.output
+    assert "demo" in outcome.output
+    assert "evals/notes.py" not in outcome.output
+    assert "1 skipped: `scoregate list -v` lists them with the reasons\n" in outcome.output
     assert "skipped evals/notes.py: starts no suite of scoregate\n" in project.scoregate("list", "-v").output
     assert not (project.root / "ran").exists()
 
 
-def test_without_suites_it_says_how_to_begin(project: Project) -> None:
-    ran = project.scoregate("list")
-    assert ran.exit_code == 3
-    assert "scoregate init" in ran.output
+def test_without_suites_it_suggests_init(project: Project) -> None:
+    outcome = project.scoregate("list")
+    assert outcome.exit_code == 3
+    assert "scoregate init" in outcome.output

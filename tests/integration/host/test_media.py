@@ -39,27 +39,32 @@ def read_cases(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.open(out / "run" / "cases.jsonl.gz")]
 
 
-def test_a_run_keeps_media_by_digest_and_reports_show_them_as_text(pictures: Project) -> None:
-    done = pictures.scoregate("run")
-    assert sorted(path.read_bytes() for path in (done.out / "run" / "media").iterdir()) == sorted(MEDIA.values())
-    cases = {case["hash"]: case for case in read_cases(done.out)}
+def test_media_are_stored_by_digest_and_shown_as_text(pictures: Project) -> None:
+    outcome = pictures.scoregate("run")
+    assert sorted(path.read_bytes() for path in (outcome.out / "run" / "media").iterdir()) == sorted(MEDIA.values())
+    cases = {case["hash"]: case for case in read_cases(outcome.out)}
     assert cases["red"]["output"]["same"]["type"] == "image/png"
-    texts = [done.comment, (done.out / "junit.xml").read_text(), (done.out / "result.json").read_text(), done.output]
+    texts = [
+        outcome.comment,
+        (outcome.out / "junit.xml").read_text(),
+        (outcome.out / "result.json").read_text(),
+        outcome.output,
+    ]
     for text in texts:
         assert "base64" not in text
         assert "sha256:" not in text
     assert "[image/png" in texts[1]
-    assert "secrets are not looked for inside them" in done.output
-    assert len(list((done.out / "run" / "media").iterdir())) == 3
+    assert "secrets are not looked for inside them" in outcome.output
+    assert len(list((outcome.out / "run" / "media").iterdir())) == 3
 
 
-def test_outputs_that_are_not_recorded_leave_no_media(pictures: Project) -> None:
-    done = pictures.scoregate("run", SCOREGATE_SHOW_OUTPUTS="none")
-    assert not (done.out / "run" / "media").exists()
-    assert "images and recordings are not kept, because show_outputs is not full" in done.output
+def test_hidden_outputs_leave_no_media(pictures: Project) -> None:
+    outcome = pictures.scoregate("run", SCOREGATE_SHOW_OUTPUTS="none")
+    assert not (outcome.out / "run" / "media").exists()
+    assert "images and recordings are not kept, because show_outputs is not full" in outcome.output
 
 
-def test_a_file_of_another_type_is_a_problem_of_its_case_only(pictures: Project) -> None:
+def test_a_wrong_media_type_fails_its_case_only(pictures: Project) -> None:
     (pictures.root / "page.png").write_text("<script>alert(1)</script>")
     pictures.write(
         "eval_pictures.py",
@@ -67,9 +72,9 @@ def test_a_file_of_another_type_is_a_problem_of_its_case_only(pictures: Project)
             '"beep.wav"', '"page.png"'
         ),
     )
-    done = pictures.scoregate("run")
-    assert done.exit_code != 0
-    statuses = {case["hash"]: case.get("errors", []) for case in read_cases(done.out)}
+    outcome = pictures.scoregate("run")
+    assert outcome.exit_code != 0
+    statuses = {case["hash"]: case.get("errors", []) for case in read_cases(outcome.out)}
     assert statuses["red"] == [] or "is no image" not in str(statuses["red"])
     assert "'page.png' is no image or audio of a known type" in str(statuses["green"])
 
@@ -87,7 +92,7 @@ def list_media(out: Path) -> list[bytes]:
     return sorted(path.read_bytes() for path in (out / "run" / "media").iterdir())
 
 
-def test_merged_shards_bring_their_media(pictures: Project) -> None:
+def test_merged_shards_keep_media(pictures: Project) -> None:
     pictures.write(".gitignore", "shards/\n")
     pictures.commit()
     for number in (1, 2):
@@ -99,7 +104,7 @@ def test_merged_shards_bring_their_media(pictures: Project) -> None:
     assert "not kept" not in merged.output
 
 
-def test_the_media_of_pytest_are_kept_also_by_its_workers(project: Project) -> None:
+def test_pytest_workers_record_media(project: Project) -> None:
     project.write(
         "evals/test_pictures.py",
         f"from scoregate import Media\n\n"
@@ -110,10 +115,10 @@ def test_the_media_of_pytest_are_kept_also_by_its_workers(project: Project) -> N
     )
     for options in ("", "-n 1"):
         environment = {"PYTEST_PLUGINS": "scoregate.pytest_plugin", "PYTEST_ADDOPTS": f"-p no:cacheprovider {options}"}
-        done = project.scoregate("run", "--baseline", "none", **environment)
-        assert done.exit_code == 0, done.output
-        assert list_media(done.out) == sorted(MEDIA.values())
-        (case,) = read_cases(done.out)
+        outcome = project.scoregate("run", "--baseline", "none", **environment)
+        assert outcome.exit_code == 0, outcome.output
+        assert list_media(outcome.out) == sorted(MEDIA.values())
+        (case,) = read_cases(outcome.out)
         assert [each["type"] for each in case["output"]] == ["image/png", "audio/wav"]
 
 
@@ -124,7 +129,7 @@ def test_a_rejected_picture_of_a_data_file_names_its_line(pictures: Project) -> 
         "from scoregate import evaluate\n"
         "evaluate('colors', data='colors.jsonl', task=lambda input: input.type, scorers=[lambda output: True])\n",
     )
-    done = pictures.scoregate("run", "--baseline", "none")
-    assert done.exit_code == 3
-    assert "colors.jsonl:2: the media '../secret.png' are outside of the repository" in done.output
-    assert list_media(done.out) == [RED]
+    outcome = pictures.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 3
+    assert "colors.jsonl:2: the media '../secret.png' are outside of the repository" in outcome.output
+    assert list_media(outcome.out) == [RED]

@@ -13,18 +13,18 @@ OWN_FRAME = re.compile(r"(?:File |at )\S*site-packages/scoregate/")
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_each_message_is_the_documented_one(group: str) -> None:
-    made: dict[str, Made] = {}
+    entries: dict[str, Made] = {}
 
     def make_once(mistake: Mistake) -> Made:
-        return made.setdefault(mistake.title, make(mistake))
+        return entries.setdefault(mistake.title, make(mistake))
 
     section = write_group(group, make_once)
     for mistake in GROUPS[group]:
-        found = made[mistake.title]
-        assert found.code == mistake.code, f"{mistake.title}\n{found.output}"
-        assert found.message, mistake.title
+        entry = entries[mistake.title]
+        assert entry.code == mistake.code, f"{mistake.title}\n{entry.output}"
+        assert entry.message, mistake.title
         # Python itself prints the frames of a script that raises.
-        own = "\n".join(line for line in found.output.splitlines() if not line.startswith("  | "))
+        own = "\n".join(line for line in entry.output.splitlines() if not line.startswith("  | "))
         assert not OWN_FRAME.search(own), f"{mistake.title}\n{own}"
     documented = PAGE.read_text(encoding="utf-8")
     missing = [line for line in section.splitlines() if line not in documented.splitlines()]

@@ -22,24 +22,24 @@ PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 WORKFLOW = ".github/workflows/evals.yml"
 
 
-def test_what_init_writes_runs_the_evals_that_list_showed(project: Project) -> None:
+def test_init_runs_the_evals_that_list_shows(project: Project) -> None:
     project.write("evals/test_answers.py", TEST)
-    listed = project.scoregate("list")
-    assert listed.exit_code == 3
-    assert "These evals are no suites yet:\n  pytest in evals/test_answers.py\n" in listed.output
+    outcome = project.scoregate("list")
+    assert outcome.exit_code == 3
+    assert "These evals are no suites yet:\n  pytest in evals/test_answers.py\n" in outcome.output
     assert f"`scoregate init` makes them suites. It writes these lines to scoregate.toml, and a workflow:\n{LINES}" in (
-        listed.output
+        outcome.output
     )
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 3
-    assert "note: There are evals that are no suites yet: pytest in evals/test_answers.py.\n" in ran.output
-    assert 'commands = [{ name = "pytest", run = ["pytest"' in " ".join(ran.output.split())
+    run_outcome = project.scoregate("run", "--baseline", "none")
+    assert run_outcome.exit_code == 3
+    assert "note: There are evals that are no suites yet: pytest in evals/test_answers.py.\n" in run_outcome.output
+    assert 'commands = [{ name = "pytest", run = ["pytest"' in " ".join(run_outcome.output.split())
     init = project.scoregate("init")
     assert init.output.splitlines()[:2] == ["written  scoregate.toml", f"written  {WORKFLOW}"]
     assert not (project.root / "evals" / "eval_hours.py").exists()
-    ran = project.scoregate("run", "--baseline", "none", PATH=PATH)
-    assert ran.exit_code == 1, ran.output
-    assert ran.statuses == {"passed": 1, "failed": 1}
+    run_outcome = project.scoregate("run", "--baseline", "none", PATH=PATH)
+    assert run_outcome.exit_code == 1, run_outcome.output
+    assert run_outcome.statuses == {"passed": 1, "failed": 1}
 
 
 def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> None:
@@ -57,9 +57,7 @@ def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> 
     assert not (project.root / "evals" / "eval_hours.py").exists()
 
 
-def test_init_writes_through_no_link_that_leaves_the_project(
-    project: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_init_follows_no_link_out_of_the_project(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     home = tmp_path_factory.mktemp("home")
     (project.root / "scoregate.toml").symlink_to(home / ".zshenv")
     init = project.scoregate("init")

@@ -59,11 +59,11 @@ def test_every_layout_imports_its_own_modules(project: Project) -> None:
     for name, text in files.items():
         project.write(name, text)
     project.write("scoregate.toml", 'paths = ["test_suites", "evals", "services"]\n')
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    suites = {each["id"]: each["statuses"]["passed"] for each in ran.run["suites"]}
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    suites = {each["id"]: each["statuses"]["passed"] for each in outcome.run["suites"]}
     assert suites == dict.fromkeys(("package", "module", "x", "y", "plain"), 1)
-    commands = {each["name"]: each["command"][1:] for each in ran.run["scripts"]}
+    commands = {each["name"]: each["command"][1:] for each in outcome.run["scripts"]}
     assert commands["test_suites/days/suite.py"] == ["-m", "test_suites.days.suite"]
     assert commands["evals/plain.py"] == ["evals/plain.py"]
     assert commands["services/x/evals/hours.py"][-2:] == ["services/x", "evals.hours"]
@@ -80,12 +80,12 @@ def test_the_base_imports_the_modules_that_the_run_imports(project: Project) -> 
     project.commit()
     named = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), "lib")))
     for environ, plain in (({}, 0.0), ({"PYTHONPATH": named}, 1.0)):
-        ran = project.scoregate("run", "--baseline", "rerun:HEAD", **environ)
-        scores = {each["suite"]: [each["base"], each["mean"]] for each in ran.result["rows"]}
-        assert scores == {"x": [1.0, 1.0], "plain": [plain, plain]}, ran.output
+        outcome = project.scoregate("run", "--baseline", "rerun:HEAD", **environ)
+        scores = {each["suite"]: [each["base"], each["mean"]] for each in outcome.result["rows"]}
+        assert scores == {"x": [1.0, 1.0], "plain": [plain, plain]}, outcome.output
 
 
-def test_a_safe_import_path_keeps_the_folders_of_the_user(project: Project) -> None:
+def test_a_safe_import_path_keeps_user_folders(project: Project) -> None:
     for name, text in service("x").items():
         project.write(name, text)
     project.write("named/own.py", "ANSWER = 'right'\n")
@@ -95,5 +95,5 @@ def test_a_safe_import_path_keeps_the_folders_of_the_user(project: Project) -> N
     )
     named = os.pathsep.join(filter(None, (str(project.root / "named"), os.environ.get("PYTHONPATH"))))
     for environ in ({}, {"PYTHONSAFEPATH": "1"}):
-        ran = project.scoregate("run", "--baseline", "none", PYTHONPATH=named, **environ)
-        assert ran.exit_code == 0, ran.output
+        outcome = project.scoregate("run", "--baseline", "none", PYTHONPATH=named, **environ)
+        assert outcome.exit_code == 0, outcome.output

@@ -7,7 +7,7 @@ from tests.integration.host.conftest import Project, suite
 LINE = "Compared with the previous run of "
 
 
-def base_of(project: Project) -> str | None:
+def base_id(project: Project) -> str | None:
     result = project.scoregate("run").result
     return result["base"] and result["base"]["id"]
 
@@ -16,19 +16,19 @@ def test_a_run_is_compared_with_the_previous_complete_run(project: Project) -> N
     project.write("evals/demo.py", suite(good=4))
     first = project.scoregate("run")
     assert LINE not in first.output
-    whole = first.run["id"]
+    run_id = first.run["id"]
     for number in range(7):  # more than `keep_runs`
-        ran = project.scoregate("run", "-k", f"'good {number % 4}'")
-        assert ran.exit_code == 0, ran.output
-        assert ran.output.count(LINE) == 1
-        assert ran.result["base"]["id"] == whole
-    assert base_of(project) == whole
+        outcome = project.scoregate("run", "-k", f"'good {number % 4}'")
+        assert outcome.exit_code == 0, outcome.output
+        assert outcome.output.count(LINE) == 1
+        assert outcome.result["base"]["id"] == run_id
+    assert base_id(project) == run_id
     newer = project.scoregate("run").run["id"]
     gone = project.scoregate("run", "--baseline", "none")
     latest = gone.run["id"]
     assert gone.result["base"] is None
     assert LINE not in gone.output
-    assert base_of(project) == latest != newer
+    assert base_id(project) == latest != newer
 
 
 def test_a_regression_fails_a_relative_gate(project: Project) -> None:
@@ -36,9 +36,9 @@ def test_a_regression_fails_a_relative_gate(project: Project) -> None:
     project.write("scoregate.toml", "fail_on_regression = true\nmin_pass_rate = 0\n")
     assert project.scoregate("run").exit_code == 0
     project.write("evals/demo.py", suite(good=30, fn="lambda case: ''"))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 1, ran.output
-    assert "30 newly failing" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1, outcome.output
+    assert "30 newly failing" in outcome.output
     gated = project.scoregate("gate", "scoregate-out")  # the baseline is still on disk
     assert (gated.exit_code, "30 newly failing" in gated.output) == (1, True), gated.output
 
@@ -48,19 +48,19 @@ def test_incomplete_and_filtered_runs_are_no_baselines(project: Project) -> None
     project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
     for arguments in (("--suite", "demo"), ("-k", "good"), ("evals/demo.py",), ("--max-cases", "1")):
         assert project.scoregate("run", *arguments).exit_code == 0
-    assert base_of(project) is None
-    whole = project.scoregate("run").run["id"]
+    assert base_id(project) is None
+    complete = project.scoregate("run").run["id"]
     for arguments in (("--suite", "demo"), ("evals/demo.py",), ("--max-cases", "1")):
-        ran = project.scoregate("run", *arguments)
-        assert ran.exit_code == 0, ran.output
-        assert ran.result["base"]["id"] == whole
+        outcome = project.scoregate("run", *arguments)
+        assert outcome.exit_code == 0, outcome.output
+        assert outcome.result["base"]["id"] == complete
 
 
 def test_runs_of_the_same_files_are_compared_if_there_is_no_complete_run(project: Project) -> None:
     project.write("bots/demo.py", suite(good=2))
     first = project.scoregate("run", "bots/demo.py").run["id"]
-    ran = project.scoregate("run", "bots/demo.py")
-    assert (ran.exit_code, ran.result["base"]["id"]) == (0, first)
+    outcome = project.scoregate("run", "bots/demo.py")
+    assert (outcome.exit_code, outcome.result["base"]["id"]) == (0, first)
 
 
 def test_a_shard_of_the_same_files_is_no_baseline(project: Project) -> None:
@@ -75,14 +75,14 @@ def test_ci_compares_with_no_previous_run(project: Project) -> None:
     project.scoregate("run")
     assert project.scoregate("run", CI="true").result["base"] is None
     project.write("scoregate.toml", 'baseline = "previous"\nfail_on_regression = true\n')
-    ran = project.scoregate("run", CI="true")
-    assert ran.exit_code == 3, ran.output
-    assert "on a developer's machine only" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", CI="true")
+    assert outcome.exit_code == 3, outcome.output
+    assert "on a developer's machine only" in " ".join(outcome.output.split())
     project.write("scoregate.toml", 'keep_runs = 0\nbaseline = "previous"\n')
     assert "there is no previous run" in " ".join(project.scoregate("run").output.split())
 
 
-def test_a_suite_that_only_the_previous_run_has_is_listed_and_no_failure(project: Project) -> None:
+def test_a_suite_only_in_the_previous_run_is_listed(project: Project) -> None:
     project.write("scoregate.toml", "fail_on_regression = true\nmax_drop = 0.1\n")
     project.write("evals/demo.py", suite(good=2))
     more = project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
@@ -93,36 +93,36 @@ def test_a_suite_that_only_the_previous_run_has_is_listed_and_no_failure(project
     project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))
     assert project.scoregate("run").exit_code == 0
     more.unlink()
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "Not in this run: more." in ran.output
-    assert "is gone" not in ran.output
-    assert ran.run["compared_with"]["implicit"] is True
-    again = project.scoregate("gate")
-    assert (again.exit_code, "Not in this run: more." in again.output) == (0, True), again.output
-    base = project.root / ran.run["compared_with"]["folder"]
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "Not in this run: more." in outcome.output
+    assert "is gone" not in outcome.output
+    assert outcome.run["compared_with"]["implicit"] is True
+    second = project.scoregate("gate")
+    assert (second.exit_code, "Not in this run: more." in second.output) == (0, True), second.output
+    base = project.root / outcome.run["compared_with"]["folder"]
     judged = project.scoregate("gate", "--baseline", str(base))
-    assert judged.exit_code == 0, judged.output  # the same run, whoever names it
+    assert judged.exit_code == 0, judged.output  # the same run under another name
 
 
 def test_a_run_with_a_broken_file_is_no_baseline_if_there_is_another(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
-    whole = project.scoregate("run").run["id"]
+    complete = project.scoregate("run").run["id"]
     project.write("evals/demo.py", suite(good=2) + "(")
     assert project.scoregate("run").exit_code == 3
     project.write("evals/demo.py", suite(good=2, fn="lambda case: ''"))
-    ran = project.scoregate("run")
-    assert ran.result["base"]["id"] == whole
-    assert "2 newly failing" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.result["base"]["id"] == complete
+    assert "2 newly failing" in outcome.output
 
 
 def test_a_stopped_run_is_no_baseline(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
-    whole = project.scoregate("run").run["id"]
+    complete = project.scoregate("run").run["id"]
     project.write("evals/demo.py", suite(good=2, bad=2))
     stopped = project.scoregate("run", "-x")
     assert (stopped.exit_code, stopped.run["complete"]) == (1, False)
-    assert base_of(project) == whole
+    assert base_id(project) == complete
 
 
 def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
@@ -131,18 +131,18 @@ def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
     project.commit()
     assert project.scoregate("run").exit_code == 0
     project.write("scoregate.toml", "min_pass_rate = 0.9\n")
-    ran = project.scoregate("run")
-    assert (ran.exit_code, "the gates differ" in ran.output) == (1, False), ran.output
+    outcome = project.scoregate("run")
+    assert (outcome.exit_code, "the gates differ" in outcome.output) == (1, False), outcome.output
     project.write("scoregate.toml", 'min_pass_rate = 0.4\npolicy_from = "base"\n')
     first = project.scoregate("run", "--baseline", "none")
-    again = project.scoregate("run")
-    assert first.exit_code == again.exit_code, again.output
+    second = project.scoregate("run")
+    assert first.exit_code == second.exit_code, second.output
 
 
-def test_two_runs_at_once_leave_a_folder_that_can_be_used(project: Project) -> None:
+def test_concurrent_runs_leave_a_usable_folder(project: Project) -> None:
     slow = "import time\ndef fn(case):\n    time.sleep(0.3)\n    return case.input\n"
     project.write("evals/demo.py", suite(slow, fn="fn", good=2))
-    whole = project.scoregate("run").run["id"]
+    complete = project.scoregate("run").run["id"]
     both = [project.start("run"), project.start("run")]
     ends = sorted((project.finish(each) for each in both), key=lambda ran: ran.exit_code)
     assert [ran.exit_code for ran in ends] == [0, 2], [ran.output for ran in ends]
@@ -150,11 +150,11 @@ def test_two_runs_at_once_leave_a_folder_that_can_be_used(project: Project) -> N
     between = project.scoregate("run", "--out", "elsewhere")
     assert "Compared with the previous run" not in between.output  # each folder has its own
     newest = ends[0].run["id"]
-    assert ends[0].result["base"]["id"] == whole
-    assert base_of(project) == newest
+    assert ends[0].result["base"]["id"] == complete
+    assert base_id(project) == newest
 
 
-def test_the_output_folder_stays_out_of_git(project: Project) -> None:
+def test_git_ignores_the_output_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
     project.commit()
     for _ in range(2):

@@ -37,8 +37,8 @@ def scoregate(project: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 @pytest.fixture(scope="module")
 def result(project: Path) -> dict[str, Any]:
-    done = scoregate(project, "run", "--baseline", "run", "--out", "now")
-    assert done.returncode == 0, done.stdout + done.stderr
+    outcome = scoregate(project, "run", "--baseline", "run", "--out", "now")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     return json.loads((project / "now" / "result.json").read_text())
 
 
@@ -65,9 +65,9 @@ def test_every_row_is_compared_and_no_score_differs(result: dict[str, Any]) -> N
     assert differing == ["manual-battle"]
 
 
-def test_stored_runs_are_judged_again(project: Path) -> None:
-    done = scoregate(project, "gate", "run", "--baseline", "base", "--max-drop", "0.1")
-    assert "Drop of sdk · is-equals" in done.stdout + done.stderr
+def test_stored_runs_are_gated_again(project: Path) -> None:
+    outcome = scoregate(project, "gate", "run", "--baseline", "base", "--max-drop", "0.1")
+    assert "Drop of sdk · is-equals" in outcome.stdout + outcome.stderr
     for form in ("junit", "markdown", "json", "html", "console"):
         assert scoregate(project, "report", "run", "--format", form).returncode == 0
 
@@ -86,6 +86,6 @@ def test_stored_runs_are_judged_again(project: Path) -> None:
     ids=lambda each: each if isinstance(each, str) else each[0],
 )
 def test_the_store_is_read(project: Path, command: list[str], expected: str) -> None:
-    done = scoregate(project, *command)
-    assert done.returncode == 0, done.stderr
-    assert expected in done.stdout
+    outcome = scoregate(project, *command)
+    assert outcome.returncode == 0, outcome.stderr
+    assert expected in outcome.stdout

@@ -63,9 +63,9 @@ def test_cases_are_selected(project: Project) -> None:
         ("evals", "-k", "row0 or health"): {"evals.test_bot": {"passed": 1}, "health": {"passed": 1}},
         ("evals", "--suite", "health"): {"health": {"passed": 1}},
     }.items():
-        ran = run(project, "run", *arguments, "--baseline", "none")
-        assert counts(ran) == expected, ran.output
-        assert ran.exit_code == ("failed" in str(expected))
+        outcome = run(project, "run", *arguments, "--baseline", "none")
+        assert counts(outcome) == expected, outcome.output
+        assert outcome.exit_code == ("failed" in str(expected))
     missing = run(project, "run", "evals/test_bot.py::health::test_other", "--baseline", "none")
     assert missing.exit_code == 3
     assert "no suite or case of this name ran" in missing.output
@@ -74,9 +74,9 @@ def test_cases_are_selected(project: Project) -> None:
 def test_a_report_of_the_same_tests_is_not_counted_twice(project: Project) -> None:
     write(project, GOOD | {"Sunday?": "Closed."}, "def test_ordinary(): assert 1\n")
     command = ("--", *PYTEST, "-q", "--junitxml", "junit.xml", "evals")
-    ran = run(project, "exec", "--baseline", "none", "--junit", "junit.xml", *command)
+    outcome = run(project, "exec", "--baseline", "none", "--junit", "junit.xml", *command)
     expected = {"evals.test_bot": {"passed": 2, "failed": 1}, "health": {"passed": 1}, "pytest": {"passed": 1}}
-    assert (ran.exit_code, counts(ran)) == (1, expected), ran.output
+    assert (outcome.exit_code, counts(outcome)) == (1, expected), outcome.output
     # Without the plug-in, the names of suites in a report leave out nothing.
     project.write("copy.py", "import os, shutil, sys; shutil.copy('junit.xml', 'copy.xml'); sys.exit(1)\n")
     copied = run(project, "exec", "--baseline", "none", "--junit", "copy.xml", "--", sys.executable, "copy.py")
@@ -85,12 +85,12 @@ def test_a_report_of_the_same_tests_is_not_counted_twice(project: Project) -> No
 
 def test_failures_that_are_not_recorded_make_the_run_unmeasurable(project: Project) -> None:
     write(project, GOOD, "def test_ordinary(): assert 0\n")
-    ran = run(project, "run", "--baseline", "none")
-    assert ran.exit_code == 3
-    assert "exit code 1" in ran.output
+    outcome = run(project, "run", "--baseline", "none")
+    assert outcome.exit_code == 3
+    assert "exit code 1" in outcome.output
 
 
 def test_exec_runs_pytest_with_workers(project: Project) -> None:
     write(project, GOOD | {"Sunday?": "Closed."})
-    ran = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", "--", *PYTEST, "-n", "2", "evals")
-    assert (ran.exit_code, counts(ran)["evals.test_bot"]) == (0, {"passed": 2, "failed": 1}), ran.output
+    outcome = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", "--", *PYTEST, "-n", "2", "evals")
+    assert (outcome.exit_code, counts(outcome)["evals.test_bot"]) == (0, {"passed": 2, "failed": 1}), outcome.output

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.host.test_ends import wait_for
-from tests.integration.host.test_kills import flushed, kill, until
+from tests.integration.host.test_crashes import wait_for
+from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
 from scoregate.ci.archive import read_run
 
-# Every call is counted. The sixth case waits, or raises, until a file says that it need not.
+# Every call is counted. The sixth case waits or raises until a file exists.
 BODY = """
 import os, pathlib, time
 
@@ -46,7 +46,7 @@ class Bench:
         """A run that is killed once these cases have finished."""
         process = self.project.start("run", COUNTS=str(self.counts))
         wait_for(self.counts / "began")
-        until(lambda: len(flushed(self.project)) == cases)
+        wait_until(lambda: len(flushed_cases(self.project)) == cases)
         kill(process)
         (self.counts / "free").write_text("x")
         self.forget()
@@ -67,15 +67,15 @@ def bench(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(project, tmp_path_factory.mktemp("counts"))
 
 
-def test_only_what_is_missing_is_measured(bench: Bench) -> None:
+def test_only_missing_results_are_measured(bench: Bench) -> None:
     bench.interrupt()
-    ran = bench.resume()
-    assert ran.exit_code == 0, ran.output
+    outcome = bench.resume()
+    assert outcome.exit_code == 0, outcome.output
     assert bench.calls == ["good 5", "good 6", "good 7"]
-    assert ran.statuses == {"passed": 8}
-    assert "5 of 8 results were reused from the run of" in ran.output
-    run = read_run(ran.out)
-    (interrupted,) = (ran.out / "interrupted").iterdir()
+    assert outcome.statuses == {"passed": 8}
+    assert "5 of 8 results were reused from the run of" in outcome.output
+    run = read_run(outcome.out)
+    (interrupted,) = (outcome.out / "interrupted").iterdir()
     source = read_run(interrupted)
     assert {case.hash: case.reused for case in run.cases} == {
         f"good {number}": source.id if number < 5 else None for number in range(8)
@@ -87,40 +87,40 @@ def test_only_what_is_missing_is_measured(bench: Bench) -> None:
     assert run.complete is True
 
 
-def test_every_report_shows_what_is_reused(bench: Bench) -> None:
+def test_every_report_shows_reuse(bench: Bench) -> None:
     bench.interrupt()
-    ran = bench.resume()
-    assert ran.result["run"]["reused_from"]["id"] == ran.run["reused_from"]["id"]
-    assert ran.result["suites"][0]["reused"] == 5
-    told = "5 of 8 results were reused"
-    assert told in ran.comment
-    assert told in (ran.out / "report.html").read_text(encoding="utf-8")
-    assert told in " ".join(ran.result["notices"])
+    outcome = bench.resume()
+    assert outcome.result["run"]["reused_from"]["id"] == outcome.run["reused_from"]["id"]
+    assert outcome.result["suites"][0]["reused"] == 5
+    message = "5 of 8 results were reused"
+    assert message in outcome.comment
+    assert message in (outcome.out / "report.html").read_text(encoding="utf-8")
+    assert message in " ".join(outcome.result["notices"])
 
 
 def test_a_finished_run_is_measured_again(bench: Bench) -> None:
     (bench.counts / "free").write_text("x")
     assert bench.resume("--baseline", "none").exit_code == 0
     bench.forget()
-    ran = bench.resume()
+    outcome = bench.resume()
     assert len(bench.calls) == 8
-    assert "had finished (8 of 8 cases passed), so everything was run again" in " ".join(ran.output.split())
-    assert ran.run["reused_from"] is None
+    assert "had finished (8 of 8 cases passed), so everything was run again" in " ".join(outcome.output.split())
+    assert outcome.run["reused_from"] is None
 
 
-def test_cases_that_met_an_error_are_measured_again(bench: Bench) -> None:
+def test_cases_with_errors_are_measured_again(bench: Bench) -> None:
     (bench.counts / "raise").write_text("x")
     assert bench.resume().exit_code == 3
     (bench.counts / "free").write_text("x")
     bench.forget()
-    ran = bench.resume()
-    assert ran.exit_code == 0, ran.output
+    outcome = bench.resume()
+    assert outcome.exit_code == 0, outcome.output
     assert bench.calls == ["good 5"]
-    assert "7 of 8 results were reused" in ran.output
-    assert "1 met an error" in " ".join(ran.output.split())
+    assert "7 of 8 results were reused" in outcome.output
+    assert "1 met an error" in " ".join(outcome.output.split())
 
 
-def test_a_result_of_a_result_keeps_its_origin(bench: Bench) -> None:
+def test_a_result_reused_twice_keeps_its_origin(bench: Bench) -> None:
     bench.interrupt()
     (bench.counts / "free").unlink()
     (bench.counts / "raise").write_text("x")
@@ -148,21 +148,21 @@ def test_nothing_is_reused_once_the_code_has_changed(bench: Bench, change: str) 
     bench.write(BODY + "\n# another\n") if change == "evals/demo.py" else bench.project.write("helper.py", "x = 1")
     if change == "commit":
         bench.project.commit()
-    ran = bench.resume()
-    assert ran.exit_code == 0, ran.output
+    outcome = bench.resume()
+    assert outcome.exit_code == 0, outcome.output
     assert len(bench.calls) == 8
-    assert "no results of" in ran.output
-    assert "the code is not the same" in " ".join(ran.output.split())
+    assert "no results of" in outcome.output
+    assert "the code is not the same" in " ".join(outcome.output.split())
 
 
 def test_nothing_is_reused_with_another_model(bench: Bench) -> None:
     bench.interrupt()
-    ran = bench.resume("--model", "gpt-other")
+    outcome = bench.resume("--model", "gpt-other")
     assert len(bench.calls) == 8
-    assert "its model, interpreter or environment was another one" in " ".join(ran.output.split())
+    assert "its model, interpreter or environment was another one" in " ".join(outcome.output.split())
 
 
-def test_what_a_run_leaves_in_its_folder_changes_no_code(bench: Bench) -> None:
+def test_output_files_change_no_code(bench: Bench) -> None:
     bench.project.write(".gitignore", "")
     bench.project.commit()
     bench.interrupt()
@@ -174,9 +174,9 @@ def test_without_git_nothing_is_reused(bench: Bench) -> None:
 
     shutil.rmtree(bench.project.root / ".git")
     bench.interrupt()
-    ran = bench.resume("--working-directory", ".")
+    outcome = bench.resume("--working-directory", ".")
     assert len(bench.calls) == 8
-    assert "it is unknown whether the code is the same" in " ".join(ran.output.split())
+    assert "it is unknown whether the code is the same" in " ".join(outcome.output.split())
 
 
 DEFINED = """
@@ -205,7 +205,7 @@ def define(bench: Bench, **values: object) -> None:
 
 @pytest.fixture
 def outside(bench: Bench) -> Bench:
-    """A suite whose definitions come from outside of the repository, which no commit can tell."""
+    """A suite whose definitions come from outside of the repository, so no commit records them."""
     define(bench)
     source = suite(FROM_OUTSIDE, fn="fn", good=8, max_test_case_concurrency="1")
     source = source.replace("evaluators=[IsEquals()]", "evaluators=[Named()]")
@@ -218,34 +218,34 @@ def outside(bench: Bench) -> Bench:
 def test_a_changed_definition_is_measured_again(outside: Bench) -> None:
     outside.interrupt()
     define(outside, expected="something else")
-    ran = outside.resume()
+    outcome = outside.resume()
     assert outside.calls == ["good 1", "good 5", "good 6", "good 7"]
-    assert "4 of 8 results were reused" in ran.output
-    assert "1 changed in definition" in " ".join(ran.output.split())
+    assert "4 of 8 results were reused" in outcome.output
+    assert "1 changed in definition" in " ".join(outcome.output.split())
 
 
-def test_a_changed_evaluator_leaves_nothing_to_reuse(outside: Bench) -> None:
+def test_a_changed_evaluator_prevents_reuse(outside: Bench) -> None:
     outside.interrupt()
     define(outside, strictness=2)
-    ran = outside.resume()
+    outcome = outside.resume()
     assert len(outside.calls) == 8
-    assert "0 of 8 results were reused" in ran.output
-    assert "named: its parameters changed" in " ".join(ran.output.split())
+    assert "0 of 8 results were reused" in outcome.output
+    assert "named: its parameters changed" in " ".join(outcome.output.split())
 
 
-def test_assert_test_judges_reused_results_too(bench: Bench) -> None:
+def test_assert_test_checks_reused_results(bench: Bench) -> None:
     source = suite(BODY, fn="fn", good=8, max_test_case_concurrency="1", assert_test="True")
     bench.project.write("evals/demo.py", source.replace("f'good {i}') for", "f'good {i or 9}') for", 1))
     bench.project.commit()
     bench.interrupt()
-    ran = bench.resume("--min-pass-rate", "0")
+    outcome = bench.resume("--min-pass-rate", "0")
     assert bench.calls == ["good 5", "good 6", "good 7"]
-    assert ran.exit_code == 1, ran.output
-    assert "assert_test" in ran.output
-    assert ran.statuses == {"passed": 7, "failed": 1}
+    assert outcome.exit_code == 1, outcome.output
+    assert "assert_test" in outcome.output
+    assert outcome.statuses == {"passed": 7, "failed": 1}
 
 
-def test_variants_of_a_grid_search_are_told_apart(bench: Bench) -> None:
+def test_variants_of_a_grid_are_separate(bench: Bench) -> None:
     body = BODY + "\nfrom scoregate.testing.run import grid_search_ctx\nplain = fn\n"
     body += "def fn(case):\n    return plain(case) + '' * grid_search_ctx()['x']\n"
     bench.write(body, grid_search_params="{'x': [1, 2]}")
@@ -254,10 +254,10 @@ def test_variants_of_a_grid_search_are_told_apart(bench: Bench) -> None:
     assert bench.resume().exit_code == 3
     (bench.counts / "free").write_text("x")
     bench.forget()
-    ran = bench.resume()
-    assert ran.exit_code == 0, ran.output
+    outcome = bench.resume()
+    assert outcome.exit_code == 0, outcome.output
     assert bench.calls == ["good 5", "good 5"]
-    assert [suite["reused"] for suite in ran.result["suites"]] == [7, 7]
+    assert [suite["reused"] for suite in outcome.result["suites"]] == [7, 7]
 
 
 DICTS = """
@@ -282,15 +282,15 @@ def test_results_of_scorers_that_return_dicts_are_reused(bench: Bench) -> None:
     bench.project.write("evals/demo.py", BODY + DICTS)
     bench.project.commit()
     bench.interrupt()
-    ran = bench.resume()
-    assert ran.exit_code == 0, ran.output
+    outcome = bench.resume()
+    assert outcome.exit_code == 0, outcome.output
     assert bench.calls == ["good 5", "good 6", "good 7"]
-    assert "5 of 8 results were reused" in ran.output
-    assert sorted(ran.run["suites"][0]["evaluators"]) == ["bool(output)", "checks.late", "checks.polite"]
-    assert ran.run["suites"][0]["means"]["checks.polite"] == 1
+    assert "5 of 8 results were reused" in outcome.output
+    assert sorted(outcome.run["suites"][0]["evaluators"]) == ["bool(output)", "checks.late", "checks.polite"]
+    assert outcome.run["suites"][0]["means"]["checks.polite"] == 1
 
 
-def test_a_case_is_tried_again_and_never_taken_from_before(bench: Bench) -> None:
+def test_a_retried_case_is_measured_again(bench: Bench) -> None:
     """Confirmations are new evidence: what is reused is not offered to them."""
     body = BODY.replace(
         "    return case.input", "    return 'wrong' if case.input == 'good 1' and flag() else case.input"
@@ -305,10 +305,10 @@ def test_a_case_is_tried_again_and_never_taken_from_before(bench: Bench) -> None
     (bench.counts / "bad").write_text("x")
     (bench.counts / "began").unlink(missing_ok=True)
     bench.interrupt()
-    ran = bench.resume("--baseline", "base/run", "--confirm", "all")
+    outcome = bench.resume("--baseline", "base/run", "--confirm", "all")
     assert bench.calls[:3] == ["good 5", "good 6", "good 7"]
     assert bench.calls[3:] == ["good 1"] * 3
-    assert ran.exit_code == 1, ran.output
+    assert outcome.exit_code == 1, outcome.output
 
 
 def test_a_command_that_cannot_choose_its_cases_measures_all(project: Project) -> None:
@@ -330,7 +330,7 @@ def test_a_command_that_cannot_choose_its_cases_measures_all(project: Project) -
     project.write(".gitignore", "scoregate-out\n")
     project.commit()
     assert project.scoregate("run", CODE="5").exit_code == 3
-    ran = project.scoregate("run", "--resume", CODE="0")
-    assert ran.exit_code == 0, ran.output
-    assert "0 of 3 results were reused" in ran.output
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate("run", "--resume", CODE="0")
+    assert outcome.exit_code == 0, outcome.output
+    assert "0 of 3 results were reused" in outcome.output
+    assert outcome.statuses == {"passed": 3}

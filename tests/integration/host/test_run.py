@@ -10,41 +10,41 @@ from junitparser import JUnitXml
 from tests.integration.host.conftest import Project, suite
 
 
-def test_a_green_run_leaves_every_report_and_exits_0(project: Project) -> None:
+def test_a_green_run_writes_every_report_and_exits_0(project: Project) -> None:
     project.write("evals/demo.py", suite())
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.result["conclusion"] == "passed"
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["conclusion"] == "passed"
+    assert outcome.statuses == {"passed": 3}
     reports = {"comment.md", "junit.xml", "report.html", "result.json"}
-    assert {path.name for path in ran.out.iterdir()} == {"run", ".gitignore", *reports}
-    assert "demo" in ran.output
-    junit = JUnitXml.fromfile(str(ran.out / "junit.xml"))
+    assert {path.name for path in outcome.out.iterdir()} == {"run", ".gitignore", *reports}
+    assert "demo" in outcome.output
+    junit = JUnitXml.fromfile(str(outcome.out / "junit.xml"))
     assert junit.failures == junit.errors == 0
 
 
 def test_a_missed_threshold_fails_the_gate_and_names_the_case(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=2))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 1
-    assert ran.statuses == {"passed": 3, "failed": 2}
-    assert "bad 0" in ran.comment
-    assert "bad 0" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1
+    assert outcome.statuses == {"passed": 3, "failed": 2}
+    assert "bad 0" in outcome.comment
+    assert "bad 0" in outcome.output
 
 
-def test_a_limit_in_the_settings_is_kept_and_told(project: Project) -> None:
+def test_a_limit_in_the_settings_is_shown(project: Project) -> None:
     project.write("evals/demo.py", suite(good=9, bad=1))
     project.write("pyproject.toml", "[tool.scoregate]\nmin_pass_rate = 0.9\n")
     assert project.scoregate("run").exit_code == 0
-    ran = project.scoregate("run", "--min-pass-rate", "0.95")
-    assert ran.exit_code == 1
-    assert "--min-pass-rate" in json.dumps(ran.result)
+    outcome = project.scoregate("run", "--min-pass-rate", "0.95")
+    assert outcome.exit_code == 1
+    assert "--min-pass-rate" in json.dumps(outcome.result)
 
 
 def test_nothing_to_run_is_never_green(project: Project) -> None:
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert ran.result["conclusion"] == "unmeasurable"
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert outcome.result["conclusion"] == "unmeasurable"
 
 
 def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
@@ -52,34 +52,34 @@ def test_a_filter_that_matches_nothing_is_never_green(project: Project) -> None:
     assert project.scoregate("run", "--suite", "other*").exit_code == 3
 
 
-def test_a_file_that_does_not_parse_is_told_and_the_others_run(project: Project) -> None:
+def test_a_syntax_error_is_reported_and_others_run(project: Project) -> None:
     project.write("evals/demo.py", suite())
     project.write("evals/eval_broken.py", "from scoregate.testing.run import run_test_suite\nrun_test_suite(\n")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "eval_broken.py" in ran.output
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "eval_broken.py" in outcome.output
+    assert outcome.statuses == {"passed": 3}
 
 
-def test_one_id_in_two_files_runs_both_under_names_of_their_own(project: Project) -> None:
+def test_one_id_in_two_files_runs_both_with_unique_names(project: Project) -> None:
     project.write("evals/one.py", suite())
     project.write("evals/two.py", suite(bad=1))
-    ran = project.scoregate("run")
-    assert sorted(s["label"] for s in ran.run["suites"]) == ["demo (evals/one.py)", "demo (evals/two.py)"]
-    assert ran.exit_code == 1
+    outcome = project.scoregate("run")
+    assert sorted(s["label"] for s in outcome.run["suites"]) == ["demo (evals/one.py)", "demo (evals/two.py)"]
+    assert outcome.exit_code == 1
 
 
-def test_a_suite_within_a_test_function_is_run_by_pytest(project: Project) -> None:
+def test_pytest_runs_a_suite_in_a_test_function(project: Project) -> None:
     body = (
         suite().replace("run_test_suite(id=", "def test_demo():\n    assert run_test_suite(id=").rstrip() + ".passed\n"
     )
     project.write("evals/eval_demo.py", body)
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "pytest" in " ".join(ran.run["scripts"][0]["command"])
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "pytest" in " ".join(outcome.run["scripts"][0]["command"])
 
 
-def test_a_suite_can_import_the_project_around_it(project: Project) -> None:
+def test_a_suite_can_import_its_project(project: Project) -> None:
     project.write("shop.py", "def answer(case):\n    return case.input\n")
     project.write("evals/demo.py", suite("from shop import answer", fn="answer"))
     assert project.scoregate("run").exit_code == 0
@@ -97,39 +97,39 @@ def test_commands_in_any_language_write_events(project: Project) -> None:
     """
     project.write("evals/shell.sh", script)
     project.write("scoregate.toml", '[[commands]]\nname = "shell"\nrun = "bash evals/shell.sh"\n')
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.run["suites"][0]["id"] == "shell"
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.run["suites"][0]["id"] == "shell"
 
 
-def test_the_record_holds_every_case_with_its_output(project: Project) -> None:
+def test_the_record_has_every_case_and_output(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1))
-    ran = project.scoregate("run", "--message", "first run")
-    lines = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
+    outcome = project.scoregate("run", "--message", "first run")
+    lines = gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
     cases = {case["hash"]: case for case in map(json.loads, lines)}
     assert cases["bad 0"]["output"] == "bad 0"
-    assert ran.run["message"] == "first run"
-    assert ran.run["complete"] is True
+    assert outcome.run["message"] == "first run"
+    assert outcome.run["complete"] is True
 
 
 def test_repeats_and_max_cases_reach_the_suites(project: Project) -> None:
     project.write("evals/demo.py", suite(good=5))
-    ran = project.scoregate("run", "--repeats", "3", "--max-cases", "2")
-    assert ran.statuses == {"passed": 6}
+    outcome = project.scoregate("run", "--repeats", "3", "--max-cases", "2")
+    assert outcome.statuses == {"passed": 6}
 
 
-def test_an_unknown_setting_is_refused_with_the_nearest_name(project: Project) -> None:
+def test_an_unknown_setting_is_refused_with_a_suggestion(project: Project) -> None:
     project.write("pyproject.toml", "[tool.scoregate]\nmin_pas_rate = 0.9\n")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 2
-    assert "min_pass_rate" in ran.output
-    assert "pyproject.toml" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 2
+    assert "min_pass_rate" in outcome.output
+    assert "pyproject.toml" in outcome.output
 
 
-def test_what_init_writes_runs_green(project: Project) -> None:
+def test_the_example_of_init_is_green(project: Project) -> None:
     assert project.scoregate("init").exit_code == 0
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
     assert (project.root / ".github" / "workflows" / "evals.yml").is_file()
 
 
@@ -142,17 +142,17 @@ def test_init_names_the_branch_and_writes_no_example_next_to_a_suite(project: Pr
 
 
 @pytest.mark.parametrize("out", [".", "..", "/"])
-def test_reports_do_not_go_over_the_project(project: Project, out: str) -> None:
+def test_reports_replace_no_project_file(project: Project, out: str) -> None:
     project.write("evals/demo.py", suite(good=1))
     page = project.write("report.html", "mine")
-    ran = project.scoregate("run", "--out", out)
-    assert ran.exit_code == 2, ran.output
-    assert "--out" in ran.output
+    outcome = project.scoregate("run", "--out", out)
+    assert outcome.exit_code == 2, outcome.output
+    assert "--out" in outcome.output
     assert page.read_text(encoding="utf-8") == "mine"
     assert not (project.root / "run").exists()
 
 
-def test_a_folder_that_a_run_makes_is_hidden_from_git_and_one_that_was_there_is_not(project: Project) -> None:
+def test_git_ignores_a_created_folder_but_no_existing_one(project: Project) -> None:
     project.write("evals/demo.py", suite(good=1))
     project.write("theirs/notes.md", "mine")
     project.commit()
@@ -165,9 +165,9 @@ def test_a_folder_that_a_run_makes_is_hidden_from_git_and_one_that_was_there_is_
     assert not (project.root / "job" / ".gitignore").exists()
 
 
-def test_where_there_is_nothing_to_run_it_says_how_to_begin(project: Project) -> None:
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "`scoregate init`" in ran.output
-    assert "Not compared: there is no previous complete run; name a base" in ran.output
+def test_without_suites_a_run_suggests_init(project: Project) -> None:
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "`scoregate init`" in outcome.output
+    assert "Not compared: there is no previous complete run; name a base" in outcome.output
     assert "Not compared" not in project.scoregate("run", "--baseline", "none").output

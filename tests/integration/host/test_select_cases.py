@@ -61,8 +61,8 @@ path.write_text("".join(json.dumps({"v": 1, **line}) + "\\n" for line in lines))
 def cases_of(ran: Ran) -> list[tuple[str, str]]:
     suites = [suite["id"] for suite in ran.run["suites"]]
     lines = gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
-    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    return sorted((suites[case["suite"]], case["hash"]) for case in found)
+    content: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    return sorted((suites[case["suite"]], case["hash"]) for case in content)
 
 
 def write_suites(project: Project, *, fix: str = "bad") -> None:
@@ -78,20 +78,20 @@ def test_names_and_expressions_select_cases(project: Project) -> None:
         ("-k", "weekend and not bad and (hours or others)"): [("hours", "sat"), ("others", "sat")],
     }
     for arguments, cases in expected.items():
-        ran = project.scoregate("run", *arguments)
-        assert ran.exit_code == 0, ran.output
-        assert cases_of(ran) == cases
-        assert ran.run["complete"]
-        assert ran.run["selection"] == ran.result["run"]["selection"] != ""
-        assert "Only a part of the project ran" in ran.output
+        outcome = project.scoregate("run", *arguments)
+        assert outcome.exit_code == 0, outcome.output
+        assert cases_of(outcome) == cases
+        assert outcome.run["complete"]
+        assert outcome.run["selection"] == outcome.result["run"]["selection"] != ""
+        assert "Only a part of the project ran" in outcome.output
 
 
-def test_cases_that_a_selection_leaves_out_are_not_lost_scores(project: Project) -> None:
+def test_unselected_cases_are_no_lost_scores(project: Project) -> None:
     write_suites(project)
     project.scoregate("run", "--out", "before")
-    ran = project.scoregate("run", "-k", "mon", "--baseline", "before")
-    assert "lost scores" not in ran.output + ran.comment
-    (row,) = (each for each in ran.result["rows"] if each["suite"] == "hours")
+    outcome = project.scoregate("run", "-k", "mon", "--baseline", "before")
+    assert "lost scores" not in outcome.output + outcome.comment
+    (row,) = (each for each in outcome.result["rows"] if each["suite"] == "hours")
     assert row["lost"] == {"removed": 4}
 
 
@@ -104,14 +104,14 @@ def test_a_selection_that_matches_nothing_is_unmeasurable(project: Project) -> N
         ("-k", "never"): "no case matches -k never",
     }
     for arguments, problem in problems.items():
-        ran = project.scoregate("run", *arguments)
-        assert ran.exit_code == 3, ran.output
-        assert problem in ran.output
+        outcome = project.scoregate("run", *arguments)
+        assert outcome.exit_code == 3, outcome.output
+        assert problem in outcome.output
     assert project.scoregate("run", "-k", "a and").exit_code == 2
     assert project.scoregate("run", "evals/demo.py::").exit_code == 2
 
 
-def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None:
+def test_failed_cases_run_alone_or_first(project: Project) -> None:
     write_suites(project)
     failing = [("days", "bad-sun"), ("days", "bad-wed"), ("hours", "bad-sun"), ("hours", "bad-wed")]
     first = project.scoregate("run", "--last-failed")
@@ -120,9 +120,9 @@ def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None
     project.scoregate("run", "-k", "mon")  # these cases pass; the failures of the whole run are still known
     assert cases_of(project.scoregate("run", "--last-failed")) == failing
     project.scoregate("run", "--failed-first")
-    whole = project.scoregate("run", "--failed-first")
-    assert len(cases_of(whole)) == 10
-    lines = gzip.decompress((whole.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
+    complete = project.scoregate("run", "--failed-first")
+    assert len(cases_of(complete)) == 10
+    lines = gzip.decompress((complete.out / "run" / "cases.jsonl.gz").read_bytes()).splitlines()
     assert {json.loads(line)["hash"] for line in lines[:2]} == {"bad-wed", "bad-sun"}
     write_suites(project, fix="good")
     fixed = project.scoregate("run", "--last-failed")
@@ -135,33 +135,33 @@ def test_the_cases_that_failed_last_run_alone_or_first(project: Project) -> None
 def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
     source = SUITES.replace("lambda test_case:", "lambda test_case: __import__('time').sleep(0.3) or")
     project.write("evals/demo.py", f"FIX = 'bad'\n{source}")
-    ran = project.scoregate("run", "-x", "--min-pass-rate", "0")
-    assert ran.exit_code == 1, ran.output
-    assert len(cases_of(ran)) < 10
-    assert not ran.run["complete"]
-    assert "1 case failed, and the others did not run" in ran.output
+    outcome = project.scoregate("run", "-x", "--min-pass-rate", "0")
+    assert outcome.exit_code == 1, outcome.output
+    assert len(cases_of(outcome)) < 10
+    assert not outcome.run["complete"]
+    assert "1 case failed, and the others did not run" in outcome.output
 
 
-def test_a_sample_takes_its_share_of_every_tag(project: Project) -> None:
+def test_a_sample_has_its_share_of_tags(project: Project) -> None:
     write_suites(project, fix="good")
     samples = []
     for seed in ("1", "1", "2", "3", "4"):
-        ran = project.scoregate("run", "--sample", "3", "--seed", seed)
-        assert ran.exit_code == 0, ran.output
-        assert ran.run["selection"] == f"--sample 3 --seed {seed}"
-        samples.append(cases_of(ran))
+        outcome = project.scoregate("run", "--sample", "3", "--seed", seed)
+        assert outcome.exit_code == 0, outcome.output
+        assert outcome.run["selection"] == f"--sample 3 --seed {seed}"
+        samples.append(cases_of(outcome))
     assert samples[0] == samples[1]
     assert len(set(map(str, samples))) > 1
     assert {sum(case in ("sat", "bad-sun") for _, case in sample) for sample in samples} == {2}
 
 
-def test_events_of_other_programs_are_selected_on_the_host(project: Project) -> None:
+def test_the_host_selects_events_of_other_programs(project: Project) -> None:
     project.write("log.py", FOREIGN)
     command = f'[[commands]]\nname = "log"\nrun = ["{sys.executable}", "log.py"]\n'
     project.write("scoregate.toml", command)
-    ran = project.scoregate("run", "-k", "two or three")
-    assert cases_of(ran) == [("log", "three"), ("log", "two")]
-    assert ran.exit_code == 0, ran.output
+    outcome = project.scoregate("run", "-k", "two or three")
+    assert cases_of(outcome) == [("log", "three"), ("log", "two")]
+    assert outcome.exit_code == 0, outcome.output
     assert project.scoregate("run", "-k", "never").exit_code == 3
     sampled = project.scoregate("run", "--sample", "1")
     assert "can't be sampled, so all its cases ran" in sampled.output
@@ -170,10 +170,10 @@ def test_events_of_other_programs_are_selected_on_the_host(project: Project) -> 
 
 def test_a_partial_run_misses_no_suite_of_its_baseline(project: Project) -> None:
     write_suites(project, fix="good")
-    whole = project.scoregate("run")
-    whole.out.joinpath("run").rename(project.root / "base")
-    ran = project.scoregate("run", "--baseline", "base", "evals/demo.py::hours")
-    assert ran.exit_code == 0, ran.output
+    complete = project.scoregate("run")
+    complete.out.joinpath("run").rename(project.root / "base")
+    outcome = project.scoregate("run", "--baseline", "base", "evals/demo.py::hours")
+    assert outcome.exit_code == 0, outcome.output
     assert project.scoregate("run", "--baseline", "base").exit_code == 0
     # A limit for a suite that did not run is no mistake.
     project.write("scoregate.toml", "[suites.days]\nmin_score = {good = 0.5}\n")

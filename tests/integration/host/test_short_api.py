@@ -35,8 +35,8 @@ def suite(answer: str) -> str:
 
 def test_a_suite_is_found_run_and_compared_with_its_base(project: Project) -> None:
     project.write("evals/eval_hours.py", suite('return "We are open from 9 to 17."'))
-    listed = project.scoregate("list")
-    assert "evals/eval_hours.py:14 [python] opening-hours" in listed.output
+    outcome = project.scoregate("list")
+    assert "evals/eval_hours.py:14 [python] opening-hours" in outcome.output
     base = project.scoregate("run", "--baseline", "none")
     assert (base.exit_code, base.statuses) == (0, {"passed": 2})
     assert sorted(base.run["suites"][0]["evaluators"]) == [
@@ -104,13 +104,13 @@ def test_outputs_are_compared_with_those_of_the_base_run(project: Project) -> No
         assert (mixed.exit_code, server.asked()) == (0, [])
         assert "pairwise skips cases of which the baseline has no output" in mixed.output
         write("new", '[contains("for"), pairwise()]')
-        ran = project.scoregate("run", "--baseline", "mixed", **server.environment)
-        assert ran.exit_code == 0, ran.output
-        assert ran.run["suites"][0]["means"] == {"contains for": 1, "pairwise": 0.5}
+        outcome = project.scoregate("run", "--baseline", "mixed", **server.environment)
+        assert outcome.exit_code == 0, outcome.output
+        assert outcome.run["suites"][0]["means"] == {"contains for": 1, "pairwise": 0.5}
         assert len(server.asked()) == 4, "each pair in both orders"
 
 
 def test_a_suite_runs_under_exec(project: Project) -> None:
     project.write("evals/eval_hours.py", suite('return "We are open from 9 to 17."'))
-    ran = project.scoregate("exec", "--baseline", "none", "--", sys.executable, "evals/eval_hours.py")
-    assert (ran.exit_code, ran.statuses) == (0, {"passed": 2})
+    outcome = project.scoregate("exec", "--baseline", "none", "--", sys.executable, "evals/eval_hours.py")
+    assert (outcome.exit_code, outcome.statuses) == (0, {"passed": 2})

@@ -26,20 +26,20 @@ def line(kind: str, **fields: Any) -> bytes:
     return json.dumps({"type": kind, "suite": "bot", **fields}).encode() + b"\n"
 
 
-def started(**fields: Any) -> bytes:
+def suite_started(**fields: Any) -> bytes:
     return line("suite_started", evaluators=[EVALUATOR], **fields)
 
 
 def case(name: str, score: bytes = b"1", *, more: bytes = b"") -> bytes:
-    """One case with a threshold; `score` and `more` are what stands in its line."""
+    """One case with a threshold; its line contains `score` and `more`."""
     scored = b'{"type":"scored","suite":"bot","case":"%b","evaluator":"exact","threshold":{"gte":1},"score":%b%b}\n'
     return line("case_started", case=name) + scored % (name.encode(), score, more) + line("case_finished", case=name)
 
 
-def twenty(score: bytes, *, more: bytes = b"") -> bytes:
+def twenty_cases(score: bytes, *, more: bytes = b"") -> bytes:
     """Twenty cases: the first passes, the others have this score."""
     cases = [case("c0"), *(case(f"c{number}", score, more=more) for number in range(1, 20))]
-    return started(cases=20) + b"".join(cases) + line("suite_finished")
+    return suite_started(cases=20) + b"".join(cases) + line("suite_finished")
 
 
 def command(project: Project, log: bytes, *arguments: str) -> Ran:
@@ -51,41 +51,41 @@ def command(project: Project, log: bytes, *arguments: str) -> Ran:
     return project.scoregate("run", *arguments)
 
 
-def test_the_writer_is_green_as_long_as_all_is_valid(project: Project) -> None:
-    assert command(project, twenty(b"1.0")).exit_code == 0
+def test_valid_events_are_green(project: Project) -> None:
+    assert command(project, twenty_cases(b"1.0")).exit_code == 0
 
 
-def test_a_score_that_is_no_number_is_an_error_of_its_case(project: Project) -> None:
-    ran = command(project, twenty(b"null"))
-    assert ran.exit_code == 3
-    assert ran.statuses == {"passed": 1, "errored": 19}
-    assert "19 of 20 cases (95.0%)" in ran.output
+def test_a_score_without_a_number_is_a_case_error(project: Project) -> None:
+    outcome = command(project, twenty_cases(b"null"))
+    assert outcome.exit_code == 3
+    assert outcome.statuses == {"passed": 1, "errored": 19}
+    assert "19 of 20 cases (95.0%)" in outcome.output
 
 
-def test_each_kind_of_invalid_score_is_an_error_of_its_case(project: Project) -> None:
+def test_each_invalid_score_is_a_case_error(project: Project) -> None:
     scores = (b"null", b"NaN", b'"1.0"', b"true", b"[1]", b"2", b"1" * 400)
     cases = b"".join(case(f"bad {number}", score) for number, score in enumerate(scores))
-    ran = command(project, started(cases=8) + case("good") + cases + line("suite_finished"))
-    assert (ran.exit_code, ran.statuses) == (3, {"passed": 1, "errored": 7})
+    outcome = command(project, suite_started(cases=8) + case("good") + cases + line("suite_finished"))
+    assert (outcome.exit_code, outcome.statuses) == (3, {"passed": 1, "errored": 7})
 
 
-def test_an_unknown_key_of_a_threshold_is_an_error_of_its_case(project: Project) -> None:
-    log = twenty(b"0").replace(
+def test_an_unknown_threshold_key_is_a_case_error(project: Project) -> None:
+    log = twenty_cases(b"0").replace(
         b'"c7","evaluator":"exact","threshold":{"gte":1}', b'"c7","evaluator":"exact","threshold":{"ge":1}'
     )
-    ran = command(project, log, "--max-error-rate", "0")
-    assert ran.statuses == {"passed": 1, "failed": 18, "errored": 1}
-    assert "threshold.ge" in (ran.out / "comment.md").read_text("utf-8") + ran.output
+    outcome = command(project, log, "--max-error-rate", "0")
+    assert outcome.statuses == {"passed": 1, "failed": 18, "errored": 1}
+    assert "threshold.ge" in (outcome.out / "comment.md").read_text("utf-8") + outcome.output
 
 
-def test_true_is_a_score_where_the_evaluator_is_declared_boolean(project: Project) -> None:
+def test_true_is_a_score_of_a_boolean_evaluator(project: Project) -> None:
     log = (
-        twenty(b"true")
+        twenty_cases(b"true")
         .replace(b'{"id": "exact"}', b'{"id": "exact", "boolean": true}')
         .replace(b'"score":1}', b'"score":true}')
     )
-    ran = command(project, log)
-    assert (ran.exit_code, ran.statuses) == (0, {"passed": 20})
+    outcome = command(project, log)
+    assert (outcome.exit_code, outcome.statuses) == (0, {"passed": 20})
 
 
 DROPPED = {
@@ -100,36 +100,38 @@ DROPPED = {
 
 
 @pytest.mark.parametrize(("score", "more"), DROPPED.values(), ids=DROPPED)
-def test_a_line_that_cannot_be_read_leaves_the_script_unmeasurable(project: Project, score: bytes, more: bytes) -> None:
-    log = started(cases=2) + case("c0") + case("c1", score, more=more) + line("suite_finished")
-    ran = command(project, log)
-    assert ran.exit_code == 3
-    assert "1 line of its event logs can't be read" in ran.output
+def test_an_unreadable_line_makes_the_script_unmeasurable(project: Project, score: bytes, more: bytes) -> None:
+    log = suite_started(cases=2) + case("c0") + case("c1", score, more=more) + line("suite_finished")
+    outcome = command(project, log)
+    assert outcome.exit_code == 3
+    assert "1 line of its event logs can't be read" in outcome.output
 
 
 @pytest.mark.parametrize("end", [b'{"type":"scored","suite":"bot","case":"c9","evalu', b"\xff"])
-def test_half_a_line_at_the_end_leaves_the_script_unmeasurable(project: Project, end: bytes) -> None:
-    assert command(project, twenty(b"1") + end).exit_code == 3
+def test_a_partial_last_line_is_unmeasurable(project: Project, end: bytes) -> None:
+    assert command(project, twenty_cases(b"1") + end).exit_code == 3
 
 
 def test_a_last_line_that_is_complete_needs_no_line_feed(project: Project) -> None:
-    assert command(project, twenty(b"1").removesuffix(b"\n")).exit_code == 0
+    assert command(project, twenty_cases(b"1").removesuffix(b"\n")).exit_code == 0
 
 
-def test_a_mistyped_event_leaves_the_script_unmeasurable(project: Project) -> None:
-    ran = command(
+def test_a_mistyped_event_makes_it_unmeasurable(project: Project) -> None:
+    outcome = command(
         project,
-        twenty(b"0").replace(b'"type":"scored","suite":"bot","case":"c4"', b'"type":"score","suite":"bot","case":"c4"'),
+        twenty_cases(b"0").replace(
+            b'"type":"scored","suite":"bot","case":"c4"', b'"type":"score","suite":"bot","case":"c4"'
+        ),
     )
-    assert ran.exit_code in (1, 3)
-    assert command(project, twenty(b"1").replace(b'"type":"scored"', b'"type":"score"', 1)).exit_code == 3
+    assert outcome.exit_code in (1, 3)
+    assert command(project, twenty_cases(b"1").replace(b'"type":"scored"', b'"type":"score"', 1)).exit_code == 3
 
 
 def test_an_optional_event_of_a_newer_version_is_skipped_with_a_notice(project: Project) -> None:
     newer = line("tool_called", name="search", v=2, optional=True) * 3
-    ran = command(project, started() + newer + case("c0") + line("suite_finished"))
-    assert ran.exit_code == 0
-    assert "3 optional events of a newer version are skipped" in ran.comment
+    outcome = command(project, suite_started() + newer + case("c0") + line("suite_finished"))
+    assert outcome.exit_code == 0
+    assert "3 optional events of a newer version are skipped" in outcome.comment
 
 
 def test_an_sdk_that_is_newer_than_the_host_is_unmeasurable(project: Project) -> None:
@@ -137,40 +139,42 @@ def test_an_sdk_that_is_newer_than_the_host_is_unmeasurable(project: Project) ->
     newer = "import scoregate.core.event_json, scoregate.engine.event_log\n"
     newer += "scoregate.core.event_json.SCHEMA_VERSION = scoregate.engine.event_log.SCHEMA_VERSION = 2\n"
     project.write("evals/demo.py", newer + suite())
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "events of schema 2 cannot be read" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "events of schema 2 cannot be read" in outcome.output
 
 
 def test_fewer_cases_than_planned_are_incomplete(project: Project) -> None:
-    ran = command(project, started(cases=1000) + case("c0") + line("suite_finished"))
-    assert ran.exit_code == 3
-    assert "1 of 1,000 planned cases finished" in ran.output
+    outcome = command(project, suite_started(cases=1000) + case("c0") + line("suite_finished"))
+    assert outcome.exit_code == 3
+    assert "1 of 1,000 planned cases finished" in outcome.output
 
 
-def test_a_case_that_never_finished_leaves_its_suite_incomplete(project: Project) -> None:
+def test_an_unfinished_case_makes_its_suite_incomplete(project: Project) -> None:
     cases = b"".join(case(f"c{number}") for number in range(99))
-    ran = command(project, started(cases=100) + cases + line("case_started", case="last") + line("suite_finished"))
-    assert ran.exit_code == 3
-    assert "99 of 100 planned cases finished" in ran.output
+    outcome = command(
+        project, suite_started(cases=100) + cases + line("case_started", case="last") + line("suite_finished")
+    )
+    assert outcome.exit_code == 3
+    assert "99 of 100 planned cases finished" in outcome.output
 
 
 def test_a_second_score_never_replaces_a_failing_one(project: Project) -> None:
     twice = case("c1", b"0").splitlines(keepends=True)
-    log = started() + case("c0") + twice[0] + twice[1] + twice[1].replace(b":0}", b":1}") + twice[2]
-    ran = command(project, log + line("suite_finished"))
-    assert (ran.exit_code, ran.statuses) == (1, {"passed": 1, "failed": 1})
+    log = suite_started() + case("c0") + twice[0] + twice[1] + twice[1].replace(b":0}", b":1}") + twice[2]
+    outcome = command(project, log + line("suite_finished"))
+    assert (outcome.exit_code, outcome.statuses) == (1, {"passed": 1, "failed": 1})
 
 
 def test_a_case_that_is_reported_again_makes_its_suite_unmeasurable(project: Project) -> None:
-    ran = command(project, started() + case("c0") * 20 + line("suite_finished"))
-    assert ran.exit_code == 3
-    assert ran.statuses == {"passed": 1}
-    assert "case 'c0', repeat 0, was reported again after it had finished" in ran.output
+    outcome = command(project, suite_started() + case("c0") * 20 + line("suite_finished"))
+    assert outcome.exit_code == 3
+    assert outcome.statuses == {"passed": 1}
+    assert "case 'c0', repeat 0, was reported again after it had finished" in outcome.output
 
 
 @pytest.mark.parametrize("damage", ["", "(folder / 'log.jsonl').unlink()", "(folder / 'log.jsonl').write_bytes(b'')"])
-def test_a_log_that_is_deleted_or_cut_off_is_unmeasurable(project: Project, damage: str) -> None:
+def test_a_deleted_or_truncated_log_is_unmeasurable(project: Project, damage: str) -> None:
     """The suite waits until the host has read the log, which its live file shows."""
     wait = (
         "import time\n"
@@ -181,13 +185,13 @@ def test_a_log_that_is_deleted_or_cut_off_is_unmeasurable(project: Project, dama
         "    time.sleep(0.05)\n"
     )
     project.write("writer.py", WRITER + (wait + damage if damage else ""))
-    (project.root / "log.jsonl").write_bytes(twenty(b"1"))
+    (project.root / "log.jsonl").write_bytes(twenty_cases(b"1"))
     run = json.dumps([sys.executable, "writer.py"])
     project.write("scoregate.toml", f'[[commands]]\nname = "writer"\nrun = {run}\n')
     assert project.scoregate("run").exit_code == (3 if damage else 0)
 
 
-def relaxed(project: Project, rule: str) -> Ran:
+def run_relaxed(project: Project, rule: str) -> Ran:
     """The verdict with a rule that only warns."""
     project.write("scoregate.toml", f"[severity]\n{rule} = 'warn'\n")
     return project.scoregate("gate", "scoregate-out")
@@ -198,20 +202,20 @@ NOTHING = "class Nothing(IsEquals):\n    id = 'nothing'\n    def evaluate_test_c
 
 def test_a_suite_whose_evaluators_all_return_none_is_unmeasurable(project: Project) -> None:
     project.write("evals/demo.py", suite(NOTHING, good=20).replace("[IsEquals()]", "[Nothing()]"))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "Nothing was evaluated in demo: 0 evaluations: every evaluator returned None" in ran.output
-    assert relaxed(project, "cases_were_evaluated").exit_code == 0
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "Nothing was evaluated in demo: 0 evaluations: every evaluator returned None" in outcome.output
+    assert run_relaxed(project, "cases_were_evaluated").exit_code == 0
 
 
 def test_a_suite_that_only_waits_for_people_is_pending(project: Project) -> None:
     body = "from scoregate.testing.models import CreateHumanReviewJob\n"
     job = "CreateHumanReviewJob(['ann@example.org'], 'Look at these')"
     project.write("evals/demo.py", suite(body, human_review_job=job).replace("[IsEquals()]", "[]"))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "Evaluations wait for people in demo" in ran.output
-    assert relaxed(project, "evaluations_pending").exit_code == 0
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "Evaluations wait for people in demo" in outcome.output
+    assert run_relaxed(project, "evaluations_pending").exit_code == 0
 
 
 TWO = "run_test_suite(id='first', test_cases=cases, fn=lambda case: case.input, evaluators=[IsEquals()])\n"
@@ -226,16 +230,16 @@ LEAVE = {
 
 
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
-def test_a_suite_that_the_source_starts_and_that_never_reports_is_unmeasurable(project: Project, leave: str) -> None:
+def test_a_suite_in_the_source_without_results_is_unmeasurable(project: Project, leave: str) -> None:
     source = suite(bad=3)
     project.write(
         "evals/demo.py",
         source.replace("run_test_suite(id=", f"{TWO.replace('cases,', 'cases[:3],')}{leave}run_test_suite(id="),
     )
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "A suite didn't report: demo in evals/demo.py" in ran.output
-    assert relaxed(project, "suites_report").exit_code == 0
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "A suite didn't report: demo in evals/demo.py" in outcome.output
+    assert run_relaxed(project, "suites_report").exit_code == 0
 
 
 def test_a_suite_under_a_condition_need_not_report(project: Project) -> None:
@@ -243,7 +247,7 @@ def test_a_suite_under_a_condition_need_not_report(project: Project) -> None:
     assert project.scoregate("run").exit_code == 0
 
 
-def test_a_filter_excuses_the_suites_that_it_leaves_out(project: Project) -> None:
+def test_filtered_suites_need_not_report(project: Project) -> None:
     project.write("evals/demo.py", suite() + TWO)
     assert project.scoregate("run", "--suite", "demo").exit_code == 0
 
@@ -266,22 +270,20 @@ def junit(project: Project, xml: str) -> Ran:
         ('tests="1" errors="2"', 3, "counts 2 failures and errors and holds 0"),
     ],
 )
-def test_a_junit_file_that_counts_more_than_it_holds_is_unmeasurable(
-    project: Project, counts: str, code: int, words: str
-) -> None:
-    ran = junit(project, f'<testsuites><testsuite name="s" {counts}><testcase name="a"/></testsuite></testsuites>')
-    assert ran.exit_code == code, ran.output
-    assert words in ran.output
+def test_a_junit_file_with_too_few_cases_is_unmeasurable(project: Project, counts: str, code: int, words: str) -> None:
+    outcome = junit(project, f'<testsuites><testsuite name="s" {counts}><testcase name="a"/></testsuite></testsuites>')
+    assert outcome.exit_code == code, outcome.output
+    assert words in outcome.output
 
 
-def test_cases_of_inner_suites_count_for_the_outer_ones(project: Project) -> None:
+def test_cases_of_inner_suites_count_for_outer_suites(project: Project) -> None:
     inner = '<testsuite name="{0}" tests="1" failures="{1}"><testcase name="a">{2}</testcase></testsuite>'
     both = inner.format("one", 0, "") + inner.format("two", 1, '<failure message="no"/>')
     assert junit(project, f'<testsuites tests="2" failures="1">{both}</testsuites>').exit_code == 1
 
 
-def changed(folder: Path, old: bytes, new: bytes) -> None:
-    """Change the cases of a record as somebody would who knows the format."""
+def change_record(folder: Path, old: bytes, new: bytes) -> None:
+    """Change the cases of a record in a valid format."""
     path = folder / "cases.jsonl.gz"
     text = gzip.decompress(path.read_bytes())
     assert old in text
@@ -297,33 +299,33 @@ def changed(folder: Path, old: bytes, new: bytes) -> None:
     ],
     ids=["scores flipped", "thresholds stripped", "a case repeated"],
 )
-def test_a_record_that_was_changed_is_unmeasurable(project: Project, old: bytes, new: bytes) -> None:
+def test_a_changed_record_is_unmeasurable(project: Project, old: bytes, new: bytes) -> None:
     project.write("evals/demo.py", suite(bad=3))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 1
-    changed(ran.out / "run", old, new)
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1
+    change_record(outcome.out / "run", old, new)
     assert project.scoregate("gate", "scoregate-out", "--min-pass-rate", "0").exit_code == 3
 
 
 @pytest.mark.parametrize(
     ("field", "value"), [("cases", 0), ("cases", 3), ("statuses", {"passed": 6})], ids=["none", "fewer", "statuses"]
 )
-def test_a_record_whose_head_counts_differently_is_unmeasurable(project: Project, field: str, value: Any) -> None:
+def test_a_record_with_wrong_counts_is_unmeasurable(project: Project, field: str, value: Any) -> None:
     project.write("evals/demo.py", suite(bad=3))
-    ran = project.scoregate("run")
-    head = ran.run
+    outcome = project.scoregate("run")
+    head = outcome.run
     head["suites"][0][field] = value
     if field == "cases":
         head["cases"] = value
-    (ran.out / "run" / "run.json").write_text(json.dumps(head), "utf-8")
+    (outcome.out / "run" / "run.json").write_text(json.dumps(head), "utf-8")
     assert project.scoregate("gate", "scoregate-out", "--min-pass-rate", "0").exit_code == 3
 
 
 def test_a_run_is_not_merged_with_itself(project: Project) -> None:
     project.write("evals/demo.py", SUITE + suite().removeprefix(SUITE))
-    ran = project.scoregate("run")
+    outcome = project.scoregate("run")
     for leg in ("one", "two"):
-        subprocess.run(["cp", "-r", os.fspath(ran.out / "run"), os.fspath(project.root / leg)], check=True)
+        subprocess.run(["cp", "-r", os.fspath(outcome.out / "run"), os.fspath(project.root / leg)], check=True)
     merged = project.scoregate("merge", "one", "two", "--expect", "2", "--out", "merged")
     assert merged.exit_code == 2
     assert "one and two hold the same run" in merged.output

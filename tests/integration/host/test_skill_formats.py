@@ -20,8 +20,8 @@ LISTING = (
 
 def prepare(project: Project, cases: str = "") -> None:
     (project.root / "evals" / "demo.py").unlink(missing_ok=True)
-    words = ("-I", "-S", "-c", LISTING, "-I", "-S", str(AGENT))
-    project.write("scoregate.toml", settings(words=words))
+    arguments = ("-I", "-S", "-c", LISTING, "-I", "-S", str(AGENT))
+    project.write("scoregate.toml", settings(words=arguments))
     project.write(".gitignore", "scoregate-out/\n.scoregate-cache/\n")
     project.write(f"{FOLDER}/SKILL.md", skill())
     if cases:
@@ -35,28 +35,28 @@ def run(project: Project, *words: str) -> Ran:
 def scenarios(*more: dict[str, Any], number: int = 4) -> str:
     """Scenarios as JSON, which is YAML."""
     colours = ("red", "green", "blue", "black", "white")
-    found: list[dict[str, Any]] = [
+    results: list[dict[str, Any]] = [
         {
-            "name": f"n{at}",
-            "prompt": f"paint fact{at}",
+            "name": f"n{index}",
+            "prompt": f"paint fact{index}",
             "assertions": [
-                {"type": "output_contains", "value": colours[at % 5].upper()},
-                {"type": "file_contains", "path": "*.txt", "value": colours[at % 5]},
+                {"type": "output_contains", "value": colours[index % 5].upper()},
+                {"type": "file_contains", "path": "*.txt", "value": colours[index % 5]},
             ],
         }
-        for at in range(number)
+        for index in range(number)
     ]
-    return json.dumps({"scenarios": [*found, *more]}, indent=1)
+    return json.dumps({"scenarios": [*results, *more]}, indent=1)
 
 
 def test_scenarios_run_with_and_without_the_skill(project: Project) -> None:
-    wanted = ["in.txt", "ready.txt", "sub/x.txt"]
+    expected = ["in.txt", "ready.txt", "sub/x.txt"]
     files = [{"path": "sub/x.txt", "content": "x"}]
     checked: dict[str, Any] = {
         "name": "files",
         "prompt": "sing",
         "setup": {"copy_test_files": True, "files": files, "commands": ["cp in.txt ready.txt; false"]},
-        "assertions": [{"type": "file_contains", "path": "found.txt", "value": "\n".join(wanted)}],
+        "assertions": [{"type": "file_contains", "path": "found.txt", "value": "\n".join(expected)}],
         "expect_activation": False,
         "reject_tools": ["bash"],
     }
@@ -71,12 +71,12 @@ def test_scenarios_run_with_and_without_the_skill(project: Project) -> None:
     }
     prepare(project, scenarios(checked, no_cases))
     project.write(f"{FOLDER}/tests/in.txt", "secret")
-    ran = run(project)
-    assert ran.exit_code == 0, ran.output
-    arm = arms_of(ran)
+    outcome = run(project)
+    assert outcome.exit_code == 0, outcome.output
+    arm = arms_of(outcome)
     assert (arm["suite"], arm["effect"]["delta"] > 0.5) == ("paint", True)
     assert arm["triggered_unwanted"] == {"triggered": 0, "trials": 1}
-    assert not any(errors_of(ran).values())
+    assert not any(errors_of(outcome).values())
 
     # A change of the skill runs one arm, a change of a file next to the cases both.
     project.write(f"{FOLDER}/SKILL.md", skill(facts=2))
@@ -86,12 +86,12 @@ def test_scenarios_run_with_and_without_the_skill(project: Project) -> None:
     assert "did not run" not in run(project).output
 
 
-def test_what_cannot_be_measured_is_no_success(project: Project) -> None:
+def test_unmeasured_cases_are_no_success(project: Project) -> None:
     strange = {"name": "strange", "prompt": "paint fact0", "max_turns": 3, "assertions": [{"type": "build_passes"}]}
     prepare(project, scenarios(strange))
-    ran = run(project)
-    assert ran.exit_code not in (0, 2), ran.output
-    errors = errors_of(ran)
+    outcome = run(project)
+    assert outcome.exit_code not in (0, 2), outcome.output
+    errors = errors_of(outcome)
     assert {name for name, error in errors.items() if error} == {"strange"}
     for text in ("assertion build_passes: scoregate doesn't know this type", "max_turns: scoregate can't measure it"):
         assert text in errors["strange"]
@@ -119,12 +119,12 @@ graders:
         "trigger_tests.yaml": "skill: paint\nshould_not_trigger_prompts:\n- prompt: sing\n",
     }.items():
         project.write(f"{FOLDER}/{name}", text)
-    ran = run(project)
-    assert ran.exit_code == 0, ran.output
-    assert "these fields have no effect: 'config' (line 3)" in " ".join(ran.output.split())
-    arm = arms_of(ran)
+    outcome = run(project)
+    assert outcome.exit_code == 0, outcome.output
+    assert "these fields have no effect: 'config' (line 3)" in " ".join(outcome.output.split())
+    arm = arms_of(outcome)
     assert (arm["triggered"]["triggered"], arm["triggered_unwanted"]["trials"]) == (1, 1)
-    assert not any(errors_of(ran).values())
+    assert not any(errors_of(outcome).values())
     project.write(f"{FOLDER}/tasks/one.yaml", task.replace("'red'", "'blue'"))
     assert run(project).exit_code == 1
 
@@ -141,10 +141,10 @@ def test_cases_of_a_plugin_are_next_to_it(project: Project) -> None:
     project.write("plugins/art/skills/draw/SKILL.md", skill(name="draw"))
     project.write("tests/art/draw/eval.yaml", scenarios(hidden, number=2))
     project.write("tests/art/other/eval.yaml", "scenarios: []\n")
-    ran = run(project, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert arms_of(ran)["suite"] == "draw"
-    assert not any(errors_of(ran).values())
+    outcome = run(project, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert arms_of(outcome)["suite"] == "draw"
+    assert not any(errors_of(outcome).values())
 
 
 def test_other_files_for_agents_have_cases_in_yaml(project: Project) -> None:
@@ -157,27 +157,27 @@ def test_other_files_for_agents_have_cases_in_yaml(project: Project) -> None:
     unseen = "{name: x, type: file, config: {content_patterns: [{path: found.txt, must_not_match: [evals]}]}}"
     task = f"id: a\ninputs: {{prompt: paint fact0}}\nexpected: {{output_contains: [red]}}\ngraders: [{unseen}]\n"
     project.write("evals/tasks/one.yaml", task)
-    ran = run(project, "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    arm = arms_of(ran)
+    outcome = run(project, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    arm = arms_of(outcome)
     assert (arm["suite"], round(arm["effect"]["delta"], 2)) == ("AGENTS.md", 0.33), arm
 
 
 def test_a_file_of_another_tool_is_named(project: Project) -> None:
     prepare(project, "prompts: [a]\n")
-    shown = " ".join(project.scoregate("list").output.split())
-    assert f"{FOLDER}/tests/eval.yaml is not read, as it has none of the fields 'scenarios'" in shown
+    text = " ".join(project.scoregate("list").output.split())
+    assert f"{FOLDER}/tests/eval.yaml is not read, as it has none of the fields 'scenarios'" in text
 
 
 def test_a_limit_of_the_duration_is_measured(project: Project) -> None:
     grader = "{type: behavior, name: fast, config: {max_duration_ms: 1}}"
     prepare(project, f"graders: [{grader}]\ntasks: [{{id: a, inputs: {{prompt: paint fact0}}}}]\n")
-    ran = run(project, "--baseline", "none")
-    assert ran.exit_code == 1, ran.output
-    assert "max_duration_ms 1: it took" in " ".join(ran.output.split())
+    outcome = run(project, "--baseline", "none")
+    assert outcome.exit_code == 1, outcome.output
+    assert "max_duration_ms 1: it took" in " ".join(outcome.output.split())
 
 
-def test_a_wrong_file_stops_the_suite(project: Project) -> None:
+def test_an_invalid_file_stops_it(project: Project) -> None:
     for text, message, agent in (
         ("scenarios: [&a {name: b, prompt: c}, *a]", ":1: *a is an alias; write out what it means", "claude"),
         (
@@ -190,6 +190,6 @@ def test_a_wrong_file_stops_the_suite(project: Project) -> None:
         prepare(project, text)
         own = settings(python=sys.executable).replace('"claude"', f'"{agent}"')
         project.write("scoregate.toml", own)
-        ran = run(project, "--baseline", "none")
-        assert ran.exit_code == 3, ran.output
-        assert message in " ".join(ran.output.split()), ran.output
+        outcome = run(project, "--baseline", "none")
+        assert outcome.exit_code == 3, outcome.output
+        assert message in " ".join(outcome.output.split()), outcome.output

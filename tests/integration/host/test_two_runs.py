@@ -24,7 +24,7 @@ while not pathlib.Path("go").exists():
 
 
 @contextmanager
-def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def waiting_run(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A run whose suite waits for a file `go`."""
     started = project.root / "started"
     process = subprocess.Popen(
@@ -46,15 +46,15 @@ def running(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
 
 
 @pytest.mark.parametrize("command", ["run", "exec", "merge"])
-def test_the_second_run_in_a_folder_is_refused_and_the_first_is_not_disturbed(project: Project, command: str) -> None:
+def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     words = {"exec": ["--", sys.executable, "-c", "1"], "merge": ["leg"]}.get(command, [])
-    with running(project) as first:
+    with waiting_run(project) as first:
         second = project.scoregate(command, *words)
         assert second.exit_code == 2, second.output
-        told = " ".join(second.output.split())
-        assert f"another scoregate run (process {first.pid}) is writing to" in told
-        assert "--out" in told
+        text = " ".join(second.output.split())
+        assert f"another scoregate run (process {first.pid}) is writing to" in text
+        assert "--out" in text
         other = project.scoregate("exec", "--out", "other", "--baseline", "none", "--", sys.executable, "-c", "1")
         assert "is writing to" not in other.output
         (project.root / "go").touch()
@@ -64,19 +64,19 @@ def test_the_second_run_in_a_folder_is_refused_and_the_first_is_not_disturbed(pr
     assert not (out / ".lock").exists()
 
 
-def test_a_killed_run_holds_no_folder(project: Project) -> None:
+def test_a_killed_run_locks_no_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
-    with running(project) as first:
+    with waiting_run(project) as first:
         first.send_signal(signal.SIGKILL)
         first.wait(60)
         assert (project.root / "scoregate-out" / ".lock").exists()
         (project.root / "go").touch()
-        again = project.scoregate(*RUN)
-        assert again.exit_code == 0, again.output
+        second = project.scoregate(*RUN)
+        assert second.exit_code == 0, second.output
         assert not (project.root / "scoregate-out" / ".lock").exists()
 
 
-def test_runs_that_begin_together_are_one_run_or_are_refused(project: Project) -> None:
+def test_runs_that_start_together_run_once(project: Project) -> None:
     project.write("evals/demo.py", suite(good=20))
     started = [
         subprocess.Popen(

@@ -60,18 +60,19 @@ run_test_suite(
 Scores = Sequence[float | Sequence[float | None] | None]
 
 
-def told(threshold: bool = False, **evaluators: Scores) -> str:
+def scores_file(threshold: bool = False, **evaluators: Scores) -> str:
     """The file of the scores; a number is one trial, a list several."""
     scores = {
         name.replace("_", "-"): {
-            f"case {at:03}": list(given) if isinstance(given, Sequence) else [given] for at, given in enumerate(all_of)
+            f"case {index:03}": list(value) if isinstance(value, Sequence) else [value]
+            for index, value in enumerate(all_of)
         }
         for name, all_of in evaluators.items()
     }
     return json.dumps({"scores": scores, "threshold": threshold})
 
 
-def against(
+def run_against(
     project: Project,
     base: str,
     run: str,
@@ -101,93 +102,98 @@ def picture(ran: Ran) -> Ran:
     return ran
 
 
-def half(better: int, worse: int, equal: int) -> tuple[list[float], list[float]]:
+def score_pairs(better: int, worse: int, equal: int) -> tuple[list[float], list[float]]:
     return [1.0] * better + [0.0] * worse + [1.0] * equal, [0.0] * better + [1.0] * worse + [1.0] * equal
 
 
-def two(**evaluators: tuple[Sequence[float], Sequence[float]]) -> tuple[str, str]:
+def score_files(**evaluators: tuple[Sequence[float], Sequence[float]]) -> tuple[str, str]:
     """The base's scores and the run's."""
-    base, run = ({name: sides[at] for name, sides in evaluators.items()} for at in (1, 0))
-    return told(**base), told(**run)
+    base, run = ({name: sides[index] for name, sides in evaluators.items()} for index in (1, 0))
+    return scores_file(**base), scores_file(**run)
 
 
 def labels(ran: Ran) -> Mapping[str, str]:
     return {row["evaluator"]: row["label"] for row in ran.result["rows"]}
 
 
-WORSE = {"accurate": half(2, 16, 102), "complete": half(1, 14, 105), "polite": half(5, 4, 111)}
+WORSE = {"accurate": score_pairs(2, 16, 102), "complete": score_pairs(1, 14, 105), "polite": score_pairs(5, 4, 111)}
 
 
-def test_what_is_labelled_worse_fails_the_gate(project: Project) -> None:
+def test_worse_rows_fail_the_gate(project: Project) -> None:
     """The first-time user's case: two rows are worse, and with `fail_on_regression` the run fails."""
-    ran = against(project, *two(**WORSE), "--fail-on-regression")
-    assert labels(ran) == {"accurate": "worse", "complete": "worse", "polite": "within noise"}
-    assert ran.exit_code == 1
-    failed = {found["evaluator"] for found in ran.result["findings"] if found["conclusion"] == "failed"}
+    outcome = run_against(project, *score_files(**WORSE), "--fail-on-regression")
+    assert labels(outcome) == {"accurate": "worse", "complete": "worse", "polite": "within noise"}
+    assert outcome.exit_code == 1
+    failed = {finding["evaluator"] for finding in outcome.result["findings"] if finding["conclusion"] == "failed"}
     assert failed == {"accurate", "complete"}
 
 
 def test_worse_without_a_gate_is_shown_and_passes(project: Project) -> None:
-    ran = against(project, *two(**WORSE))
-    assert (ran.exit_code, labels(ran)["accurate"]) == (0, "worse")
-    assert "nothing here can fail" in ran.comment
-    assert "(significant)" not in ran.comment
+    outcome = run_against(project, *score_files(**WORSE))
+    assert (outcome.exit_code, labels(outcome)["accurate"]) == (0, "worse")
+    assert "nothing here can fail" in outcome.comment
+    assert "(significant)" not in outcome.comment
 
 
-def test_rows_that_improve_do_not_turn_another_red(project: Project) -> None:
-    better = {f"better_{at}": half(40, 0, 80) for at in range(6)}
-    ran = against(project, *two(null=half(4, 13, 103), **better), "--fail-on-regression")
-    assert labels(ran)["null"] == "within noise"
-    assert {label for name, label in labels(ran).items() if name != "null"} == {"better"}
-    assert ran.exit_code == 0
+def test_improved_rows_fail_no_other_row(project: Project) -> None:
+    better = {f"better_{index}": score_pairs(40, 0, 80) for index in range(6)}
+    outcome = run_against(project, *score_files(null=score_pairs(4, 13, 103), **better), "--fail-on-regression")
+    assert labels(outcome)["null"] == "within noise"
+    assert {label for name, label in labels(outcome).items() if name != "null"} == {"better"}
+    assert outcome.exit_code == 0
 
 
 def test_scores_lost_to_none_are_never_green(project: Project) -> None:
-    base = told(accurate=[0.0] * 60 + [1.0] * 140)
-    lost = told(accurate=[None] * 60 + [1.0] * 140)
-    ran = against(project, base, lost, "--fail-on-regression")
-    (row,) = ran.result["rows"]
-    assert (ran.exit_code, row["label"], row["lost"]) == (3, "unmeasurable", {"none": 60})
+    base = scores_file(accurate=[0.0] * 60 + [1.0] * 140)
+    lost = scores_file(accurate=[None] * 60 + [1.0] * 140)
+    outcome = run_against(project, base, lost, "--fail-on-regression")
+    (row,) = outcome.result["rows"]
+    assert (outcome.exit_code, row["label"], row["lost"]) == (3, "unmeasurable", {"none": 60})
     assert (row["mean"], row["base"], row["n"]) == (1.0, 1.0, 140)
-    assert "60 of 200 cases lost their score: the evaluator returned None" in ran.comment
-    free = project.scoregate("gate", str(ran.out), "--baseline", "base")
+    assert "60 of 200 cases lost their score: the evaluator returned None" in outcome.comment
+    free = project.scoregate("gate", str(outcome.out), "--baseline", "base")
     assert free.exit_code == 0, "without a gate nothing depends on it"
 
 
 def test_a_few_scores_lost_are_shown(project: Project) -> None:
-    ran = against(project, told(accurate=[1.0] * 200), told(accurate=[None] * 3 + [1.0] * 197), "--fail-on-regression")
-    assert (ran.exit_code, ran.result["rows"][0]["lost"]) == (0, {"none": 3})
-    assert "lost scores: 3 None" in ran.comment
+    outcome = run_against(
+        project,
+        scores_file(accurate=[1.0] * 200),
+        scores_file(accurate=[None] * 3 + [1.0] * 197),
+        "--fail-on-regression",
+    )
+    assert (outcome.exit_code, outcome.result["rows"][0]["lost"]) == (0, {"none": 3})
+    assert "lost scores: 3 None" in outcome.comment
 
 
-def test_an_evaluator_that_scores_nothing_is_never_green_without_a_base_either(project: Project) -> None:
+def test_an_evaluator_without_scores_is_never_green_without_a_base(project: Project) -> None:
     project.write("evals/demo.py", SUITE)
-    project.write("scores.json", told(accurate=[1.0] * 20, silent=[None] * 20))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "Scores are missing in support-bot · silent: no score of any case" in " ".join(ran.output.split())
+    project.write("scores.json", scores_file(accurate=[1.0] * 20, silent=[None] * 20))
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "Scores are missing in support-bot · silent: no score of any case" in " ".join(outcome.output.split())
 
 
-def test_a_limit_missed_within_noise_is_no_plain_check_mark(project: Project) -> None:
-    base, run = two(accurate=half(3, 8, 49))
-    ran = against(project, base, run, "--max-drop", "0.03")
-    (row,) = ran.result["rows"]
-    assert (ran.exit_code, row["label"], row["state"]) == (0, "within noise", "uncertain")
-    assert "above the limit, within noise; about" in ran.comment
-    assert "🟡" in ran.comment
+def test_a_limit_missed_within_noise_is_marked(project: Project) -> None:
+    base, run = score_files(accurate=score_pairs(3, 8, 49))
+    outcome = run_against(project, base, run, "--max-drop", "0.03")
+    (row,) = outcome.result["rows"]
+    assert (outcome.exit_code, row["label"], row["state"]) == (0, "within noise", "uncertain")
+    assert "above the limit, within noise; about" in outcome.comment
+    assert "🟡" in outcome.comment
 
 
 @pytest.mark.parametrize(("confidence", "code"), [("", 1), ("pass_rate_confidence = 0.95\n", 0)])
-def test_a_pass_rate_missed_within_its_own_noise_says_so(project: Project, confidence: str, code: int) -> None:
+def test_a_pass_rate_missed_within_noise_is_noted(project: Project, confidence: str, code: int) -> None:
     project.write("scoregate.toml", f"min_pass_rate = 0.9\n{confidence}")
     project.write("evals/demo.py", SUITE)
-    project.write("scores.json", told(threshold=True, accurate=[1.0] * 44 + [0.0] * 6))
-    ran = picture(project.scoregate("run"))
-    assert ran.exit_code == code
-    assert "44 of 50 cases (88.0%), ±9.1% at 50 cases" in " ".join(ran.output.split())
+    project.write("scores.json", scores_file(threshold=True, accurate=[1.0] * 44 + [0.0] * 6))
+    outcome = picture(project.scoregate("run"))
+    assert outcome.exit_code == code
+    assert "44 of 50 cases (88.0%), ±9.1% at 50 cases" in " ".join(outcome.output.split())
 
 
-def test_a_base_of_several_runs_of_one_commit_is_pooled_and_raises_no_alarm(project: Project) -> None:
+def test_pooled_runs_of_one_base_commit_raise_no_alarm(project: Project) -> None:
     """Five runs of the base against one of the change, at a pass rate of 98 %: nothing changed."""
     project.write(".gitignore", "scoregate-out\nbases\nscores.json\n")
     project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
@@ -195,46 +201,48 @@ def test_a_base_of_several_runs_of_one_commit_is_pooled_and_raises_no_alarm(proj
     project.commit("base")
     (project.root / "bases").mkdir()
     for number in range(5):
-        scores = [float(at not in (number, number + 20)) for at in range(100)]
-        project.write("scores.json", told(accurate=scores))
+        scores = [float(index not in (number, number + 20)) for index in range(100)]
+        project.write("scores.json", scores_file(accurate=scores))
         project.scoregate("run", "--baseline", "none")
         (project.root / "scoregate-out").rename(project.root / "bases" / f"run-{number}")
-    project.write("scores.json", told(accurate=[1.0] * 100))
-    ran = picture(project.scoregate("run", "--baseline", "bases"))
-    (row,) = ran.result["rows"]
-    assert (ran.result["pooled"], row["n"], row["better"]) == (5, 100, 10)
-    assert (ran.exit_code, row["label"]) == (0, "within noise"), "the sign flip alone gives p = 0.002"
-    assert "5 runs of this commit" in ran.comment
+    project.write("scores.json", scores_file(accurate=[1.0] * 100))
+    outcome = picture(project.scoregate("run", "--baseline", "bases"))
+    (row,) = outcome.result["rows"]
+    assert (outcome.result["pooled"], row["n"], row["better"]) == (5, 100, 10)
+    assert (outcome.exit_code, row["label"]) == (0, "within noise"), "the sign flip alone gives p = 0.002"
+    assert "5 runs of this commit" in outcome.comment
 
 
 def test_more_repeats_than_the_base_raise_no_alarm(project: Project) -> None:
-    one = told(accurate=[1.0] * 100)
-    five = told(accurate=[[1.0, 1.0, 0.0, 1.0, 1.0] if at % 10 == 0 else [1.0] for at in range(100)])
-    ran = against(project, one, five, "--fail-on-regression", "--repeats", "5")
-    assert (ran.exit_code, ran.result["rows"][0]["label"]) == (0, "within noise")
+    one = scores_file(accurate=[1.0] * 100)
+    five = scores_file(accurate=[[1.0, 1.0, 0.0, 1.0, 1.0] if index % 10 == 0 else [1.0] for index in range(100)])
+    outcome = run_against(project, one, five, "--fail-on-regression", "--repeats", "5")
+    assert (outcome.exit_code, outcome.result["rows"][0]["label"]) == (0, "within noise")
 
 
 def test_without_a_base_the_verdict_names_the_gates_that_were_not_applied(project: Project) -> None:
     project.write("scoregate.toml", "fail_on_regression = true\nmax_drop = 0.05\n")
     project.write("evals/demo.py", SUITE)
-    project.write("scores.json", told(threshold=True, accurate=[1.0] * 20))
-    ran = picture(project.scoregate("run"))
-    assert ran.exit_code == 0
-    assert "max_drop and fail_on_regression not applied: there is no baseline" in " ".join(ran.output.split())
-    assert ran.result["not_applied"] == ["max_drop", "fail_on_regression"]
+    project.write("scores.json", scores_file(threshold=True, accurate=[1.0] * 20))
+    outcome = picture(project.scoregate("run"))
+    assert outcome.exit_code == 0
+    assert "max_drop and fail_on_regression not applied: there is no baseline" in " ".join(outcome.output.split())
+    assert outcome.result["not_applied"] == ["max_drop", "fail_on_regression"]
 
 
-def test_a_finished_run_is_judged_against_the_base_that_it_was_compared_with(project: Project) -> None:
-    ran = against(project, *two(**WORSE))
-    assert ran.run["compared_with"]["folder"] == "base"
-    again = project.scoregate("gate", str(ran.out), "--fail-on-regression")
-    assert again.exit_code == 1
-    assert "worse" in again.output
+def test_a_finished_run_is_gated_with_its_own_base(project: Project) -> None:
+    outcome = run_against(project, *score_files(**WORSE))
+    assert outcome.run["compared_with"]["folder"] == "base"
+    second = project.scoregate("gate", str(outcome.out), "--fail-on-regression")
+    assert second.exit_code == 1
+    assert "worse" in second.output
     (project.root / "base").rename(project.root / "elsewhere")
-    assert project.scoregate("gate", str(ran.out), "--fail-on-regression").exit_code == 1, "a newer run took its place"
-    shutil.rmtree(ran.out / "earlier")
-    gone = project.scoregate("gate", str(ran.out), "--fail-on-regression")
+    assert project.scoregate("gate", str(outcome.out), "--fail-on-regression").exit_code == 1, (
+        "a newer run took its place"
+    )
+    shutil.rmtree(outcome.out / "earlier")
+    gone = project.scoregate("gate", str(outcome.out), "--fail-on-regression")
     assert gone.exit_code == 3
     assert "isn't on this machine: name one with --baseline" in " ".join(gone.output.split())
-    assert project.scoregate("gate", str(ran.out)).exit_code == 0, "no gate needs it"
-    assert project.scoregate("gate", str(ran.out), "--fail-on-regression", "--baseline", "elsewhere").exit_code == 1
+    assert project.scoregate("gate", str(outcome.out)).exit_code == 0, "no gate needs it"
+    assert project.scoregate("gate", str(outcome.out), "--fail-on-regression", "--baseline", "elsewhere").exit_code == 1

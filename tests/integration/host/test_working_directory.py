@@ -17,51 +17,51 @@ def monorepo(project: Project) -> Project:
     return project
 
 
-def of(project: Project, name: str) -> Ran:
+def run_of(project: Project, name: str) -> Ran:
     return Ran(0, "", project.root / "apps" / name / "scoregate-out")
 
 
 @pytest.mark.parametrize("variable", ["SCOREGATE_WORKING_DIRECTORY", "INPUT_WORKING-DIRECTORY", None])
-def test_each_project_stands_alone(monorepo: Project, variable: str | None) -> None:
+def test_projects_are_separate(monorepo: Project, variable: str | None) -> None:
     for name, statuses in (("one", {"passed": 3}), ("two", {"passed": 3, "failed": 1})):
         flags = () if variable else ("--working-directory", f"apps/{name}")
         environment = {variable: f"apps/{name}"} if variable else {}
-        ran = monorepo.scoregate("run", *flags, **environment)
-        assert ran.exit_code == 0, ran.output
-        assert of(monorepo, name).statuses == statuses
+        outcome = monorepo.scoregate("run", *flags, **environment)
+        assert outcome.exit_code == 0, outcome.output
+        assert run_of(monorepo, name).statuses == statuses
     assert not (monorepo.root / "scoregate-out").exists()
 
 
-def test_paths_beside_it_are_its_own(monorepo: Project) -> None:
-    words = ("--working-directory", "apps/two", "--out", "here", "evals/demo.py")
-    assert monorepo.scoregate("list", *words[:2], words[-1]).exit_code == 0
-    assert monorepo.scoregate("run", *words).exit_code == 0
+def test_relative_paths_are_its_own(monorepo: Project) -> None:
+    arguments = ("--working-directory", "apps/two", "--out", "here", "evals/demo.py")
+    assert monorepo.scoregate("list", *arguments[:2], arguments[-1]).exit_code == 0
+    assert monorepo.scoregate("run", *arguments).exit_code == 0
     assert (monorepo.root / "apps" / "two" / "here" / "result.json").is_file()
 
 
 def test_the_base_is_run_in_the_same_folder(monorepo: Project) -> None:
-    ran = monorepo.scoregate("run", "--working-directory", "apps/two", "--baseline", "rerun:HEAD")
-    assert ran.exit_code == 0, ran.output
-    assert of(monorepo, "two").result["base"] is not None
+    outcome = monorepo.scoregate("run", "--working-directory", "apps/two", "--baseline", "rerun:HEAD")
+    assert outcome.exit_code == 0, outcome.output
+    assert run_of(monorepo, "two").result["base"] is not None
 
 
-def test_a_folder_that_is_not_there_is_told(monorepo: Project) -> None:
-    ran = monorepo.scoregate("run", "--working-directory", "apps/three")
-    assert ran.exit_code == 2
-    assert "--working-directory: there is no folder 'apps/three'" in ran.output
+def test_a_missing_folder_is_refused(monorepo: Project) -> None:
+    outcome = monorepo.scoregate("run", "--working-directory", "apps/three")
+    assert outcome.exit_code == 2
+    assert "--working-directory: there is no folder 'apps/three'" in outcome.output
 
 
-def test_it_cannot_stand_in_the_file_that_it_leads_to(monorepo: Project) -> None:
+def test_it_cannot_be_in_its_own_file(monorepo: Project) -> None:
     monorepo.write("apps/one/scoregate.toml", "working_directory = 'apps/two'\n")
-    ran = monorepo.scoregate("run", "--working-directory", "apps/one")
-    assert ran.exit_code == 2
-    assert "scoregate.toml:1: working_directory can't be set in the file that it locates" in ran.output
+    outcome = monorepo.scoregate("run", "--working-directory", "apps/one")
+    assert outcome.exit_code == 2
+    assert "scoregate.toml:1: working_directory can't be set in the file that it locates" in outcome.output
 
 
-def test_the_actions_command_is_told_by_inputs(monorepo: Project) -> None:
+def test_the_action_passes_it_by_inputs(monorepo: Project) -> None:
     inputs = {"INPUT_WORKING-DIRECTORY": "apps/two", "INPUT_MIN-PASS-RATE": "0.9", "INPUT_COMMAND": ""}
-    ran = monorepo.scoregate("action", **inputs)
-    assert ran.exit_code == 1, ran.output
-    assert "INPUT_MIN-PASS-RATE" in str(of(monorepo, "two").result)
+    outcome = monorepo.scoregate("action", **inputs)
+    assert outcome.exit_code == 1, outcome.output
+    assert "INPUT_MIN-PASS-RATE" in str(run_of(monorepo, "two").result)
     assert monorepo.scoregate("action", INPUT_COMMAND="delete").exit_code == 2
     assert "action" not in monorepo.scoregate("--help").output

@@ -1,4 +1,4 @@
-"""The result files that frameworks wrote, and what becomes of one."""
+"""The result files of frameworks, and how one is imported."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Imported:
 
     def case(self, hash_: str, *, repeat: int = 0, suite: str | None = None) -> CaseResult:
         index = list(self.suites).index(suite) if suite is not None else None
-        (found,) = [c for c in self.cases if (c.hash, c.repeat) == (hash_, repeat) and index in (None, c.suite)]
-        return found
+        (case,) = [c for c in self.cases if (c.hash, c.repeat) == (hash_, repeat) and index in (None, c.suite)]
+        return case
 
 
 def imported(

@@ -15,7 +15,7 @@ from scoregate.ci.importers import IMPORTERS
 from scoregate.errors import ImportFailed
 
 FILES = st.sampled_from(sorted(FORMATS))
-# What stands in JSON and XML, besides any bytes: so that damage gets past the syntax.
+# Parts of JSON and XML, besides any bytes, so that damaged files can have valid syntax.
 PIECES = st.sampled_from(
     [b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b"true", b'"x"', b"<a/>", b"&lt;"]
 ) | st.binary(max_size=6)
@@ -27,7 +27,7 @@ JSON = st.recursive(
 TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def borne(name: str, data: bytes) -> None:
+def check_import(name: str, data: bytes) -> None:
     """It is read, or refused in words; anything else raises here."""
     with suppress(ImportFailed):
         imported_file(name, data)
@@ -35,39 +35,39 @@ def borne(name: str, data: bytes) -> None:
 
 @TRIES
 @given(FILES, st.data())
-def test_a_file_that_ends_too_early(name: str, data: st.DataObject) -> None:
-    whole = (DATA / name).read_bytes()
-    borne(name, whole[: data.draw(st.integers(0, len(whole)))])
+def test_a_truncated_file(name: str, data: st.DataObject) -> None:
+    content = (DATA / name).read_bytes()
+    check_import(name, content[: data.draw(st.integers(0, len(content)))])
 
 
 @TRIES
 @given(FILES, st.data())
-def test_a_file_with_other_bytes_in_it(name: str, data: st.DataObject) -> None:
-    whole = (DATA / name).read_bytes()
+def test_a_file_with_changed_bytes(name: str, data: st.DataObject) -> None:
+    content = (DATA / name).read_bytes()
     for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(whole)))
+        start = data.draw(st.integers(0, len(content)))
         end = start + data.draw(st.integers(0, 20))
-        whole = whole[:start] + data.draw(PIECES) + whole[end:]
-    borne(name, whole)
+        content = content[:start] + data.draw(PIECES) + content[end:]
+    check_import(name, content)
 
 
 @TRIES
 @given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
-def test_a_file_with_other_values_in_it(name: str, data: st.DataObject) -> None:
-    whole = (DATA / name).read_text(encoding="utf-8")
-    members = list(re.finditer(r'(?<=": )("[^"\\]*"|[\d.]+|true|false|null|\{\}|\[\])(?=,?\n)', whole))
+def test_a_file_with_changed_values(name: str, data: st.DataObject) -> None:
+    content = (DATA / name).read_text(encoding="utf-8")
+    members = list(re.finditer(r'(?<=": )("[^"\\]*"|[\d.]+|true|false|null|\{\}|\[\])(?=,?\n)', content))
     for _ in range(data.draw(st.integers(1, 4))):
         member = data.draw(st.sampled_from(members))
-        whole = whole[: member.start()] + json.dumps(data.draw(JSON)) + whole[member.end() :]
+        content = content[: member.start()] + json.dumps(data.draw(JSON)) + content[member.end() :]
         members = members[: members.index(member)] or members[:1]
-    borne(name, whole.encode())
+    check_import(name, content.encode())
 
 
 @TRIES
 @given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
-def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -> None:
-    whole = raw(name)
-    at = whole
+def test_a_file_with_changed_types(name: str, data: st.DataObject) -> None:
+    content = raw(name)
+    at = content
     for _ in range(data.draw(st.integers(1, 6))):
         keys = list(at) if isinstance(at, dict) else range(len(at))
         key = data.draw(st.sampled_from(keys)) if keys else None
@@ -80,30 +80,30 @@ def test_a_file_whose_parts_are_something_else(name: str, data: st.DataObject) -
         above[last] = data.draw(JSON)
     else:
         at[key] = data.draw(JSON)
-    borne(name, json.dumps(whole).encode())
+    check_import(name, json.dumps(content).encode())
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("format_name", IMPORTERS)
 def test_a_file_of_another_format_is_refused(name: str, format_name: str) -> None:
     if FORMATS[name] != format_name:
-        with pytest.raises(ImportFailed, match=f"can't be imported as results of {format_name}") as refused:
+        with pytest.raises(ImportFailed, match=f"can't be imported as results of {format_name}") as failure:
             imported(format_name, (DATA / name).read_bytes())
-        assert "are written by" in refused.value.advice
+        assert "are written by" in failure.value.advice
 
 
 @pytest.mark.parametrize("format_name", IMPORTERS)
 @pytest.mark.parametrize(
     "data", [b"", b"{}", b"[]", b"null", b"<testsuites/>", b"PK\x03\x04", b'{"a":' * 100_000, b"\xff\xfe"]
 )
-def test_what_holds_nothing_is_refused(format_name: str, data: bytes) -> None:
+def test_an_empty_file_is_refused(format_name: str, data: bytes) -> None:
     with pytest.raises(ImportFailed):
         imported(format_name, data)
 
 
 def test_an_error_has_its_place_in_the_file() -> None:
-    whole = (DATA / "ctrf-jest.json").read_bytes()
-    lines = whole.split(b"\n")
+    content = (DATA / "ctrf-jest.json").read_bytes()
+    lines = content.split(b"\n")
     other = b"\n".join([*lines[:4], b"\xff", *lines[5:]])
     for name, data, message in (
         ("ctrf-jest.json", b"\n".join(lines[:5]), "line 5, column"),

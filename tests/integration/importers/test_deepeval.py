@@ -13,36 +13,36 @@ from scoregate.core.evaluation import Threshold
 
 def test_every_score_and_verdict_is_kept() -> None:
     run = raw("deepeval.json")
-    found = imported_file("deepeval.json")
-    for case, told in zip(run["testCases"], found.cases, strict=True):
-        assert told.input == case["input"]
-        assert told.output == case["actualOutput"]
+    imported_run = imported_file("deepeval.json")
+    for case, case_read in zip(run["testCases"], imported_run.cases, strict=True):
+        assert case_read.input == case["input"]
+        assert case_read.output == case["actualOutput"]
         for metric in case["metricsData"]:
             if "score" in metric:
-                own = told.evaluations[metric["name"]]
+                own = case_read.evaluations[metric["name"]]
                 assert (own.score, own.passed) == (metric["score"], metric["success"])
                 assert own.metadata["reason"] == metric["reason"]
             else:
-                (error,) = told.errors
+                (error,) = case_read.errors
                 assert (error.evaluator, error.error.message) == (metric["name"], metric["error"])
 
 
-def test_the_scores_are_those_that_deepeval_sums_up() -> None:
-    found = imported_file("deepeval.json").suites["capitals"]
+def test_the_scores_equal_those_of_deepeval() -> None:
+    imported_run = imported_file("deepeval.json").suites["capitals"]
     for metric in raw("deepeval.json")["metricsScores"]:
-        assert found.mean(metric["metric"]) == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
+        assert imported_run.mean(metric["metric"]) == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
 
 
-def test_the_direction_of_a_metric_is_seen_in_its_verdicts() -> None:
-    found = imported_file("deepeval.json")
-    known = found.suites["capitals"].evaluators
+def test_verdicts_show_the_direction_of_a_metric() -> None:
+    imported_run = imported_file("deepeval.json")
+    known = imported_run.suites["capitals"].evaluators
     assert (known["Correct"].higher_is_better, known["Wordiness"].higher_is_better) == (True, False)
-    assert found.case("france").evaluations["Wordiness"].threshold == Threshold(lte=0.5)
+    assert imported_run.case("france").evaluations["Wordiness"].threshold == Threshold(lte=0.5)
     assert known["Correct"].fingerprint is not None
     assert known["Correct"].fingerprint.model == "rules"
 
 
-def test_a_case_without_a_name_is_known_by_what_it_asks_not_by_its_place() -> None:
+def test_an_unnamed_case_has_an_id_of_its_input() -> None:
     run = raw("deepeval.json")
     turned = run | {"testCases": run["testCases"][::-1]}
     one, other = imported("deepeval", json.dumps(run)), imported("deepeval", json.dumps(turned))
@@ -71,23 +71,23 @@ def test_a_flaky_metric_decides_nothing() -> None:
 
 def test_a_case_with_a_verdict_alone_is_passed_or_not() -> None:
     run = {"testCases": [{"name": "a", "input": "?", "success": False}, {"name": "b", "input": "?", "success": True}]}
-    found = imported("deepeval", json.dumps(run))
-    assert [case.evaluations["passed"].passed for case in found.cases] == [False, True]
+    imported_run = imported("deepeval", json.dumps(run))
+    assert [case.evaluations["passed"].passed for case in imported_run.cases] == [False, True]
 
 
 @pytest.mark.parametrize(
     ("score", "success", "limit"),
     [(0.7, True, 0.5), (0.3, False, 0.5), (0.3, True, 0.5), (0.7, False, 0.5), (0.5, True, 0.5), (0.5, False, 0.5)],
 )
-def test_whatever_the_rule_of_a_metric_is_its_verdict_stays(score: float, success: bool, limit: float) -> None:
+def test_the_verdict_of_a_metric_is_kept(score: float, success: bool, limit: float) -> None:
     metric = {"name": "m", "score": score, "success": success, "threshold": limit}
     run = {"testCases": [{"name": "a", "input": "?", "metricsData": [metric]}]}
     assert imported("deepeval", json.dumps(run)).cases[0].evaluations["m"].passed is success
 
 
 def test_repeats_of_a_test_are_trials_of_one_case() -> None:
-    found = imported_file("deepeval-repeat.json")
-    assert [(case.hash, case.repeat) for case in found.cases] == [
+    imported_run = imported_file("deepeval-repeat.json")
+    assert [(case.hash, case.repeat) for case in imported_run.cases] == [
         ("test_x[1+1-2]", 0),
         ("test_x[1+1-2]", 1),
         ("test_x[2+2-4]", 0),
@@ -95,8 +95,8 @@ def test_repeats_of_a_test_are_trials_of_one_case() -> None:
     ]
     case = {"name": "a", "input": "?", "success": True}
     rerun = imported("deepeval", json.dumps({"testCases": [case, {**case, "input": "!"}, case]}))
-    (first, _), (other, _), (again, _) = ((case.hash, case.repeat) for case in rerun.cases)
-    assert (first, rerun.cases[2].repeat) == (again, 1)
+    (first, _), (other, _), (second, _) = ((case.hash, case.repeat) for case in rerun.cases)
+    assert (first, rerun.cases[2].repeat) == (second, 1)
     assert first != other, "its definition is part of the key"
 
 
@@ -106,7 +106,7 @@ def test_test_runs_of_one_name_are_one_suite_with_all_their_cases() -> None:
         cases = [{"name": name, "input": name, "metricsData": metrics} for name in names]
         return json.dumps({"testCases": cases, "identifier": suite}).encode()
 
-    found = imported("deepeval", run("a"), more=(run("b", metric="n"), run("a"), run("c", suite="own")))
-    assert {label: len(suite.columns) for label, suite in found.suites.items()} == {"deepeval": 3, "own": 1}
-    assert list(found.suites["deepeval"].evaluators) == ["m", "n"]
-    assert [(case.hash, case.repeat) for case in found.cases] == [("a", 0), ("b", 0), ("a #2", 0), ("c", 0)]
+    imported_run = imported("deepeval", run("a"), more=(run("b", metric="n"), run("a"), run("c", suite="own")))
+    assert {label: len(suite.columns) for label, suite in imported_run.suites.items()} == {"deepeval": 3, "own": 1}
+    assert list(imported_run.suites["deepeval"].evaluators) == ["m", "n"]
+    assert [(case.hash, case.repeat) for case in imported_run.cases] == [("a", 0), ("b", 0), ("a #2", 0), ("c", 0)]

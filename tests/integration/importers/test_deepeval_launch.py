@@ -26,9 +26,9 @@ def run_deepeval(project: Project, *runs: str, folder: str = "$DEEPEVAL_RESULTS_
     """Run a command that writes test runs as deepeval does: each to the folder, the last one to a file of its own."""
     names = [f"test_run_20261123_055610{suffix}.json" for suffix in ("", "_2", "_10")]
     lines = [f'mkdir -p .deepeval "{folder}"']
-    for at, text in enumerate(runs):
-        source = project.write(f"from/{at}.json", text)
-        lines += [f'cp {source} "{folder}/{options.get("name", names[at])}"', f"cp {source} {LATEST}"]
+    for index, text in enumerate(runs):
+        source = project.write(f"from/{index}.json", text)
+        lines += [f'cp {source} "{folder}/{options.get("name", names[index])}"', f"cp {source} {LATEST}"]
     command = " && ".join(lines)
     environment = {name: value for name, value in options.items() if name.isupper()}
     imports = ["--import", f"deepeval:{options.get('imports', LATEST)}"]
@@ -36,24 +36,26 @@ def run_deepeval(project: Project, *runs: str, folder: str = "$DEEPEVAL_RESULTS_
 
 
 def test_a_regression_in_an_earlier_test_run_fails(project: Project) -> None:
-    ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), run_file("c"))
-    assert ran.exit_code == 1, ran.output
-    assert [(suite["id"], suite["cases"]) for suite in ran.run["suites"]] == [("deepeval", 3)]
-    assert "✗ a  deepeval" in ran.output
+    outcome = run_deepeval(project, run_file("a", passed=False), run_file("b"), run_file("c"))
+    assert outcome.exit_code == 1, outcome.output
+    assert [(suite["id"], suite["cases"]) for suite in outcome.run["suites"]] == [("deepeval", 3)]
+    assert "✗ a  deepeval" in outcome.output
 
 
 def test_a_folder_that_the_environment_names_is_read_without_older_files(project: Project) -> None:
     project.write("own/test_run_20250101_000000.json", run_file("old", passed=False))
-    ran = run_deepeval(project, run_file("a"), run_file("b"), DEEPEVAL_RESULTS_FOLDER="own")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 2}
+    outcome = run_deepeval(project, run_file("a"), run_file("b"), DEEPEVAL_RESULTS_FOLDER="own")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 2}
     assert len(list((project.root / "own").iterdir())) == 3
 
 
 def test_a_folder_that_the_command_names_is_read_by_its_files(project: Project) -> None:
-    ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), folder="own", imports="own/test_run_*.json")
-    assert ran.exit_code == 1, ran.output
-    assert ran.statuses == {"passed": 1, "failed": 1}
+    outcome = run_deepeval(
+        project, run_file("a", passed=False), run_file("b"), folder="own", imports="own/test_run_*.json"
+    )
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"passed": 1, "failed": 1}
 
 
 def test_folders_that_only_some_calls_name_are_read(project: Project) -> None:
@@ -64,9 +66,9 @@ def test_folders_that_only_some_calls_name_are_read(project: Project) -> None:
         f"mkdir -p .deepeval && cp {bad} own/deep/test_run_20261123_055610.json && cp {bad} {LATEST}"
         f' && cp {good} "$DEEPEVAL_RESULTS_FOLDER/test_run_20261123_055611.json" && cp {good} {LATEST}'
     )
-    ran = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
-    assert ran.exit_code == 1, ran.output
-    assert ran.statuses == {"passed": 1, "failed": 1}, "without the older run"
+    outcome = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"passed": 1, "failed": 1}, "without the older run"
 
 
 def test_a_file_that_can_hide_test_runs_is_never_green(project: Project) -> None:
@@ -79,16 +81,16 @@ def test_a_file_that_can_hide_test_runs_is_never_green(project: Project) -> None
         ),
         (old, "version of deepeval that keeps only one test run"),
     ):
-        ran = run_deepeval(project, run_file("a", passed=False), run_file("b"), **options)
-        assert ran.exit_code == 3, ran.output
-        assert expected in json.dumps(ran.result["errors"])
-        assert "version 4 or later" in ran.output
+        outcome = run_deepeval(project, run_file("a", passed=False), run_file("b"), **options)
+        assert outcome.exit_code == 3, outcome.output
+        assert expected in json.dumps(outcome.result["errors"])
+        assert "version 4 or later" in outcome.output
     project.write("from/x.json", run_file("x"))
     command = f"echo '{run_file('a')}' > \"$DEEPEVAL_RESULTS_FOLDER/test_run_20261123_055610.json\""
     command += f" && mkdir -p .deepeval && cp from/x.json {LATEST}"
-    ran = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
-    assert ran.exit_code == 3, ran.output
-    assert "that run is not in the folder DEEPEVAL_RESULTS_FOLDER" in json.dumps(ran.result["errors"])
+    outcome = project.scoregate("exec", "--import", f"deepeval:{LATEST}", "--", "sh", "-c", command)
+    assert outcome.exit_code == 3, outcome.output
+    assert "that run is not in the folder DEEPEVAL_RESULTS_FOLDER" in json.dumps(outcome.result["errors"])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")

@@ -19,8 +19,8 @@ def log(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_score_of_every_epoch_is_kept(log: str) -> None:
-    found = imported_file(log)
-    cases = {(case.name.partition(":")[0], case.repeat): case for case in found.cases}
+    imported_run = imported_file(log)
+    cases = {(case.name.partition(":")[0], case.repeat): case for case in imported_run.cases}
     for sample in raw("inspect.json")["samples"]:
         case = cases.pop((str(sample["id"]), sample["epoch"] - 1))
         assert case.output in (sample["output"]["completion"], None)
@@ -39,29 +39,29 @@ def test_every_score_of_every_epoch_is_kept(log: str) -> None:
                 expected[name] = value
         assert {name: each.score for name, each in case.evaluations.items()} == expected
     assert not cases
-    assert found.suites["capitals"].complete
+    assert imported_run.suites["capitals"].complete
 
 
-def test_the_means_are_those_that_inspect_reports(log: str) -> None:
+def test_the_means_equal_those_of_inspect(log: str) -> None:
     suite = imported_file(log).suites["capitals"]
     reported = {score["name"]: score["metrics"] for score in raw("inspect.json")["results"]["scores"]}
     assert suite.mean("match") == pytest.approx(reported["match"]["accuracy"]["value"])
     assert suite.mean("brevity") == pytest.approx(reported["brevity"]["mean"]["value"])
 
 
-def test_a_sample_that_raised_is_an_error_and_a_grader_that_failed_one_of_its_scorer(log: str) -> None:
-    found = imported_file(log)
-    assert "the tool is gone" in found.case("broken", repeat=1).errors[0].error.message
-    (error,) = found.case("long").errors
+def test_errors_of_samples_and_scorers_are_separate(log: str) -> None:
+    imported_run = imported_file(log)
+    assert "the tool is gone" in imported_run.case("broken", repeat=1).errors[0].error.message
+    (error,) = imported_run.case("long").errors
     assert error.evaluator == "facets"
-    assert found.case("long").status is Status.ERRORED
+    assert imported_run.case("long").status is Status.ERRORED
 
 
 def test_grades_are_no_verdicts(log: str) -> None:
     assert imported_file(log).case("italy").evaluations["match"].passed is None
 
 
-def test_long_texts_are_put_back_into_their_places(log: str) -> None:
+def test_long_texts_are_restored(log: str) -> None:
     assert imported_file(log).case("long").input.endswith("The capital of Germany?")
 
 
@@ -76,14 +76,14 @@ def test_labels_reasons_and_usage_are_kept(log: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
-def test_a_log_that_does_not_say_success_is_never_complete(status: str) -> None:
+def test_a_log_without_success_is_never_complete(status: str) -> None:
     log = raw("inspect.json") | {"status": status}
     suite = imported("inspect", json.dumps(log)).suites["capitals"]
     assert not suite.complete
     assert suite.errors
 
 
-def test_among_several_logs_the_model_tells_them_apart() -> None:
+def test_several_logs_are_named_by_model() -> None:
     dated = imported("inspect", (DATA / "inspect.eval").read_bytes(), name="2026-11-21T10-00_t.eval", alone=False)
     assert dated.suites["capitals"].params == {"model": "mockllm/model"}
     named = imported_file("inspect.eval", alone=False)
@@ -91,7 +91,7 @@ def test_among_several_logs_the_model_tells_them_apart() -> None:
     assert imported_file("inspect.eval").suites["capitals"].params is None
 
 
-def test_a_number_out_of_range_without_a_scale_is_an_error_that_says_what_to_do() -> None:
+def test_a_number_out_of_range_without_a_scale_is_an_error() -> None:
     log = raw("inspect.json")
     log["eval"]["metadata"] = {}
     (error,) = imported("inspect", json.dumps(log)).case("france").errors
@@ -100,7 +100,7 @@ def test_a_number_out_of_range_without_a_scale_is_an_error_that_says_what_to_do(
     assert "scale = [0, 500]" in error.error.advice
 
 
-def test_a_log_that_was_cut_short_tells_what_it_has() -> None:
+def test_a_truncated_log_keeps_its_samples() -> None:
     import io
 
     from scoregate.ci.importers.files import zipfile
@@ -110,6 +110,6 @@ def test_a_log_that_was_cut_short_tells_what_it_has() -> None:
         for name in old.namelist():
             if name != "header.json":
                 new.writestr(name, old.read(name))
-    found = imported("inspect", out.getvalue())
-    assert len(found.cases) == 10
-    assert not found.suites["capitals"].complete
+    imported_run = imported("inspect", out.getvalue())
+    assert len(imported_run.cases) == 10
+    assert not imported_run.suites["capitals"].complete

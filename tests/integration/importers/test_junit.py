@@ -14,32 +14,32 @@ __all__ = ["project"]
 FILES = [name for name, kind in FORMATS.items() if kind == "junit"]
 
 
-def written(body: str, suite_name: str = "s") -> str:
+def junit_text(body: str, suite_name: str = "s") -> str:
     return f'<testsuite name="{suite_name}">{body}</testsuite>'
 
 
 @pytest.mark.parametrize("name", ["junit-promptfoo.xml", "junit-pytest.xml"])
-def test_the_counts_are_those_of_another_reader(name: str) -> None:
-    whole, cases = JUnitXml.fromfile(str(DATA / name)), imported_file(name).cases
+def test_the_counts_equal_another_reader(name: str) -> None:
+    document, cases = JUnitXml.fromfile(str(DATA / name)), imported_file(name).cases
     states = [case.status for case in cases]
-    assert len(cases) == sum(len(list(each)) for each in whole)
-    assert states.count(Status.FAILED) == sum(each.failures for each in whole)
-    assert states.count(Status.ERRORED) == sum(each.errors for each in whole)
-    assert states.count(Status.UNSCORED) == sum(each.skipped for each in whole)
+    assert len(cases) == sum(len(list(each)) for each in document)
+    assert states.count(Status.FAILED) == sum(each.failures for each in document)
+    assert states.count(Status.ERRORED) == sum(each.errors for each in document)
+    assert states.count(Status.UNSCORED) == sum(each.skipped for each in document)
 
 
 def test_pass_fail_error_and_skip() -> None:
-    found = {case.hash.partition("::")[2]: case for case in imported_file("junit-pytest.xml").cases}
-    assert found["test_capital[France-Paris-0.9]"].status is Status.PASSED
-    failed = found["test_capital[Italy-Milan-0.25]"]
+    imported_run = {case.hash.partition("::")[2]: case for case in imported_file("junit-pytest.xml").cases}
+    assert imported_run["test_capital[France-Paris-0.9]"].status is Status.PASSED
+    failed = imported_run["test_capital[Italy-Milan-0.25]"]
     assert failed.status is Status.FAILED
     assert "another city" in failed.evaluations["passed"].metadata["reason"]
-    assert "the tool is gone" in found["test_with_a_tool"].errors[0].error.message
-    assert not found["test_skipped"].evaluations
-    assert found["test_skipped"].tags == ("skipped",)
+    assert "the tool is gone" in imported_run["test_with_a_tool"].errors[0].error.message
+    assert not imported_run["test_skipped"].evaluations
+    assert imported_run["test_skipped"].tags == ("skipped",)
 
 
-def test_properties_are_scores_only_if_their_prefix_or_a_glob_names_them() -> None:
+def test_properties_are_scores_only_by_prefix_or_glob() -> None:
     (first, *_), (named, *_) = (
         imported_file("junit-pytest.xml").cases,
         imported_file("junit-pytest.xml", scores=("close*",)).cases,
@@ -52,13 +52,13 @@ def test_properties_are_scores_only_if_their_prefix_or_a_glob_names_them() -> No
     assert named.evaluations["passed"].metadata["properties"] == {"letters": "2", "model": "rules-1"}
 
 
-def test_a_score_that_is_named_so_and_is_none_is_an_error() -> None:
+def test_a_named_score_without_a_number_fails() -> None:
     body = '<testcase name="a"><properties><property name="score.x" value="7"/></properties></testcase>'
-    (error,) = imported("junit", written(body)).cases[0].errors
+    (error,) = imported("junit", junit_text(body)).cases[0].errors
     assert error.evaluator == "x"
 
 
-def test_the_message_of_a_failure_comes_before_its_text_and_output() -> None:
+def test_the_message_of_a_failure_precedes_its_text_and_output() -> None:
     reasons = {
         name: [
             case.evaluations["passed"].metadata["reason"].partition("\n")[0]
@@ -75,19 +75,19 @@ def test_the_message_of_a_failure_comes_before_its_text_and_output() -> None:
     }
 
 
-def test_a_name_that_holds_the_class_is_not_doubled() -> None:
+def test_a_name_with_the_class_is_kept() -> None:
     assert [case.hash for case in imported_file("junit-jest.xml").cases] == [
         "math adds",
         "math fails",
         "math inner deep",
     ]
     mocha = '<testcase classname="adds" name="math adds"/><testcase classname="add" name="math adds"/>'
-    assert [case.hash for case in imported("junit", written(mocha)).cases] == ["math adds", "add::math adds"]
+    assert [case.hash for case in imported("junit", junit_text(mocha)).cases] == ["math adds", "add::math adds"]
 
 
-def test_projects_of_playwright_and_hosts_that_differ_are_suites_of_their_own() -> None:
-    found = imported_file("junit-playwright.xml")
-    assert list(found.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
+def test_playwright_projects_and_hosts_are_separate_suites() -> None:
+    imported_run = imported_file("junit-playwright.xml")
+    assert list(imported_run.suites) == ["a.spec.ts [project=chromium]", "a.spec.ts [project=firefox]"]
     assert list(imported_file("junit-vitest.xml").suites) == ["v/math.test.js"], "the host is this machine"
     body = '<testsuite name="s" hostname="{}"><testcase name="a"/></testsuite>'
     two = imported("junit", f"<testsuites>{body.format('one')}{body.format('two')}</testsuites>")
@@ -98,8 +98,8 @@ def test_projects_of_playwright_and_hosts_that_differ_are_suites_of_their_own() 
 def test_shards_on_random_hosts_are_one_suite() -> None:
     def shards(*hosts: str) -> str:
         elements = (
-            f'<testsuite name="s" hostname="{host}"><testcase name="t{at}"/></testsuite>'
-            for at, host in enumerate(hosts)
+            f'<testsuite name="s" hostname="{host}"><testcase name="t{index}"/></testsuite>'
+            for index, host in enumerate(hosts)
         )
         return f"<testsuites>{''.join(elements)}</testsuites>"
 
@@ -119,8 +119,8 @@ def test_a_rerun_fails_no_test_of_another_run() -> None:
 
 
 def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
-    found = imported_file("junit-gotestsum.xml")
-    assert {case.hash: case.status.value for case in found.cases} == {
+    imported_run = imported_file("junit-gotestsum.xml")
+    assert {case.hash: case.status.value for case in imported_run.cases} == {
         "TestOpens/sunday": "failed",
         "TestParent": "failed",
         "TestOpens/monday": "passed",
@@ -129,18 +129,18 @@ def test_groups_of_go_are_no_cases_unless_they_fail_on_their_own() -> None:
         "TestAlone": "passed",
     }
     other = '<testcase name="in"/><testcase name="in/out"/>'
-    assert len(imported("junit", written(other)).cases) == 2, "only Go names subtests so"
+    assert len(imported("junit", junit_text(other)).cases) == 2, "only Go names subtests so"
 
 
 def statuses(name: str) -> dict[str, list[str]]:
     """The status of every trial, by case."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for case in imported_file(name).cases:
-        trials = found.setdefault(case.hash, [])
+        trials = results.setdefault(case.hash, [])
         if case.suite == 0:
             assert case.repeat == len(trials)
             trials.append(case.status.value)
-    return found
+    return results
 
 
 def test_attempts_are_trials_of_one_case() -> None:
@@ -179,24 +179,24 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
         ["t[1-2]", "t[2-2]", "u[1-3]", "u[2-3]", "u[3-3]"],
         ["t[1-2]", "t[2-2]", "u[1-2]"],
     ):
-        cases = imported("junit", written("".join(f'<testcase name="{name}"/>' for name in names))).cases
+        cases = imported("junit", junit_text("".join(f'<testcase name="{name}"/>' for name in names))).cases
         assert [case.hash for case in cases] == names, "other parameters look like repeats"
     body = "".join(f'<testcase name="t[{number}-3]"/>' for number in (1, 3))
-    assert [case.hash for case in imported("junit", written(body)).cases] == ["t[1-3]", "t[3-3]"]
+    assert [case.hash for case in imported("junit", junit_text(body)).cases] == ["t[1-3]", "t[3-3]"]
 
 
-def test_suites_within_suites_carry_the_names_around_them() -> None:
-    found = imported_file("junit-node.xml")
-    assert list(found.suites) == ["capitals", "capitals / of islands", "junit-node"]
-    assert found.case("test::of Malta").status is Status.FAILED
+def test_nested_suites_have_the_outer_names() -> None:
+    imported_run = imported_file("junit-node.xml")
+    assert list(imported_run.suites) == ["capitals", "capitals / of islands", "junit-node"]
+    assert imported_run.case("test::of Malta").status is Status.FAILED
 
 
-def test_cases_of_one_name_are_told_apart() -> None:
+def test_equal_names_are_numbered() -> None:
     body = '<testcase name="a"/><testcase name="a"><failure/></testcase>'
-    assert [case.hash for case in imported("junit", written(body)).cases] == ["a", "a #2"]
+    assert [case.hash for case in imported("junit", junit_text(body)).cases] == ["a", "a #2"]
 
 
-def test_namespaces_commas_in_times_and_single_suites_are_borne() -> None:
+def test_namespaces_decimal_commas_and_single_suites_work() -> None:
     body = '<testcase name="a" time="1,234.5"><system-out>hi</system-out></testcase>'
     (case,) = imported("junit", f'<testsuite xmlns="urn:x" name="s">{body}</testsuite>').cases
     assert (case.duration_ms, case.output) == (1_234_500, "hi")
@@ -207,18 +207,18 @@ def test_namespaces_commas_in_times_and_single_suites_are_borne() -> None:
 )
 def test_a_document_type_is_refused(declared: str) -> None:
     with pytest.raises(ImportFailed, match="document type"):
-        imported("junit", f"{declared}{written('<testcase/>')}")
+        imported("junit", f"{declared}{junit_text('<testcase/>')}")
 
 
-def test_nesting_without_end_is_refused() -> None:
+def test_deep_nesting_is_refused() -> None:
     with pytest.raises(ImportFailed, match="nested"):
         imported("junit", "<testsuite>" * 100_000 + "</testsuite>" * 100_000)
 
 
-def test_our_own_report_is_understood(project: Project) -> None:
+def test_scoregates_report_is_read(project: Project) -> None:
     project.write("evals/demo.py", suite(good=3, bad=1))
-    ran = project.scoregate("run")
-    found = imported("junit", (ran.out / "junit.xml").read_bytes())
-    cases = [case for case in found.cases if list(found.suites)[case.suite] == "demo"]
+    outcome = project.scoregate("run")
+    imported_run = imported("junit", (outcome.out / "junit.xml").read_bytes())
+    cases = [case for case in imported_run.cases if list(imported_run.suites)[case.suite] == "demo"]
     assert sorted(case.evaluations["is-equals"].score for case in cases) == [0, 1, 1, 1]
     assert [case.status for case in cases].count(Status.FAILED) == 1

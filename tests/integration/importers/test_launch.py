@@ -37,11 +37,11 @@ def means(ran: Ran) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in FORMATS if not name.startswith(("junit", "rows"))))
-def test_what_a_command_of_the_settings_writes_is_recorded(project: Project, name: str) -> None:
+def test_files_of_a_configured_command_are_recorded(project: Project, name: str) -> None:
     command(project, copying(name, "out"), imports=f"{FORMATS[name]}:out")
-    ran = project.scoregate("run")
-    assert ran.result["totals"]["cases"] > 0, ran.output
-    assert all(suite["complete"] for suite in ran.run["suites"])
+    outcome = project.scoregate("run")
+    assert outcome.result["totals"]["cases"] > 0, outcome.output
+    assert all(suite["complete"] for suite in outcome.run["suites"])
 
 
 def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_line(project: Project) -> None:
@@ -53,15 +53,15 @@ def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_l
         ("r", "exact_match"): pytest.approx(1 / 3),
         ("r", "non_llm_string_similarity"): pytest.approx(0.41 / 0.9),
     }
-    ran = project.scoregate("run")
-    assert means(ran) == expected, ran.output
+    outcome = project.scoregate("run")
+    assert means(outcome) == expected, outcome.output
     options = ["--rows", "scores=exact_match", "--rows", "scores=*_similarity", "--rows", "input=user_input"]
     copy = copying("rows-ragas.csv", "r.csv").split()
-    again = project.scoregate("exec", "--import", "rows:r.csv", *options, "--", *copy)
-    assert means(again) == expected, again.output
+    second = project.scoregate("exec", "--import", "rows:r.csv", *options, "--", *copy)
+    assert means(second) == expected, second.output
     for option, message in {"score=x": "must be KEY=COLUMN", "scores=": "must be KEY=COLUMN"}.items():
-        refused = project.scoregate("exec", "--import", "rows:r.csv", "--rows", option, "--", "true")
-        assert (refused.exit_code, message in refused.output) == (2, True), refused.output
+        refusal = project.scoregate("exec", "--import", "rows:r.csv", "--rows", option, "--", "true")
+        assert (refusal.exit_code, message in refusal.output) == (2, True), refusal.output
     unnamed = project.scoregate("exec", "--import", "rows:r.csv", "--", *copy)
     assert unnamed.exit_code == 3
     assert "columns of numbers or verdicts: reference, exact_match, non_llm_string_similarity" in " ".join(
@@ -70,65 +70,65 @@ def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_l
     assert "--rows scores=NAME" in " ".join(unnamed.output.split())
 
 
-def test_the_scores_of_the_result_are_those_of_the_framework(project: Project) -> None:
+def test_the_scores_equal_those_of_the_framework(project: Project) -> None:
     command(
         project,
         " && ".join([copying("deepeval.json", "d.json"), copying("inspect.eval", "i.eval")]),
         imports="deepeval:d.json inspect:i.eval",
     )
-    ran = project.scoregate("run")
-    found = {evaluator: mean for (_, evaluator), mean in means(ran).items()}
+    outcome = project.scoregate("run")
+    scores = {evaluator: mean for (_, evaluator), mean in means(outcome).items()}
     for metric in raw("deepeval.json")["metricsScores"]:
-        assert found[metric["metric"]] == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
+        assert scores[metric["metric"]] == pytest.approx(sum(metric["scores"]) / len(metric["scores"]))
     for score in raw("inspect.json")["results"]["scores"]:
         reported = score["metrics"].get("accuracy") or score["metrics"]["mean"]
         if score["name"] in ("match", "brevity"):
-            assert found[score["name"]] == pytest.approx(reported["value"])
+            assert scores[score["name"]] == pytest.approx(reported["value"])
 
 
-def test_exec_reads_the_files_that_it_is_told(project: Project) -> None:
+def test_exec_reads_the_named_files(project: Project) -> None:
     junit, deepeval = copying("junit-pytest.xml", "report.xml"), copying("deepeval-conversation.json", "d.json")
     arguments = ["--junit", "report.xml", "--junit-scores", "closeness", "--import", "deepeval:d.json"]
-    ran = project.scoregate("exec", *arguments, "--", "sh", "-c", f"{junit} && {deepeval}")
-    assert ran.exit_code == 1, ran.output
-    assert means(ran)["pytest", "closeness"] == pytest.approx(0.575)
-    assert means(ran)["deepeval", "Turns"] == 1
-    assert "another city" in ran.comment
+    outcome = project.scoregate("exec", *arguments, "--", "sh", "-c", f"{junit} && {deepeval}")
+    assert outcome.exit_code == 1, outcome.output
+    assert means(outcome)["pytest", "closeness"] == pytest.approx(0.575)
+    assert means(outcome)["deepeval", "Turns"] == 1
+    assert "another city" in outcome.comment
 
 
 def test_a_green_file_is_green(project: Project) -> None:
-    ran = project.scoregate(
+    outcome = project.scoregate(
         "exec", "--import", "deepeval:d.json", "--", *copying("deepeval-conversation.json", "d.json").split()
     )
-    assert ran.exit_code == 0, ran.output
+    assert outcome.exit_code == 0, outcome.output
 
 
-def test_only_suites_that_are_wanted_are_recorded(project: Project) -> None:
+def test_only_selected_suites_are_recorded(project: Project) -> None:
     command(project, copying("promptfoo.json", "p.json"), imports="promptfoo:p.json")
-    ran = project.scoregate("run", "--suite", "*provider=echo*", "--suite", "typo*")
-    assert {suite["id"] for suite in ran.run["suites"]} == {
+    outcome = project.scoregate("run", "--suite", "*provider=echo*", "--suite", "typo*")
+    assert {suite["id"] for suite in outcome.run["suites"]} == {
         f"capitals [provider=echo, prompt={p}]" for p in ("json", "plain")
     }
-    assert all("provider=echo" not in suite for suite in ran.run["left_out"])
-    assert ran.run["left_out"]
-    assert f"suite {ran.run['left_out'][0]!r} is not recorded" in json.dumps(ran.result["notices"])
-    assert "the filter typo* matched none of capitals [provider=echo" in json.dumps(ran.result["findings"])
+    assert all("provider=echo" not in suite for suite in outcome.run["left_out"])
+    assert outcome.run["left_out"]
+    assert f"suite {outcome.run['left_out'][0]!r} is not recorded" in json.dumps(outcome.result["notices"])
+    assert "the filter typo* matched none of capitals [provider=echo" in json.dumps(outcome.result["findings"])
 
 
-def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
+def test_globs_and_folders_of_commands_work(project: Project) -> None:
     (project.root / "evals" / "logs").mkdir(parents=True)
     shutil.copy(DATA / "deepeval.json", project.root / "evals" / "logs" / "older.json")
     run = copying("deepeval-conversation.json", "logs/newer.json")
     table = f'name = "others"\ncwd = "evals"\nrun = "{run}"\nimports = ["deepeval:logs/*.json"]\n'
     project.write("pyproject.toml", f"[[tool.scoregate.commands]]\n{table}")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert [suite["id"] for suite in ran.run["suites"]] == ["deepeval"]
-    assert "1 older file is ignored" in json.dumps(ran.result["notices"])
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert [suite["id"] for suite in outcome.run["suites"]] == ["deepeval"]
+    assert "1 older file is ignored" in json.dumps(outcome.result["notices"])
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
         ("true", "the command wrote no such file"),
         ("touch out.json", "not a JSON object"),
@@ -139,35 +139,35 @@ def test_globs_and_folders_of_commands_are_understood(project: Project) -> None:
         ("mkfifo out.json", "no such file"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_never_green(project: Project, run: str, said: str) -> None:
+def test_an_unreadable_file_is_never_green(project: Project, run: str, message: str) -> None:
     good = copying("deepeval-conversation.json", "good.json")
     command(project, f"{good} && {run}", imports="deepeval:good.json deepeval:out.json")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3, ran.output
-    assert said in json.dumps(ran.result["errors"])
-    assert "deepeval" in json.dumps(ran.result["findings"])
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert message in json.dumps(outcome.result["errors"])
+    assert "deepeval" in json.dumps(outcome.result["findings"])
 
 
-def test_a_file_from_before_is_never_green(project: Project) -> None:
+def test_an_old_file_is_never_green(project: Project) -> None:
     shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
     command(project, "true", imports="deepeval:out.json")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "which is from before it ran" in json.dumps(ran.result["errors"])
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "which is from before it ran" in json.dumps(outcome.result["errors"])
 
 
-def test_a_file_that_two_patterns_name_is_read_once(project: Project) -> None:
+def test_a_file_of_two_patterns_is_read_once(project: Project) -> None:
     command(project, copying("junit-pytest.xml", "report.xml"), junit="report.xml *.xml ./report.xml")
-    ran = project.scoregate("run")
-    assert [suite["label"] for suite in ran.result["suites"]] == ["pytest"], ran.output
+    outcome = project.scoregate("run")
+    assert [suite["label"] for suite in outcome.result["suites"]] == ["pytest"], outcome.output
 
 
-def test_a_file_that_is_not_there_is_looked_for_in_a_folder_that_is_named(project: Project) -> None:
+def test_an_error_names_the_folder_of_a_missing_file(project: Project) -> None:
     command(project, "true", junit="report.xml")
     assert "relative to the folder in which the command runs: " in " ".join(project.scoregate("run").output.split())
 
 
-def test_a_file_that_is_written_again_alike_is_new(project: Project) -> None:
+def test_a_file_with_equal_content_is_new(project: Project) -> None:
     shutil.copy(DATA / "deepeval-conversation.json", project.root / "out.json")
     command(project, f"cp -p {DATA / 'deepeval-conversation.json'} out.json", imports="deepeval:out.json")
     assert project.scoregate("run").exit_code == 0
@@ -179,14 +179,14 @@ def test_skipped_tests_alone_are_never_green(project: Project) -> None:
     assert project.scoregate("run").exit_code == 3
 
 
-def test_a_command_that_fails_is_told_beside_what_it_wrote(project: Project) -> None:
+def test_a_failed_command_keeps_its_results(project: Project) -> None:
     command(project, f"{copying('junit-pytest.xml', 'out.xml')}; exit 100", junit="out.xml missing.xml")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 1
-    assert {finding["rule"]: finding["conclusion"] for finding in ran.result["findings"]}[
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1
+    assert {finding["rule"]: finding["conclusion"] for finding in outcome.result["findings"]}[
         "scripts end well"
     ] != "passed"
-    assert "missing.xml" in json.dumps(ran.result["notices"])
+    assert "missing.xml" in json.dumps(outcome.result["notices"])
 
 
 PYTEST_FILE = """
@@ -217,15 +217,15 @@ def test_the_exit_code_of_a_test_runner_counts_only_if_its_file_explains_it(proj
     }
     for name, (run, junit, imports, expected) in cases.items():
         command(project, run, junit=junit, imports=imports)
-        ran = project.scoregate("run", "--min-pass-rate", "0", "--max-error-rate", "1", "--baseline", "none")
-        assert ran.exit_code == expected, (name, ran.output)
-        (script,) = ran.run["scripts"]
+        outcome = project.scoregate("run", "--min-pass-rate", "0", "--max-error-rate", "1", "--baseline", "none")
+        assert outcome.exit_code == expected, (name, outcome.output)
+        (script,) = outcome.run["scripts"]
         assert script.get("tests_failed", False) == (expected == 0), (name, script)
     command(project, f"{with_failure}; exit 1", junit="out.xml")
     assert project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
-def test_the_reason_of_a_dead_command_is_its_error_and_not_its_last_line(project: Project) -> None:
+def test_a_failed_command_shows_its_error_not_the_last_line(project: Project) -> None:
     node = [
         "throw new TypeError('no model')",
         "^",
@@ -236,9 +236,9 @@ def test_the_reason_of_a_dead_command_is_its_error_and_not_its_last_line(project
         "Node.js v20.20.2",
     ]
     project.write("output.txt", "\n".join(node))
-    ran = project.scoregate("exec", "--", "sh", "-c", "cat output.txt; exit 1")
-    assert ran.exit_code == 3
-    assert "exit code 1: TypeError: no model" in json.dumps(ran.result["findings"])
+    outcome = project.scoregate("exec", "--", "sh", "-c", "cat output.txt; exit 1")
+    assert outcome.exit_code == 3
+    assert "exit code 1: TypeError: no model" in json.dumps(outcome.result["findings"])
 
 
 def test_base_and_head_are_paired_case_by_case(project: Project) -> None:
@@ -252,10 +252,10 @@ def test_base_and_head_are_paired_case_by_case(project: Project) -> None:
     better = re.sub(r'failures="\d+"', 'failures="0"', better)
     project.write("better.xml", better)
     command(project, "cp better.xml out.xml", junit="out.xml")
-    ran = project.scoregate("run", "--baseline", str(base))
-    assert {(row["evaluator"], row["worse"], row["removed"]) for row in ran.result["rows"]} == {("passed", 0, 0)}
-    assert sum(row["better"] for row in ran.result["rows"]) == 12
-    assert len(ran.result["newly_passing"]) == 12
+    outcome = project.scoregate("run", "--baseline", str(base))
+    assert {(row["evaluator"], row["worse"], row["removed"]) for row in outcome.result["rows"]} == {("passed", 0, 0)}
+    assert sum(row["better"] for row in outcome.result["rows"]) == 12
+    assert len(outcome.result["newly_passing"]) == 12
 
 
 def junit(failing: str = "") -> str:
@@ -265,7 +265,7 @@ def junit(failing: str = "") -> str:
     return f'<testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
 
 
-def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Project) -> None:
+def test_a_file_is_compared_with_the_same_file(project: Project) -> None:
     for name in "abc":
         project.write(f"from/{name}.xml", junit("low" if name == "b" else ""))
     gates = "[tool.scoregate]\nmin_pass_rate = 0\n"
@@ -276,40 +276,40 @@ def test_a_file_is_compared_with_itself_whichever_others_there_are(project: Proj
         settings = project.root / "pyproject.toml"
         settings.write_text(gates + settings.read_text(encoding="utf-8"), encoding="utf-8")
         base = ["--baseline", "base", "--fail-on-regression"] if out == "head" else []
-        ran = project.scoregate("run", "--out", out, *base)
-        ran.out = project.root / out
-    assert [suite["label"] for suite in ran.run["suites"]] == [f"rp/{name} / pytest" for name in "abc"]
-    assert {row["suite"]: row["label"] for row in ran.result["rows"]}["rp/c / pytest"] == "worse"
-    assert ran.exit_code == 1, ran.output
+        outcome = project.scoregate("run", "--out", out, *base)
+        outcome.out = project.root / out
+    assert [suite["label"] for suite in outcome.run["suites"]] == [f"rp/{name} / pytest" for name in "abc"]
+    assert {row["suite"]: row["label"] for row in outcome.result["rows"]}["rp/c / pytest"] == "worse"
+    assert outcome.exit_code == 1, outcome.output
 
 
-def test_files_that_nothing_tells_apart_are_never_green(project: Project) -> None:
+def test_files_with_equal_suites_are_never_green(project: Project) -> None:
     run = " && ".join(copying("inspect.json", f"2026112{day}_10.json") for day in (1, 2))
     command(project, run, imports="inspect:*.json")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3, ran.output
-    assert "both hold a suite" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert "both hold a suite" in outcome.output
 
 
-def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
+def test_a_file_named_twice_is_read_once(project: Project) -> None:
     command(project, f"echo '{junit()}' > out.xml", junit="out.xml *.xml")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert ran.statuses == {"passed": 20}
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"passed": 20}
 
 
 @pytest.mark.anyio
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-async def test_a_link_to_what_whoever_ran_may_not_read_is_refused(tmp_path: Path) -> None:
+async def test_a_link_to_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     source = SuiteSource("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
     results = ResultFiles.of(Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source))
-    told: list[object] = []
+    messages: list[object] = []
     nobody = Identity(65534, 65534)
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
     (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
-    failures = (await results.emit(told.append, lambda: Reader(lambda line: line), nobody)).failures
+    failures = (await results.emit(messages.append, lambda: Reader(lambda line: line), nobody)).failures
     assert [failure.message for failure in failures] == [
         "'ours.json' was not written by the command, or is not a regular file"
     ]
-    assert len(told) == 1
+    assert len(messages) == 1

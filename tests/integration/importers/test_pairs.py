@@ -125,11 +125,11 @@ def rows_file(rows: list[Row]) -> str:
 
 
 def lm_eval_file(rows: list[Row]) -> str:
-    listed = [
+    samples = [
         {"doc_id": number, "doc": {"q": question}, "target": "x", "resps": [["y"]], "metrics": ["acc"], "acc": passed}
         for number, (question, passed) in enumerate(rows)
     ]
-    return "".join(json.dumps(row) + "\n" for row in listed)
+    return "".join(json.dumps(row) + "\n" for row in samples)
 
 
 def evalite_file(rows: list[Row]) -> str:
@@ -194,15 +194,15 @@ def run_of(form: str, *texts: str, script: str = "evals") -> Run:
     return Run("id", 0, 0, "0", suites=reducer.results(), complete=True)
 
 
-def compared(form: str, texts: Iterable[str], base_texts: Iterable[str]) -> Comparison:
+def compare_files(form: str, texts: Iterable[str], base_texts: Iterable[str]) -> Comparison:
     return compare(run_of(form, *texts), run_of(form, *base_texts))
 
 
-def flips(comparison: Comparison) -> tuple[int, int]:
+def count_flips(comparison: Comparison) -> tuple[int, int]:
     return len(comparison.newly_failing), len(comparison.newly_passing)
 
 
-def differing(comparison: Comparison) -> set[tuple[int, int, int]]:
+def count_differences(comparison: Comparison) -> set[tuple[int, int, int]]:
     """How many pairs got better and worse, and how many there are."""
     return {(row.better, row.worse, row.n) for row in comparison.rows}
 
@@ -213,27 +213,27 @@ def test_an_inserted_removed_or_moved_row_changes_no_other() -> None:
         base = write(ROWS)
         for place in range(len(ROWS) + 1):
             inserted = [*ROWS[:place], ("A new one?", False), *ROWS[place:]]
-            comparison = compared(form, [write(inserted)], [base])
-            assert differing(comparison) == {(0, 0, 12)}, name
-            assert flips(comparison) == (0, 0), name
+            comparison = compare_files(form, [write(inserted)], [base])
+            assert count_differences(comparison) == {(0, 0, 12)}, name
+            assert count_flips(comparison) == (0, 0), name
         for place in range(len(ROWS)):
-            comparison = compared(form, [write(ROWS[:place] + ROWS[place + 1 :])], [base])
-            assert differing(comparison) == {(0, 0, 11)}, name
+            comparison = compare_files(form, [write(ROWS[:place] + ROWS[place + 1 :])], [base])
+            assert count_differences(comparison) == {(0, 0, 11)}, name
             replaced = [*ROWS[:place], ("A new one?", not ROWS[place][1]), *ROWS[place + 1 :]]
-            assert differing(compared(form, [write(replaced)], [base])) == {(0, 0, 11)}, name
+            assert count_differences(compare_files(form, [write(replaced)], [base])) == {(0, 0, 11)}, name
         for _ in range(5):
             moved = source.sample(ROWS, len(ROWS))
-            comparison = compared(form, [write(moved)], [base])
-            assert differing(comparison) == {(0, 0, 12)}, name
-            assert flips(comparison) == (0, 0), name
+            comparison = compare_files(form, [write(moved)], [base])
+            assert count_differences(comparison) == {(0, 0, 12)}, name
+            assert count_flips(comparison) == (0, 0), name
 
 
 def test_a_real_change_of_a_moved_row_is_found() -> None:
     failing = [(question, passed and number != 5) for number, (question, passed) in enumerate(ROWS)]
     for name, (form, write) in FILES.items():
-        comparison = compared(form, [write([("A new one?", True), *failing])], [write(ROWS)])
-        assert {(worse, n) for _, worse, n in differing(comparison)} == {(1, 12)}, name
-        assert form in ("inspect", "lm-eval", "evalite") or flips(comparison) == (1, 0), name
+        comparison = compare_files(form, [write([("A new one?", True), *failing])], [write(ROWS)])
+        assert {(worse, n) for _, worse, n in count_differences(comparison)} == {(1, 12)}, name
+        assert form in ("inspect", "lm-eval", "evalite") or count_flips(comparison) == (1, 0), name
 
 
 def test_an_edited_case_keeps_its_own_id() -> None:
@@ -242,7 +242,7 @@ def test_an_edited_case_keeps_its_own_id() -> None:
         sample["id"] = f"country-{sample['input'][0]['content'][-2]}"
     edited = copy.deepcopy(log)
     edited["samples"][3]["input"][0]["content"] = "Asked in another way?"
-    (row,) = compared("inspect", [json.dumps(edited)], [json.dumps(log)]).rows
+    (row,) = compare_files("inspect", [json.dumps(edited)], [json.dumps(log)]).rows
     assert (row.n, row.changed, row.added, row.removed) == (12, 1, 0, 0)
 
 
@@ -253,12 +253,12 @@ def test_numbers_of_the_author_are_no_positions() -> None:
     assert {case.hash for case in imported("inspect", json.dumps(log)).cases} == {f"40{n:02}" for n in range(1, 13)}
 
 
-def test_equal_inputs_are_paired_by_what_else_defines_them() -> None:
+def test_equal_inputs_are_paired_by_other_fields() -> None:
     log = json.loads(inspect_file([("Same?", True), ("Same?", False), *ROWS]))
     for number, sample in enumerate(log["samples"]):
         sample["target"] = f"target {number}"
     turned = log | {"samples": [log["samples"][1], log["samples"][0], *log["samples"][2:]]}
-    (row,) = compared("inspect", [json.dumps(turned)], [json.dumps(log)]).rows
+    (row,) = compare_files("inspect", [json.dumps(turned)], [json.dumps(log)]).rows
     assert (row.n, row.better, row.worse) == (14, 0, 0)
 
 
@@ -281,8 +281,8 @@ def test_equal_inputs_are_never_paired_by_their_order_in_the_file() -> None:
         "name": "n",
         "dataset_name": "d",
         "cases": [
-            {"name": f"Case {at}", "inputs": 1, "expected_output": 0, "assertions": {"right": {"value": at < 3}}}
-            for at in (1, 2, 3)
+            {"name": f"Case {index}", "inputs": 1, "expected_output": 0, "assertions": {"right": {"value": index < 3}}}
+            for index in (1, 2, 3)
         ],
         "failures": [],
     }
@@ -292,16 +292,16 @@ def test_equal_inputs_are_never_paired_by_their_order_in_the_file() -> None:
         ("inspect", json.dumps(turned_log), json.dumps(log)),
         ("pydantic-evals", json.dumps(turned_report), json.dumps(report)),
     ):
-        comparison = compared(form, [text], [base])
-        assert differing(comparison) == {(0, 0, 3)}, form
-        assert flips(comparison) == (0, 0), form
-    comparison = compared("junit", [junit_lengths({50: True, 100: False, 200: False})], [junit_lengths(turned)])
-    assert flips(comparison) == (1, 0)
+        comparison = compare_files(form, [text], [base])
+        assert count_differences(comparison) == {(0, 0, 3)}, form
+        assert count_flips(comparison) == (0, 0), form
+    comparison = compare_files("junit", [junit_lengths({50: True, 100: False, 200: False})], [junit_lengths(turned)])
+    assert count_flips(comparison) == (1, 0)
 
 
-def test_a_case_that_shares_its_input_from_now_on_has_no_pair_by_chance() -> None:
-    comparison = compared("junit", [junit_lengths({20: False, 50: True})], [junit_lengths({50: True})])
-    assert flips(comparison) == (0, 0)
+def test_a_case_with_a_newly_shared_input_has_no_pair() -> None:
+    comparison = compare_files("junit", [junit_lengths({20: False, 50: True})], [junit_lengths({50: True})])
+    assert count_flips(comparison) == (0, 0)
 
 
 def test_definitions_with_the_same_input_are_different_cases_with_their_own_trials() -> None:
@@ -316,11 +316,17 @@ def test_definitions_with_the_same_input_are_different_cases_with_their_own_tria
         assert sorted(case.repeat for case in cases) == [0, 0, 1, 1]
 
 
-def test_a_task_that_raises_keeps_its_case_of_pydantic_evals_its_hash() -> None:
+def test_a_failed_pydantic_evals_task_keeps_its_hash() -> None:
     def report(failing: int) -> str:
         cases = [
-            {"name": f"Case {at}", "inputs": "?", "expected_output": at % 2, "assertions": {}, "error_message": "gone"}
-            for at in range(1, 5)
+            {
+                "name": f"Case {index}",
+                "inputs": "?",
+                "expected_output": index % 2,
+                "assertions": {},
+                "error_message": "gone",
+            }
+            for index in range(1, 5)
         ]
         failed = [cases.pop(failing)] if failing >= 0 else []
         return json.dumps({"name": "n", "dataset_name": "d", "cases": cases, "failures": failed})
@@ -345,7 +351,7 @@ def test_many_equal_names_are_numbered_in_linear_time() -> None:
     assert time.process_time() - started < 10, "each of them took minutes"
 
 
-def test_a_test_of_go_that_fails_beside_its_subtests_newly_fails() -> None:
+def test_a_go_test_that_fails_with_its_subtests_is_new() -> None:
     def report(*failing: str) -> str:
         names = ("TestOpens", "TestOpens/sunday", "TestOpens/week", "TestOpens/week/monday", "TestAlone")
         cases = (
@@ -355,13 +361,13 @@ def test_a_test_of_go_that_fails_beside_its_subtests_newly_fails() -> None:
         return f'<testsuite name="hours">{"".join(cases)}</testsuite>'
 
     passing, failing = report(), report("TestOpens")
-    comparison = compared("junit", [failing], [passing])
+    comparison = compare_files("junit", [failing], [passing])
     assert [comparison.run.suites[0].columns.hashes[flip.row] for flip in comparison.newly_failing] == ["TestOpens"]
-    assert flips(compared("junit", [report("TestOpens/week")], [passing])) == (1, 0)
-    assert flips(compared("junit", [failing], [failing])) == (0, 0)
+    assert count_flips(compare_files("junit", [report("TestOpens/week")], [passing])) == (1, 0)
+    assert count_flips(compare_files("junit", [failing], [failing])) == (0, 0)
     part = report("TestOpens", "TestOpens/sunday")
-    assert flips(compared("junit", [failing], [part])) == (0, 1), "it may have failed by itself before"
-    assert flips(compared("junit", [passing], [failing])) == (0, 0)
+    assert count_flips(compare_files("junit", [failing], [part])) == (0, 1), "it may have failed by itself before"
+    assert count_flips(compare_files("junit", [passing], [failing])) == (0, 0)
 
 
 def test_random_ids_in_messages_are_no_change() -> None:
@@ -380,7 +386,7 @@ def test_random_ids_in_messages_are_no_change() -> None:
     assert cases[0].input[1]["tool_calls"][0]["arguments"] == {"id": 1}
 
 
-def test_a_baseline_from_before_is_paired_by_definition() -> None:
+def test_an_old_baseline_is_paired_by_definition() -> None:
     run, base = (
         run_of("deepeval", deepeval_file([("A new one?", False), *ROWS])),
         run_of("deepeval", deepeval_file(ROWS)),
@@ -391,21 +397,21 @@ def test_a_baseline_from_before_is_paired_by_definition() -> None:
     assert (row.n, row.better, row.worse, row.added, row.removed) == (12, 0, 0, 1, 0)
 
 
-def test_ids_of_rows_that_may_be_positions_are_reported_if_no_input_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_ids_that_may_be_positions_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "COLUMNS", RowColumns(scores=("right",), case="id"))
     base, more = rows_file(ROWS), rows_file([("A new one?", True), *ROWS])
-    assert list(count_positional_cases(compared("rows", [more], [base])).values()) == [13]
+    assert list(count_positional_cases(compare_files("rows", [more], [base])).values()) == [13]
     stable = more.replace('"id": ', '"id": 40')
-    assert count_positional_cases(compared("rows", [stable], [base])) == {}
+    assert count_positional_cases(compare_files("rows", [stable], [base])) == {}
 
 
 def test_pairs_by_position_are_reported() -> None:
     base = junit_file(ROWS, inputs=False)
-    comparison = compared("junit", [junit_file([("A new one?", True), *ROWS], inputs=False)], [base])
+    comparison = compare_files("junit", [junit_file([("A new one?", True), *ROWS], inputs=False)], [base])
     assert count_positional_cases(comparison) == {"pytest": 13}
-    assert count_positional_cases(compared("junit", [base], [base])) == {}
+    assert count_positional_cases(compare_files("junit", [base], [base])) == {}
     named = base.replace("case", "country_").replace("testcountry_", "testcase")
-    assert count_positional_cases(compared("junit", [named.replace("country_7", "x")], [named])) == {}
+    assert count_positional_cases(compare_files("junit", [named.replace("country_7", "x")], [named])) == {}
 
 
 TWO: tuple[Prompt, ...] = (PROMPT, ("Reply: {{q}}", "Reply: {{q}}"))
@@ -443,7 +449,7 @@ PROMPTS: dict[str, tuple[tuple[Prompt, ...], tuple[Prompt, ...], set[tuple[str, 
 }
 
 
-def named(names: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def suite_names(names: set[tuple[str, str]]) -> set[tuple[str, str]]:
     return {
         (f"capitals [prompt={a}]" if a else "capitals", f"capitals [prompt={b}]" if b else "capitals") for a, b in names
     }
@@ -451,22 +457,22 @@ def named(names: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 def test_prompts_are_paired_by_label_then_text_then_position() -> None:
     for name, (before, after, expected) in PROMPTS.items():
-        found = compared("promptfoo", [promptfoo_file(ROWS, after)], [promptfoo_file(ROWS, before)])
-        assert pairs(found) == named(expected), name
-        assert len(found.gone) == len(before) - len(expected), name
-        assert flips(found) == (0, 0), name
+        comparison = compare_files("promptfoo", [promptfoo_file(ROWS, after)], [promptfoo_file(ROWS, before)])
+        assert pairs(comparison) == suite_names(expected), name
+        assert len(comparison.gone) == len(before) - len(expected), name
+        assert count_flips(comparison) == (0, 0), name
 
 
 def test_the_only_prompt_is_compared_with_its_old_version() -> None:
     edited = promptfoo_file(DROPPED, [("New {{q}}", "New {{q}}")])
-    comparison = compared("promptfoo", [edited], [promptfoo_file(ROWS)])
-    assert flips(comparison) == (8, 0)
+    comparison = compare_files("promptfoo", [edited], [promptfoo_file(ROWS)])
+    assert count_flips(comparison) == (8, 0)
     assert not any(row.setup_change for row in comparison.rows)
 
 
 def test_a_new_provider_leaves_the_others_paired() -> None:
     base = promptfoo_file(ROWS, TWO, [GPT])
-    comparison = compared("promptfoo", [promptfoo_file(ROWS, TWO, [CLAUDE, GPT])], [base])
+    comparison = compare_files("promptfoo", [promptfoo_file(ROWS, TWO, [CLAUDE, GPT])], [base])
     assert comparison.gone == ()
     assert pairs(comparison) == {
         (f"capitals [provider=openai:gpt-4o, prompt={number}]", f"capitals [prompt={number}]") for number in (1, 2)
@@ -475,18 +481,20 @@ def test_a_new_provider_leaves_the_others_paired() -> None:
 
 def test_a_provider_with_another_label_is_the_same() -> None:
     before, after = [GPT, CLAUDE], [(CLAUDE[0], "careful"), (GPT[0], "fast")]
-    found = compared("promptfoo", [promptfoo_file(ROWS, providers=after)], [promptfoo_file(ROWS, providers=before)])
-    assert pairs(found) == {
+    comparison = compare_files(
+        "promptfoo", [promptfoo_file(ROWS, providers=after)], [promptfoo_file(ROWS, providers=before)]
+    )
+    assert pairs(comparison) == {
         ("capitals [provider=careful]", "capitals [provider=anthropic:claude]"),
         ("capitals [provider=fast]", "capitals [provider=openai:gpt-4o]"),
     }
-    assert not any(row.setup_change for row in found.rows)
+    assert not any(row.setup_change for row in comparison.rows)
 
 
 def test_equal_providers_are_different_suites() -> None:
-    found = imported("promptfoo", promptfoo_file(ROWS, providers=[GPT, GPT]))
-    assert list(found.suites) == ["capitals [provider=openai:gpt-4o]", "capitals [provider=openai:gpt-4o] #2"]
-    assert len(found.cases) == 24
+    imported_run = imported("promptfoo", promptfoo_file(ROWS, providers=[GPT, GPT]))
+    assert list(imported_run.suites) == ["capitals [provider=openai:gpt-4o]", "capitals [provider=openai:gpt-4o] #2"]
+    assert len(imported_run.cases) == 24
 
 
 def test_suites_with_equal_setups_are_paired_by_id_or_not_at_all() -> None:
@@ -522,26 +530,26 @@ def test_a_replaced_model_is_compared_and_marked() -> None:
     change = "model changed: openai:gpt-4o → openai:gpt-6-luna"
     for before, after in (([GPT], [LUNA]), ([GPT, CLAUDE], [CLAUDE, LUNA])):
         base = promptfoo_file(ROWS, providers=before)
-        found = compared("promptfoo", [promptfoo_file(DROPPED, providers=after)], [base])
-        changes = {row.suite: row.setup_change for row in found.rows}
+        comparison = compare_files("promptfoo", [promptfoo_file(DROPPED, providers=after)], [base])
+        changes = {row.suite: row.setup_change for row in comparison.rows}
         assert set(changes.values()) - {""} == {change}
         assert changes.get("capitals [provider=anthropic:claude]", "") == ""
-        assert found.gone == ()
-        assert flips(found) == (8 * len(before), 0)
+        assert comparison.gone == ()
+        assert count_flips(comparison) == (8 * len(before), 0)
 
 
 def test_models_and_tasks_of_inspect_are_paired() -> None:
     one = inspect_file(ROWS)
     other, task = inspect_file(ROWS, model="google/gemini"), inspect_file(ROWS[:6], task="rivers")
-    found = compared("inspect", [other, one, task], [one])
-    assert pairs(found) == {("capitals [model=openai/gpt-4o]", "capitals")}
-    assert found.gone == ()
-    replaced = compared("inspect", [other], [one])
+    comparison = compare_files("inspect", [other, one, task], [one])
+    assert pairs(comparison) == {("capitals [model=openai/gpt-4o]", "capitals")}
+    assert comparison.gone == ()
+    replaced = compare_files("inspect", [other], [one])
     assert {row.setup_change for row in replaced.rows} == {"model changed: openai/gpt-4o → google/gemini"}
-    renamed = compared("inspect", [inspect_file(ROWS, task="capitals_v2")], [one])
+    renamed = compare_files("inspect", [inspect_file(ROWS, task="capitals_v2")], [one])
     assert pairs(renamed) == {("capitals_v2", "capitals")}
-    assert pairs(compared("inspect", [task], [inspect_file(ROWS[6:])])) == set()
-    shots = compared("inspect", [inspect_file(ROWS, shots=5)], [inspect_file(ROWS, shots=0)])
+    assert pairs(compare_files("inspect", [task], [inspect_file(ROWS[6:])])) == set()
+    shots = compare_files("inspect", [inspect_file(ROWS, shots=5)], [inspect_file(ROWS, shots=0)])
     assert {row.setup_change for row in shots.rows} == {"arguments of the task changed"}
 
 
@@ -555,9 +563,9 @@ def test_another_file_leaves_the_suites_of_the_first_paired(alone: bool) -> None
                 reducer.apply(name, "evals", event)
         return Run("id", 0, 0, "0", suites=reducer.results())
 
-    found = compare(run("b.json", "a.json"), run("a.json"))
-    assert found.gone == ()
-    assert {found.run.suites[at].id for at, _ in found.pairs} == {f"a / capitals [prompt={n}]" for n in (1, 2)}
+    result = compare(run("b.json", "a.json"), run("a.json"))
+    assert result.gone == ()
+    assert {result.run.suites[index].id for index, _ in result.pairs} == {f"a / capitals [prompt={n}]" for n in (1, 2)}
 
 
 def gate(project: Project, form: str, text: str, *arguments: str, settings: str = "") -> Ran:
@@ -566,8 +574,8 @@ def gate(project: Project, form: str, text: str, *arguments: str, settings: str 
     files = 'junit = "out"' if form == "junit" else f'imports = ["{form}:out"]'
     command = f'[[commands]]\nname = "evals"\nrun = "cp results out"\n{files}\n'
     project.write("scoregate.toml", f"fail_on_regression = true\nmin_pass_rate = 0\n{settings}\n{command}")
-    ran = project.scoregate("run", *arguments)
-    return replace(ran, out=project.root / arguments[-1])
+    outcome = project.scoregate("run", *arguments)
+    return replace(outcome, out=project.root / arguments[-1])
 
 
 def test_the_comment_about_a_file_with_a_new_row_and_another_model(project: Project) -> None:
@@ -593,9 +601,11 @@ def test_the_settings_can_forbid_another_model(project: Project) -> None:
     luna = inspect_file(ROWS, model="openai/gpt-6-luna")
     head = ("--baseline", "base", "--out", "head")
     assert gate(project, "inspect", luna, *head).exit_code == 0
-    ran = gate(project, "inspect", luna, *head, settings='severity = { same_model = "fail" }')
-    assert ran.exit_code == 1, ran.output
-    assert "The model isn't the baseline's in capitals: model changed: openai/gpt-4o → openai/gpt-6-luna" in ran.output
+    outcome = gate(project, "inspect", luna, *head, settings='severity = { same_model = "fail" }')
+    assert outcome.exit_code == 1, outcome.output
+    assert (
+        "The model isn't the baseline's in capitals: model changed: openai/gpt-4o → openai/gpt-6-luna" in outcome.output
+    )
     warned = gate(project, "inspect", luna, *head, settings='severity = { same_model = "warn" }')
     assert warned.exit_code == 0
     assert [finding["rule"] for finding in warned.result["warnings"]] == ["same model"]
@@ -606,27 +616,29 @@ def test_a_model_that_is_unknown_on_one_side_is_not_the_same(project: Project) -
     strict = 'severity = { same_model = "fail" }'
     for base, head, side in ((known, unknown, "run"), (unknown, known, "baseline")):
         gate(project, "inspect", base, "--out", "base")
-        ran = gate(project, "inspect", head, "--baseline", "base", "--out", "head", settings=strict)
-        assert ran.exit_code == 3, ran.output
-        assert f"the model of the {side} is unknown" in ran.output
+        outcome = gate(project, "inspect", head, "--baseline", "base", "--out", "head", settings=strict)
+        assert outcome.exit_code == 3, outcome.output
+        assert f"the model of the {side} is unknown" in outcome.output
     assert gate(project, "inspect", known, "--baseline", "base", "--out", "head").exit_code == 0
     gate(project, "inspect", unknown, "--out", "base")
     same = gate(project, "inspect", unknown, "--baseline", "base", "--out", "head", settings=strict)
     assert same.exit_code == 0, same.output
 
 
-def test_a_limit_for_an_evaluation_holds_for_each_of_its_providers(project: Project) -> None:
+def test_a_limit_for_an_evaluation_applies_to_each_provider(project: Project) -> None:
     limits = "[suites.capitals]\nmin_pass_rate = 0.9"
     for providers in ([GPT], [GPT, CLAUDE]):
-        ran = gate(project, "promptfoo", promptfoo_file(ROWS, providers=providers), "--out", "out2", settings=limits)
-        assert [finding["conclusion"] for finding in ran.result["findings"] if finding["rule"] == "pass rate"] == (
+        outcome = gate(
+            project, "promptfoo", promptfoo_file(ROWS, providers=providers), "--out", "out2", settings=limits
+        )
+        assert [finding["conclusion"] for finding in outcome.result["findings"] if finding["rule"] == "pass rate"] == (
             ["failed"] * len(providers)
-        ), ran.output
+        ), outcome.output
 
 
 def test_the_comment_reports_pairs_by_position(project: Project) -> None:
     gate(project, "junit", junit_file(ROWS, inputs=False), "--out", "base")
     more = junit_file([("A new one?", True), *ROWS], inputs=False)
-    ran = gate(project, "junit", more, "--baseline", "base", "--out", "head")
-    assert ran.result["newly_failing"], "pairs by position are wrong here"
-    assert "pytest: 13 cases can only be paired by position" in ran.comment
+    outcome = gate(project, "junit", more, "--baseline", "base", "--out", "head")
+    assert outcome.result["newly_failing"], "pairs by position are wrong here"
+    assert "pytest: 13 cases can only be paired by position" in outcome.comment

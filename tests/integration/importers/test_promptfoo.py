@@ -18,13 +18,13 @@ def suite_of(row: dict[str, Any]) -> str:
     return f"capitals [provider={row['provider']['label'] or row['provider']['id']}, prompt={row['prompt']['label']}]"
 
 
-def name_of(row: dict[str, Any]) -> str:
+def row_name(row: dict[str, Any]) -> str:
     return row["testCase"].get("description") or "country=Peru, answer=Lima"
 
 
 def case_of(row: dict[str, Any]) -> CaseResult:
     """By promptfoo's own counting: each of its tests is there twice in a row, for `repeat: 2`."""
-    return imported_file("promptfoo.json").case(name_of(row), repeat=row["testIdx"] % 2, suite=suite_of(row))
+    return imported_file("promptfoo.json").case(row_name(row), repeat=row["testIdx"] % 2, suite=suite_of(row))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{suite_of(row)} {row['testIdx']}")
@@ -36,9 +36,9 @@ def test_every_row_keeps_its_verdict_and_its_scores(row: dict[str, Any]) -> None
         own = case.evaluations[metric]
         assert own.score == ((score - 1) / 4 if metric == "stars" else score)
     components = (row["gradingResult"] or {}).get("componentResults", [])
-    for found in components:
-        if "metric" not in found["assertion"]:
-            assert case.evaluations[found["assertion"]["type"]].score == found["score"]
+    for component in components:
+        if "metric" not in component["assertion"]:
+            assert case.evaluations[component["assertion"]["type"]].score == component["score"]
     assert case.input == row["vars"]
     assert case.output == row["response"].get("output")
     assert case.duration_ms == row["latencyMs"]
@@ -61,9 +61,9 @@ def test_a_cost_that_promptfoo_does_not_know_is_unknown(response: dict[str, floa
 
 
 def test_a_test_without_assertions_is_not_called_passed() -> None:
-    found = [case for case in imported_file("promptfoo.json").cases if case.hash == "nothing asserted"]
-    assert len(found) == 8
-    assert all(not case.evaluations for case in found)
+    imported_run = [case for case in imported_file("promptfoo.json").cases if case.hash == "nothing asserted"]
+    assert len(imported_run) == 8
+    assert all(not case.evaluations for case in imported_run)
 
 
 def test_an_assertion_that_failed_in_a_test_that_passed_does_not_fail_it() -> None:
@@ -73,37 +73,37 @@ def test_an_assertion_that_failed_in_a_test_that_passed_does_not_fail_it() -> No
     assert case.status is Status.PASSED
 
 
-def test_a_provider_that_failed_is_an_error_with_its_words() -> None:
+def test_a_failed_provider_is_an_error() -> None:
     case = imported_file("promptfoo.json").case(
         "country=Peru, answer=Lima", suite="capitals [provider=careless, prompt=json]"
     )
     assert [error.error.message for error in case.errors] == ["the model is out of office"]
 
 
-def changed(**prompt: str) -> str:
+def single_setup_file(**prompt: str) -> str:
     """The file of one provider and one prompt."""
-    whole = raw("promptfoo.json")
-    rows = [row for row in whole["results"]["results"] if row["promptIdx"] == 0]
-    whole["results"]["results"] = [row | {"prompt": row["prompt"] | prompt} for row in rows]
-    return json.dumps(whole)
+    content = raw("promptfoo.json")
+    rows = [row for row in content["results"]["results"] if row["promptIdx"] == 0]
+    content["results"]["results"] = [row | {"prompt": row["prompt"] | prompt} for row in rows]
+    return json.dumps(content)
 
 
-def test_one_provider_and_one_prompt_go_without_saying_so_that_a_change_of_them_is_compared() -> None:
-    assert list(imported("promptfoo", changed(raw="Another one")).suites) == ["capitals"]
+def test_one_provider_and_one_prompt_are_not_in_the_suite_name() -> None:
+    assert list(imported("promptfoo", single_setup_file(raw="Another one")).suites) == ["capitals"]
 
 
-def test_without_repeats_equal_tests_are_told_apart_by_a_number() -> None:
-    whole = json.loads(changed())
-    whole["config"]["evaluateOptions"] = whole["runtimeOptions"] = {}
-    found = imported("promptfoo", json.dumps(whole))
-    assert {case.repeat for case in found.cases} == {0}
-    assert {"France", "France #2"} <= {case.hash for case in found.cases}
+def test_without_repeats_equal_tests_are_numbered() -> None:
+    content = json.loads(single_setup_file())
+    content["config"]["evaluateOptions"] = content["runtimeOptions"] = {}
+    imported_run = imported("promptfoo", json.dumps(content))
+    assert {case.repeat for case in imported_run.cases} == {0}
+    assert {"France", "France #2"} <= {case.hash for case in imported_run.cases}
 
 
-def test_tests_that_share_a_description_are_told_apart_by_their_variables() -> None:
-    whole = json.loads(changed())
-    for row in whole["results"]["results"]:
+def test_equal_descriptions_are_extended_by_variables() -> None:
+    content = json.loads(single_setup_file())
+    for row in content["results"]["results"]:
         row["testCase"]["description"] = "a capital"
-    hashes = {case.hash for case in imported("promptfoo", json.dumps(whole)).cases}
+    hashes = {case.hash for case in imported("promptfoo", json.dumps(content)).cases}
     assert "a capital (country=France, answer=Paris)" in hashes
     assert len(hashes) == 4

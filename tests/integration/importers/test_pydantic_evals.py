@@ -12,9 +12,9 @@ FILES = ("pydantic-evals.json", "pydantic-evals-once.json")
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_score_and_assertion_is_kept(name: str) -> None:
-    report, told = raw(name), imported_file(name).cases
-    assert len(told) == len(report["cases"]) + len(report["failures"])
-    for case, found in zip(report["cases"], told, strict=False):
+    report, case_read = raw(name), imported_file(name).cases
+    assert len(case_read) == len(report["cases"]) + len(report["failures"])
+    for case, found in zip(report["cases"], case_read, strict=False):
         for assertion in case["assertions"].values():
             own = found.evaluations[assertion["name"]]
             assert (own.score, own.passed) == (float(assertion["value"]), assertion["value"])
@@ -28,10 +28,10 @@ def test_every_score_and_assertion_is_kept(name: str) -> None:
 
 
 def test_runs_of_a_case_are_repeats_of_it() -> None:
-    found = imported_file("pydantic-evals.json")
-    assert sorted(case.repeat for case in found.cases if case.hash == "france") == [0, 1, 2]
+    imported_run = imported_file("pydantic-evals.json")
+    assert sorted(case.repeat for case in imported_run.cases if case.hash == "france") == [0, 1, 2]
     assert {case.repeat for case in imported_file("pydantic-evals-once.json").cases} == {0}
-    assert list(found.suites) == ["capitals"]
+    assert list(imported_run.suites) == ["capitals"]
     assert list(imported_file("pydantic-evals.json", alone=False).suites) == ["pydantic-evals / capitals / answer"]
 
 
@@ -41,11 +41,11 @@ def test_a_case_is_the_same_with_and_without_repeats() -> None:
     assert not any(case.hash.startswith("Case ") for case in once.cases)
 
 
-def test_a_task_and_an_evaluator_that_raised_are_errors() -> None:
-    found = imported_file("pydantic-evals-once.json")
-    assert found.case("nowhere").errors[0].error.message.endswith("the tool is gone")
-    (error,) = found.case("peru").errors
-    assert (error.evaluator, found.case("peru").status) == ("Judge", Status.ERRORED)
+def test_failed_tasks_and_evaluators_are_errors() -> None:
+    imported_run = imported_file("pydantic-evals-once.json")
+    assert imported_run.case("nowhere").errors[0].error.message.endswith("the tool is gone")
+    (error,) = imported_run.case("peru").errors
+    assert (error.evaluator, imported_run.case("peru").status) == ("Judge", Status.ERRORED)
 
 
 def test_reasons_labels_and_usage_are_kept() -> None:

@@ -21,14 +21,14 @@ def lines(rows: list[dict[str, object]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_every_row_of_ragas_is_a_case_known_by_its_input() -> None:
-    found = imported_file("rows-ragas.csv")
-    assert list(found.suites) == ["rows-ragas"]
-    scores = {case.input: {name: each.score for name, each in case.evaluations.items()} for case in found.cases}
+def test_every_ragas_row_is_a_case_by_its_input() -> None:
+    imported_run = imported_file("rows-ragas.csv")
+    assert list(imported_run.suites) == ["rows-ragas"]
+    scores = {case.input: {name: each.score for name, each in case.evaluations.items()} for case in imported_run.cases}
     assert scores["Capital of France?"] == {"exact_match": 1, "non_llm_string_similarity": 1}
     assert scores["Capital of Peru?"]["non_llm_string_similarity"] == pytest.approx(0.2)
-    assert found.cases[2].output == 'a "3"\n'
-    assert found.cases[1].evaluations["exact_match"].metadata["expected"] == "Lima"
+    assert imported_run.cases[2].output == 'a "3"\n'
+    assert imported_run.cases[1].evaluations["exact_match"].metadata["expected"] == "Lima"
 
 
 def test_scorers_of_mlflow_have_their_names_and_reasons() -> None:
@@ -47,12 +47,12 @@ def test_parquet_is_read_with_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         imported("rows", data, name="x.parquet", columns=columns)
     monkeypatch.undo()
     pytest.importorskip("pyarrow")
-    assert [case.evaluations["exact_match"].score for case in imported_parquet(data).cases] == [1, 0, 0]
+    assert [case.evaluations["exact_match"].score for case in import_parquet(data).cases] == [1, 0, 0]
     with pytest.raises(ImportFailed, match="damaged after row 0"):
-        imported_parquet(data[:2000])
+        import_parquet(data[:2000])
 
 
-def imported_parquet(data: bytes):  # type: ignore[no-untyped-def]
+def import_parquet(data: bytes):  # type: ignore[no-untyped-def]
     columns = RowColumns(scores=("exact_match",), input=("user_input",))
     return imported("rows", data, name="x.parquet", columns=columns)
 
@@ -75,7 +75,7 @@ def test_all_forms_of_json_are_the_same_cases() -> None:
         assert b.evaluations["brief"].metadata["reason"] == "long", name
 
 
-def test_an_inserted_row_pairs_by_input_where_ids_are_positions() -> None:
+def test_positional_ids_are_paired_by_input() -> None:
     rows = [{"q": "one?", "score": 1}, {"q": "two?", "score": 0}]
     columns = RowColumns(scores=("score",), input=("q",))
     before = {case.hash for case in imported("rows", lines(rows), name="x.jsonl", columns=columns).cases}
@@ -84,8 +84,11 @@ def test_an_inserted_row_pairs_by_input_where_ids_are_positions() -> None:
     assert (len(before), len(after), before <= after) == (2, 3, True)
     numbered = RowColumns(scores=("score",), case="n", input=("q",))
     one, two = (
-        {case.input: case.hash for case in imported("rows", lines(listed), name="x.jsonl", columns=numbered).cases}
-        for listed in ([{"n": n} | row for n, row in enumerate(rows)], [{"n": n} | row for n, row in enumerate(more)])
+        {case.input: case.hash for case in imported("rows", lines(rows_given), name="x.jsonl", columns=numbered).cases}
+        for rows_given in (
+            [{"n": n} | row for n, row in enumerate(rows)],
+            [{"n": n} | row for n, row in enumerate(more)],
+        )
     )
     assert one == {question: two[question] for question in one}
     stable = lines([{"n": 4000 + n} | row for n, row in enumerate(rows)])
@@ -102,12 +105,12 @@ def test_repeats_without_an_id_are_those_of_an_input_and_an_expected_output() ->
 
 def test_a_column_with_its_first_number_in_a_late_row_is_a_score_of_a_glob() -> None:
     rows = [{"id": f"c{n}", "a_score": 1, "b_score": 0.1 if n == 99 else None} for n in range(100)]
-    found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("*_score",), case="id"))
-    assert found.cases[99].evaluations["b_score"].score == 0.1
-    assert [error.evaluator for case in found.cases for error in case.errors] == ["b_score"] * 99
+    imported_run = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("*_score",), case="id"))
+    assert imported_run.cases[99].evaluations["b_score"].score == 0.1
+    assert [error.evaluator for case in imported_run.cases for error in case.errors] == ["b_score"] * 99
 
 
-def test_a_score_that_is_missing_is_an_error_of_its_case() -> None:
+def test_a_missing_score_is_a_case_error() -> None:
     rows = [
         {"id": "a", "s": 1.0},
         {"id": "b", "s": None},
@@ -115,8 +118,8 @@ def test_a_score_that_is_missing_is_an_error_of_its_case() -> None:
         {"id": "d", "s": "good"},
         {"id": "e", "s": "NaN"},
     ]
-    found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id"))
-    messages = [error.error.message for case in found.cases for error in case.errors]
+    imported_run = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id"))
+    messages = [error.error.message for case in imported_run.cases for error in case.errors]
     assert messages == [
         "line 2 has no 's'", "line 3 has no 's'", "line 4: 'good' is no score", "line 5: 'NaN' is no score",
     ]  # fmt: skip
@@ -129,17 +132,19 @@ def test_suites_tags_errors_and_repeats_have_columns() -> None:
         {"suite": "tone", "id": "a", "s": 1, "tags": "", "error": "time limit"},
     ]
     columns = RowColumns(scores=("s",), case="id", suite="suite", tags="tags", error="error", repeats=True)
-    found = imported("rows", lines(rows), name="x.jsonl", columns=columns)
-    assert list(found.suites) == ["hours", "tone"]
-    assert [(case.repeat, case.tags) for case in found.cases] == [(0, ("x", "y")), (1, ("x",)), (0, ())]
-    assert found.cases[2].errors[0].error.message == "time limit"
+    imported_run = imported("rows", lines(rows), name="x.jsonl", columns=columns)
+    assert list(imported_run.suites) == ["hours", "tone"]
+    assert [(case.repeat, case.tags) for case in imported_run.cases] == [(0, ("x", "y")), (1, ("x",)), (0, ())]
+    assert imported_run.cases[2].errors[0].error.message == "time limit"
 
 
-def test_long_names_of_suites_that_differ_at_their_end_stay_apart() -> None:
+def test_long_names_that_differ_at_the_end_are_separate() -> None:
     rows = [{"suite": "long " * 60 + end, "id": "a", "s": 1} for end in ("x", "y")]
-    found = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id", suite="suite"))
-    assert len(found.suites) == 2
-    assert [suite.errors for suite in found.suites.values()] == [(), ()]
+    imported_run = imported(
+        "rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id", suite="suite")
+    )
+    assert len(imported_run.suites) == 2
+    assert [suite.errors for suite in imported_run.suites.values()] == [(), ()]
 
 
 REFUSED = {
@@ -160,14 +165,14 @@ REFUSED = {
 }
 
 
-def test_damage_and_missing_columns_are_refused_with_their_place() -> None:
+def test_damage_and_missing_columns_have_places() -> None:
     for (name, data), message in REFUSED.items():
-        with pytest.raises(ImportFailed) as refused:
+        with pytest.raises(ImportFailed) as failure:
             imported("rows", data, name=name, columns=RowColumns(scores=("s",)))
-        assert message in refused.value.message, (name, data, refused.value.message)
+        assert message in failure.value.message, (name, data, failure.value.message)
 
 
-def test_columns_that_the_settings_must_name() -> None:
+def test_required_column_settings() -> None:
     with pytest.raises(ImportFailed, match="with scores; columns of numbers or verdicts: good, brief"):
         imported("rows", FORMS["x.jsonl"], name="x.jsonl")
     with pytest.raises(ImportFailed, match=r"name the column 'question' \(input\), but it has only id, q, q.text, out"):

@@ -30,24 +30,24 @@ def row(ran: Ran, evaluator: str) -> dict[str, object]:
 
 
 def test_a_number_without_a_scale_makes_only_its_row_unmeasurable(project: Project) -> None:
-    ran = run_junit(project, "350 120", "")
-    assert ran.exit_code == 0, ran.output
-    assert (row(ran, "words")["label"], row(ran, "passed")["label"]) == ("unmeasurable", "new")
-    assert ran.result["totals"]["with_errors"] == 0
-    assert "note: s: scores of words are outside [0, 1]. Set `scale` or `ignore` in [evaluators]." in ran.output
-    assert "scores of words are outside" in ran.comment
+    outcome = run_junit(project, "350 120", "")
+    assert outcome.exit_code == 0, outcome.output
+    assert (row(outcome, "words")["label"], row(outcome, "passed")["label"]) == ("unmeasurable", "new")
+    assert outcome.result["totals"]["with_errors"] == 0
+    assert "note: s: scores of words are outside [0, 1]. Set `scale` or `ignore` in [evaluators]." in outcome.output
+    assert "scores of words are outside" in outcome.comment
 
 
 def test_scale_threshold_and_ignore_of_the_settings_apply_to_imported_results(project: Project) -> None:
     table = '[evaluators."words"]\nscale = [0, 500]\n'
-    ran = run_junit(project, "350 120", table)
-    assert row(ran, "words")["mean"] == 0.47
-    ran = run_junit(project, "350 120", f"{table}threshold = {{ gte = 200 }}\n")
-    assert ran.exit_code == 1, ran.output
-    assert "words  0.24  needs ≥ 0.4" in ran.output
+    outcome = run_junit(project, "350 120", table)
+    assert row(outcome, "words")["mean"] == 0.47
+    outcome = run_junit(project, "350 120", f"{table}threshold = {{ gte = 200 }}\n")
+    assert outcome.exit_code == 1, outcome.output
+    assert "words  0.24  needs ≥ 0.4" in outcome.output
     assert run_junit(project, "350 501", table).exit_code == 3
-    ran = run_junit(project, "350 120", '[evaluators."w*"]\nignore = true\n')
-    assert [each["evaluator"] for each in ran.result["rows"]] == ["passed"]
+    outcome = run_junit(project, "350 120", '[evaluators."w*"]\nignore = true\n')
+    assert [each["evaluator"] for each in outcome.result["rows"]] == ["passed"]
 
 
 def test_an_event_log_has_the_same_settings_and_can_state_its_scale(project: Project) -> None:
@@ -66,15 +66,15 @@ def test_an_event_log_has_the_same_settings_and_can_state_its_scale(project: Pro
         project.write("scoregate.toml", settings)
         return project.scoregate("exec", "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
 
-    ran = run(lines(4))
-    assert ran.exit_code == 3, ran.output
-    assert "no scale is set" in json.dumps(ran.result["findings"])
+    outcome = run(lines(4))
+    assert outcome.exit_code == 3, outcome.output
+    assert "no scale is set" in json.dumps(outcome.result["findings"])
     assert row(run(lines(4), "[evaluators.stars]\nscale = [1, 5]\n"), "stars")["mean"] == 0.75
     assert row(run(lines(4, scale=[0, 5])), "stars")["mean"] == 0.8
     assert row(run(lines(4, scale=[0, 5]), "[evaluators.stars]\nscale = [1, 5]\n"), "stars")["mean"] == 0.75
 
 
-def test_settings_that_make_no_sense_are_refused(project: Project) -> None:
+def test_contradictory_settings_fail(project: Project) -> None:
     for table, expected in (
         ("scale = [5, 1]", "must be the lowest and the highest score, as in [0, 500]"),
         ("scale = [1]", "evaluators.words.scale"),
@@ -83,9 +83,9 @@ def test_settings_that_make_no_sense_are_refused(project: Project) -> None:
         ("threshold = { ge = 1 }", "there is no setting 'ge'"),
         ("ignore = 3", "evaluators.words.ignore"),
     ):
-        ran = run_junit(project, "1", f"[evaluators.words]\n{table}\n")
-        assert ran.exit_code == 2, table
-        assert expected in ran.output.replace("\n", " "), ran.output
+        outcome = run_junit(project, "1", f"[evaluators.words]\n{table}\n")
+        assert outcome.exit_code == 2, table
+        assert expected in outcome.output.replace("\n", " "), outcome.output
 
 
 def test_a_wildcard_for_scores_leaves_verdicts_of_every_format_as_they_are(project: Project) -> None:
@@ -104,9 +104,9 @@ def test_a_wildcard_for_scores_leaves_verdicts_of_every_format_as_they_are(proje
         for table in ("scale = [1, 5]", "ignore = true", "threshold = { lte = 0.5 }", "scale = [0, 500]"):
             project.write("scoregate.toml", f'[evaluators."*"]\n{table}\n')
             option = ["--junit", "out.txt"] if form == "junit" else ["--import", f"{form}:out.txt"]
-            ran = project.scoregate("exec", *option, "--", "cp", "from.txt", "out.txt")
-            assert ran.exit_code == 1, (form, table, ran.output)
-            assert ran.statuses == {"passed": 39, "failed": 1}, (form, table)
+            outcome = project.scoregate("exec", *option, "--", "cp", "from.txt", "out.txt")
+            assert outcome.exit_code == 1, (form, table, outcome.output)
+            assert outcome.statuses == {"passed": 39, "failed": 1}, (form, table)
 
 
 def test_one_score_above_1_does_not_switch_off_the_gates_of_its_evaluator(project: Project) -> None:
@@ -129,8 +129,8 @@ def test_one_score_above_1_does_not_switch_off_the_gates_of_its_evaluator(projec
         assert run(log(base_first, 0.9), "--out", "base").exit_code in (0, 3)
         for settings in (gates, "fail_on_regression = true\n", gates + "fail_on_regression = true\n"):
             project.write("scoregate.toml", settings)
-            ran = run(log(first, 0.1), "--baseline", "base", "--out", "head")
-            assert ran.exit_code == 1, (first, base_first, ran.output)
+            outcome = run(log(first, 0.1), "--baseline", "base", "--out", "head")
+            assert outcome.exit_code == 1, (first, base_first, outcome.output)
 
 
 def test_a_huge_scale_in_metadata_is_none(project: Project) -> None:
@@ -144,5 +144,5 @@ def test_a_huge_scale_in_metadata_is_none(project: Project) -> None:
     ]
     project.write("log.jsonl", "".join(f"{json.dumps(event)}\n" for event in events))
     project.write("scoregate.toml", "[evaluators.stars]\nscale = [0, 5]\n")
-    ran = project.scoregate("exec", "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
-    assert ran.exit_code == 0, ran.output
+    outcome = project.scoregate("exec", "--", "sh", "-c", 'cp log.jsonl "$SCOREGATE_EVENTS/x.jsonl"')
+    assert outcome.exit_code == 0, outcome.output

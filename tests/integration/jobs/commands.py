@@ -28,7 +28,7 @@ class Commands:
     world: World
 
     def say(self, pull: Pull, text: str, login: str = "ana", **environment: str) -> Job:
-        """Somebody comments on a pull request."""
+        """Add a comment on a pull request."""
         return self.answer(pull.comment(text, login), **environment)
 
     def answer(self, comment: Comment, *arguments: str, **environment: str) -> Job:
@@ -47,10 +47,10 @@ class Commands:
         self.world.permissions = permissions_of("run")
         inputs = {"INPUT_APPROVED": outputs["approved"], "INPUT_SUITE": outputs["suite"], "INPUT_GATEWAY": "on"}
         inputs |= {"INPUT_REPEATS": outputs["repeats"], "INPUT_POLICY-FROM": "base", "INPUT_KEY": KEY}
-        done = self.world.job(event, "run", *arguments, run=answered.ran, **inputs, **environment)
-        if (done.out / "run").exists():
-            done.ran.upload("command-run", done.out / "run", overwrite=True)
-        return done
+        outcome = self.world.job(event, "run", *arguments, run=answered.ran, **inputs, **environment)
+        if (outcome.out / "run").exists():
+            outcome.ran.upload("command-run", outcome.out / "run", overwrite=True)
+        return outcome
 
     def publish(self, answered: Job, event: events.Event, result: str, **environment: str) -> Job:
         """The third job, on the default branch."""
@@ -64,8 +64,8 @@ class Commands:
         """All jobs that a command starts."""
         comment = pull.comment(text, login)
         event = events.issue_comment(self.world.repo, comment)
-        answered = self.answer(comment)
-        assert answered.exit_code == 0, answered.output
-        ran = self.run(answered, event)
-        published = self.publish(answered, event, "success" if ran.exit_code == 0 else "failure")
-        return answered, ran, published
+        answer = self.answer(comment)
+        assert answer.exit_code == 0, answer.output
+        outcome = self.run(answer, event)
+        published = self.publish(answer, event, "success" if outcome.exit_code == 0 else "failure")
+        return answer, outcome, published

@@ -1,11 +1,11 @@
-"""Affected suites in jobs: the base's artifact says what suites depend on; a push runs everything."""
+"""Affected suites in jobs: the base's artifact has the dependencies of suites; a push runs everything."""
 
 from __future__ import annotations
 
 import json
 
 from tests.fakes.github import events
-from tests.integration.host.test_affected import SUITE, carried
+from tests.integration.host.test_affected import SUITE, carried_suites
 from tests.integration.jobs.world import Job, World
 
 
@@ -39,7 +39,7 @@ def judge(world: World, **files: str) -> Job:
 def test_a_pull_request_runs_what_it_affects(world: World) -> None:
     prepare(world)
     job = judge(world, app__one_py="def answer(input): return 'wrong'\n")
-    assert (job.exit_code, carried(job)) == (1, ["two"]), job.output
+    assert (job.exit_code, carried_suites(job)) == (1, ["two"]), job.output
     assert "not affected (results of main@" in job.comment
     assert "1 suite did not run" in job.comment
 
@@ -47,7 +47,7 @@ def test_a_pull_request_runs_what_it_affects(world: World) -> None:
 def test_a_check_reports_if_nothing_is_affected(world: World) -> None:
     prepare(world)
     job = judge(world, README_md="text")
-    assert (job.exit_code, sorted(carried(job))) == (0, ["one", "two"]), job.output
+    assert (job.exit_code, sorted(carried_suites(job))) == (0, ["one", "two"]), job.output
     assert job.outputs["conclusion"] == "passed"
     assert "2 suites did not run" in job.comment
 
@@ -57,7 +57,7 @@ def test_a_push_to_the_base_branch_runs_everything(world: World) -> None:
     world.project.write("README.md", "text")
     world.commit()
     job = world.push()
-    assert carried(job) == [], job.output
+    assert carried_suites(job) == [], job.output
     assert "All suites ran: this is no pull request" in job.output
 
 
@@ -68,18 +68,18 @@ def test_a_push_may_run_what_changed_since_the_last_run(world: World) -> None:
         world.project.write(name, "other")
         world.commit()
         jobs.append(world.push())
-    assert [sorted(carried(job)) for job in jobs] == [["one", "two"], ["two"]], jobs[1].output
+    assert [sorted(carried_suites(job)) for job in jobs] == [["one", "two"], ["two"]], jobs[1].output
     # Two pushes later, the results of the other suite are still those of the run that measured them.
     first, second = ({each["label"]: each["carried"] for each in job.result["suites"]}["two"] for job in jobs)
     assert first == second
     assert 0 < first["finished"] < jobs[0].result["run"]["started"]
     change = judge(world, app__two_py="def answer(input): return input + ''\n")
-    assert carried(change) == ["one"], change.output
+    assert carried_suites(change) == ["one"], change.output
     rows = {row["suite"]: row for row in change.result["rows"]}
     # They are a base for a change of that suite, but the runs that only kept them are no further evidence.
     assert (rows["two"]["label"], rows["two"]["n"], rows["two"]["base_runs"]) == ("unchanged", 20, 1)
     world.project.git("checkout", "-q", "main")
-    assert carried(world.job(events.schedule(world.repo))) == []
+    assert carried_suites(world.job(events.schedule(world.repo))) == []
 
 
 def test_a_shallow_clone_is_enough(world: World) -> None:
@@ -90,17 +90,17 @@ def test_a_shallow_clone_is_enough(world: World) -> None:
     pull = world.open_pull_request()
     world.check_out_shallow("merged")
     job = world.job(events.pull_request(pull))
-    assert carried(job) == ["one"], job.output
+    assert carried_suites(job) == ["one"], job.output
 
 
-def test_without_a_record_of_the_base_everything_runs(world: World) -> None:
+def test_without_a_base_record_everything_runs(world: World) -> None:
     prepare(world, "")
     job = judge(world, scoregate_toml="affected = true\n")
-    assert carried(job) == [], job.output
+    assert carried_suites(job) == [], job.output
     assert "the base's run did not record what its suites depend on" in job.output
 
 
-def test_a_fork_cannot_bring_its_own_record(world: World) -> None:
+def test_a_fork_cannot_supply_its_record(world: World) -> None:
     """A run that the pull request commits is not its base, whatever its settings say."""
     prepare(world)
     run = json.loads((world.push().out / "run" / "run.json").read_text(encoding="utf-8"))
@@ -116,14 +116,14 @@ def test_a_fork_cannot_bring_its_own_record(world: World) -> None:
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request(fork=world.fork())))
     assert job.exit_code == 1, job.output
-    assert carried(job) == []
+    assert carried_suites(job) == []
     assert "the change itself names its baseline" in job.output
 
 
 UNREAD = 'affected = true\nannotate_unread = ["prompts/**", "app/*.py"]\n'
 
 
-def unread(job: Job) -> list[tuple[str, str]]:
+def unread_notices(job: Job) -> list[tuple[str, str]]:
     """The notices of files that no eval reads, and why that is unknown."""
     notices = [each for each in job.commands if each.name == "notice"]
     return [(each.properties.get("file", ""), each.message) for each in notices]
@@ -137,37 +137,37 @@ def test_changed_files_that_no_eval_reads_get_a_note(world: World) -> None:
     (world.project.root / "prompts/old.md").unlink()
     job = judge(world, prompts__new_md="new", prompts__one_md="other", app__unused_py="", README_md="text")
     text = "No eval reads this file."
-    assert unread(job) == [("app/unused.py", text), ("prompts/new.md", text)], job.output
+    assert unread_notices(job) == [("app/unused.py", text), ("prompts/new.md", text)], job.output
     assert job.exit_code == 0
 
 
 def test_notes_are_few(world: World) -> None:
     prepare(world, UNREAD)
-    job = judge(world, **{f"prompts__{at}_md": "" for at in range(9)})
-    assert len(unread(job)) == 5
-    assert unread(job)[-1] == ("", "5 more changed files that no eval reads")
+    job = judge(world, **{f"prompts__{index}_md": "" for index in range(9)})
+    assert len(unread_notices(job)) == 5
+    assert unread_notices(job)[-1] == ("", "5 more changed files that no eval reads")
 
 
-def test_in_doubt_there_is_no_note_at_files(world: World) -> None:
+def test_unclear_changes_have_no_notes(world: World) -> None:
     prepare(world, UNREAD)
     starts = "import subprocess\nsubprocess.run(['true'])\n"
     job = judge(world, prompts__new_md="new", app__one_py=f"{starts}def answer(input): return input\n")
-    ((file, message),) = unread(job)
+    ((file, message),) = unread_notices(job)
     assert file == ""
     assert "annotate_unread: it is unknown whether an eval reads the changed files: evals/one.py: " in message
 
 
-def test_without_a_record_there_is_no_note_at_files(world: World) -> None:
+def test_without_a_record_files_have_no_note(world: World) -> None:
     prepare(world, UNREAD.replace("true", "false"))
-    ((file, message),) = unread(judge(world, prompts__new_md="new"))
+    ((file, message),) = unread_notices(judge(world, prompts__new_md="new"))
     assert (file, "it needs `affected`" in message) == ("", True)
 
 
-def test_without_an_answer_of_github_there_is_a_warning(world: World) -> None:
+def test_a_github_failure_is_a_warning(world: World) -> None:
     prepare(world, UNREAD)
     world.github.fail("GET", "*/compare/*", status=403, body={"message": "Resource not accessible"}, times=9)
     job = judge(world, prompts__new_md="new")
-    assert unread(job) == []
+    assert unread_notices(job) == []
     assert "annotate_unread: the changed files are unknown" in job.output
     assert job.exit_code == 0
 
@@ -181,22 +181,22 @@ evaluate("rows", data="data/rows.jsonl", task=lambda input: input, scorers=[equa
 
 
 def write_rows(world: World, expected: list[str]) -> None:
-    rows = [json.dumps({"input": str(at), "expected": each}) for at, each in enumerate(expected)]
+    rows = [json.dumps({"input": str(index), "expected": each}) for index, each in enumerate(expected)]
     world.project.write("data/rows.jsonl", "\n".join(rows) + "\n")
 
 
 def test_a_pull_request_runs_the_cases_of_changed_rows(world: World) -> None:
     write_suites(world, "affected = true\naffected_push = true\nmin_pass_rate = 0.9\n")
     world.project.write("evals/rows.py", ROWS)
-    write_rows(world, [str(at) for at in range(20)])
+    write_rows(world, [str(index) for index in range(20)])
     world.commit()
     world.push()
     world.branch()
-    write_rows(world, ["wrong", *(str(at) for at in range(1, 20))])
+    write_rows(world, ["wrong", *(str(index) for index in range(1, 20))])
     world.commit()
     pull = world.open_pull_request()
     job = world.job(events.pull_request(pull))
-    assert (job.exit_code, sorted(carried(job))) == (0, ["one", "two"]), job.output
+    assert (job.exit_code, sorted(carried_suites(job))) == (0, ["one", "two"]), job.output
     suite = next(each for each in job.result["suites"] if each["id"] == "rows")
     assert (suite["trials"], suite["reused"], suite["failed"], suite["carried"]) == (20, 19, 1, None)
     assert suite["kept"]["name"].startswith("main@")
@@ -205,7 +205,7 @@ def test_a_pull_request_runs_the_cases_of_changed_rows(world: World) -> None:
     assert 'value="19 of 20 results are those of main@' in text
     # The results are no point of a history, and no base: a push runs all cases.
     world.project.git("checkout", "-q", "main")
-    write_rows(world, ["other", *(str(at) for at in range(1, 20))])
+    write_rows(world, ["other", *(str(index) for index in range(1, 20))])
     world.commit()
     pushed = next(each for each in world.push().result["suites"] if each["id"] == "rows")
     assert (pushed["reused"], pushed["kept"]) == (0, None)

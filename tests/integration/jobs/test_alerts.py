@@ -61,9 +61,9 @@ class Hook:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    made = Hook()
-    yield made
-    made.close()
+    new_hook = Hook()
+    yield new_hook
+    new_hook.close()
 
 
 def start(world: World, settings: str = SETTINGS, fn: str = FN) -> None:
@@ -122,7 +122,7 @@ def test_one_issue_is_opened_updated_and_closed(world: World, hook: Hook) -> Non
     assert [each.state for each in world.repo.issues.values()] == ["closed", "open"]
 
 
-def test_what_a_second_measurement_does_not_confirm_is_no_alert(world: World, hook: Hook) -> None:
+def test_an_unconfirmed_regression_is_no_alert(world: World, hook: Hook) -> None:
     # The second run fails, and the measurement after it passes.
     start(world, fn=FLAKY.format(first=CASES, last=2 * CASES))
     run_schedule(world, 0, hook)
@@ -157,7 +157,7 @@ def test_pull_requests_and_other_branches_alert_nothing(world: World, hook: Hook
     assert not hook.messages
 
 
-def test_the_issue_of_somebody_else_is_left_alone(world: World, hook: Hook) -> None:
+def test_an_issue_of_another_user_is_kept(world: World, hook: Hook) -> None:
     start(world)
     run_schedule(world, 0, hook)
     forged = open_issue(world.repo, "Mine", "<!-- scoregate-alert:v1 key=evals-evals -->\nkeep", "mallory")
@@ -203,12 +203,12 @@ def test_failures_are_warnings_without_addresses(world: World, hook: Hook) -> No
         assert "secret" not in job.output
 
 
-def test_suites_do_not_get_the_addresses(world: World, hook: Hook) -> None:
+def test_suites_get_no_addresses(world: World, hook: Hook) -> None:
     start(world, fn="lambda case: __import__('os').environ.get('SCOREGATE_SLACK_WEBHOOK', case.input)")
     assert run_schedule(world, 0, hook).result["totals"]["failed"] == 0
 
 
-def test_wrong_settings_are_errors(world: World) -> None:
+def test_invalid_settings_fail(world: World) -> None:
     for name, value in (
         ("alert", '["mail"]'),
         ("alert", "3"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.host.test_kills import flushed, kill, until
+from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 from tests.integration.host.test_resume import BODY
 from tests.integration.jobs.world import Job, World
 
@@ -23,8 +23,8 @@ def attempts(world: World, counts: Path, *, killed: bool) -> Job:
     event = events.push(world.repo)
     run = world.workflow_run(event)
     process = world.start(event, run, COUNTS=str(counts))
-    until((counts / "began").exists)
-    until(lambda: len(flushed(world.project)) == 5)
+    wait_until((counts / "began").exists)
+    wait_until(lambda: len(flushed_cases(world.project)) == 5)
     if killed:
         kill(process)
     else:
@@ -52,7 +52,7 @@ def test_a_second_attempt_measures_only_what_the_first_lacks(world: World, count
     assert job.run["attempt"] == 2
 
 
-def test_an_attempt_that_finished_is_measured_again_and_told(world: World, counts: Path) -> None:
+def test_a_finished_attempt_is_measured_again(world: World, counts: Path) -> None:
     (counts / "free").write_text("x")
     event = events.push(world.repo)
     run = world.workflow_run(event)
@@ -65,7 +65,7 @@ def test_an_attempt_that_finished_is_measured_again_and_told(world: World, count
     assert "attempt 1 of this job had finished (8 of 8 cases passed)" in " ".join(job.output.split())
 
 
-def test_an_artifact_that_cannot_be_had_changes_nothing(world: World, counts: Path) -> None:
+def test_a_missing_artifact_changes_nothing(world: World, counts: Path) -> None:
     (counts / "free").write_text("x")
     event = events.push(world.repo)
     world.github.fail("GET", "*/actions/runs/*/artifacts", status=403, body={"message": "Resource not accessible"})
@@ -74,7 +74,7 @@ def test_an_artifact_that_cannot_be_had_changes_nothing(world: World, counts: Pa
     assert "no results of an earlier run are reused" in " ".join(job.output.split())
 
 
-def test_a_first_attempt_asks_for_none(world: World, counts: Path) -> None:
+def test_a_first_attempt_needs_none(world: World, counts: Path) -> None:
     (counts / "free").write_text("x")
     assert world.job(events.push(world.repo), COUNTS=str(counts)).exit_code == 0
     assert not world.github.asked("GET", "*/actions/runs/*/artifacts")

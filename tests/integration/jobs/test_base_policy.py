@@ -35,14 +35,14 @@ EVASIONS = {
 }
 
 
-def prepared(world: World, base: str = BASE) -> None:
+def prepare(world: World, base: str = BASE) -> None:
     """Two suites on main, of which a is never touched."""
     world.project.write("scoregate.toml", base)
     world.project.write("evals/a.py", suite(good=3).replace("id='demo'", "id='a'"))
     world.commit_suite(good=20)
 
 
-def changed(world: World, settings: str | None, *, shallow: bool = False, **options: str) -> Job:
+def run_changed(world: World, settings: str | None, *, shallow: bool = False, **options: str) -> Job:
     """The job of a pull request that breaks a suite and rewrites the settings."""
     world.branch()
     path = world.project.root / "scoregate.toml"
@@ -59,9 +59,9 @@ def changed(world: World, settings: str | None, *, shallow: bool = False, **opti
 
 @pytest.mark.parametrize("name", EVASIONS)
 def test_a_change_cannot_loosen_its_own_gate(world: World, name: str) -> None:
-    prepared(world)
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS[name] or None)
+    job = run_changed(world, EVASIONS[name] or None)
     assert job.exit_code == 1, job.output
     assert "Pass rate of demo" in job.output
     assert "required: ≥ 90.0% (set in scoregate.toml of the base)" in job.output
@@ -74,76 +74,76 @@ def test_a_change_cannot_loosen_its_own_gate(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["no file", "key", "suite", "max_cases"])
-def test_a_shallow_clone_has_the_policy_of_the_base_too(world: World, name: str) -> None:
-    prepared(world)
+def test_a_shallow_clone_has_the_base_policy(world: World, name: str) -> None:
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS[name] or None, shallow=True)
+    job = run_changed(world, EVASIONS[name] or None, shallow=True)
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
 
 @pytest.mark.parametrize("name", ["key", "suite", "max_cases", "severity"])
 def test_the_workflow_can_ask_for_it(world: World, name: str) -> None:
-    prepared(world, base="min_pass_rate = 0.9\n")
+    prepare(world, base="min_pass_rate = 0.9\n")
     world.push()
-    job = changed(world, EVASIONS[name], **{"INPUT_POLICY-FROM": "base"})
+    job = run_changed(world, EVASIONS[name], **{"INPUT_POLICY-FROM": "base"})
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
 
-def test_without_a_file_in_the_base_the_defaults_hold(world: World) -> None:
+def test_without_a_base_file_the_defaults_apply(world: World) -> None:
     world.commit_suite(good=20)
     world.push()
-    job = changed(world, 'key = "zzz"\nmin_pass_rate = 0\n', **{"INPUT_POLICY-FROM": "base"})
+    job = run_changed(world, 'key = "zzz"\nmin_pass_rate = 0\n', **{"INPUT_POLICY-FROM": "base"})
     assert job.exit_code == 1, job.output
     assert "required: ≥ 100.0%" in job.output
 
 
-def test_the_change_that_introduces_it_is_judged_by_it(world: World) -> None:
-    prepared(world, base="min_pass_rate = 0.9\n")
+def test_a_change_that_introduces_it_uses_it(world: World) -> None:
+    prepare(world, base="min_pass_rate = 0.9\n")
     world.push()
-    job = changed(world, 'policy_from = "base"\nmin_pass_rate = 0\n')
+    job = run_changed(world, 'policy_from = "base"\nmin_pass_rate = 0\n')
     assert job.exit_code == 1, job.output
 
 
-def test_a_base_without_any_run_judges_all_the_same(world: World) -> None:
-    prepared(world)
-    job = changed(world, EVASIONS["key"])
+def test_a_base_without_runs_has_a_policy(world: World) -> None:
+    prepare(world)
+    job = run_changed(world, EVASIONS["key"])
     assert job.exit_code == 1, job.output
     assert "set in scoregate.toml of the base" in job.output
 
 
 @pytest.mark.parametrize("requested", ["by the workflow", "by the head"])
 @pytest.mark.parametrize("fault", [503, 403, "odd", "no token"])
-def test_without_the_policy_of_the_base_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
-    prepared(world)
+def test_without_the_base_policy_nothing_is_measured(world: World, requested: str, fault: int | str) -> None:
+    prepare(world)
     world.push()
-    given = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
+    environment = {"INPUT_POLICY-FROM": "base"} if requested == "by the workflow" else {}
     if fault == "no token":
-        given["INPUT_GITHUB-TOKEN"] = ""
+        environment["INPUT_GITHUB-TOKEN"] = ""
     elif fault == "odd":
         world.github.fail("GET", "*/git/trees/*", status=200, body=[], times=math.inf)
     else:
         world.github.fail("GET", "*/git/trees/*", status=int(fault), times=math.inf)
     head = "min_pass_rate = 0\n" + ('policy_from = "base"\n' if requested == "by the head" else "")
-    job = changed(world, head, shallow=True, **given)
+    job = run_changed(world, head, shallow=True, **environment)
     assert job.exit_code == 3, job.output
     assert "The base's settings aren't available" in job.output
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "policy" in job.summary
 
 
-def test_where_only_the_base_could_ask_for_it_a_notice_tells_that_nobody_knows(world: World) -> None:
-    prepared(world, base="min_pass_rate = 0\n")
+def test_an_unknown_base_policy_is_a_notice(world: World) -> None:
+    prepare(world, base="min_pass_rate = 0\n")
     world.push()
     world.github.fail("GET", "*/git/trees/*", status=403, times=math.inf)
-    job = changed(world, "min_pass_rate = 0\n", shallow=True)
+    job = run_changed(world, "min_pass_rate = 0\n", shallow=True)
     assert job.exit_code == 0, job.output
     assert "judge this change (policy_from)" in " ".join(job.output.split())
 
 
-def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:
-    prepared(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
+def test_suites_of_the_head_use_its_installation(world: World) -> None:
+    prepare(world, base=f'{BASE}paths = ["evals"]\nsuite = ["a", "demo"]\n')
     world.push()
     world.branch()
     world.project.write("more/new.py", suite(good=2).replace("id='demo'", "id='new'"))
@@ -158,8 +158,8 @@ def test_what_the_head_adds_runs_and_is_installed_its_way(world: World) -> None:
     assert job.run["message"] == "by the head"
 
 
-def test_a_path_of_the_base_that_is_gone_is_unmeasurable(world: World) -> None:
-    prepared(world, base=f'{BASE}paths = ["evals"]\n')
+def test_a_missing_base_path_is_unmeasurable(world: World) -> None:
+    prepare(world, base=f'{BASE}paths = ["evals"]\n')
     world.branch()
     world.project.git("mv", "evals", "hidden")
     world.project.write("ok/fine.py", suite(good=2))
@@ -172,7 +172,7 @@ def test_a_path_of_the_base_that_is_gone_is_unmeasurable(world: World) -> None:
 
 @pytest.mark.parametrize("of_base", [True, False])
 def test_a_filter_in_a_file_excuses_no_missing_suite(world: World, of_base: bool) -> None:
-    prepared(world, base="min_pass_rate = 0\n")
+    prepare(world, base="min_pass_rate = 0\n")
     world.push()
     world.branch()
     world.project.write("scoregate.toml", 'min_pass_rate = 0\nsuite = ["a"]\n')
@@ -186,7 +186,7 @@ def test_a_filter_in_a_file_excuses_no_missing_suite(world: World, of_base: bool
     assert chosen.exit_code == 0, chosen.output
 
 
-def test_the_file_of_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
+def test_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
     world.project.write("scoregate.toml", 'policy_from = "base"\nmin_pass_rate = 0\n')
     world.project.write("evals/desk.toml", '[testset]\nname = "demo"\nendpoint = "a:b"\n[gates]\nmin_pass_rate = 0.9\n')
     world.project.write("evals/desk.csv", "prompt_content,category,topic,behavior\nWhen?,Support,Hours,Answers\n")
@@ -201,10 +201,10 @@ def test_the_file_of_a_data_suite_cannot_loosen_its_gates(world: World) -> None:
     assert "evals/desk.toml of the base" in " ".join(job.output.split())
 
 
-def test_a_merge_is_judged_by_the_base_too(world: World) -> None:
-    prepared(world)
+def test_a_merge_uses_the_base_policy(world: World) -> None:
+    prepare(world)
     world.push()
-    job = changed(world, EVASIONS["min_pass_rate"])
+    job = run_changed(world, EVASIONS["min_pass_rate"])
     leg = world.project.root / "legs" / "one"
     leg.mkdir(parents=True)
     (job.out / "run").rename(leg / "run")
@@ -214,8 +214,8 @@ def test_a_merge_is_judged_by_the_base_too(world: World) -> None:
     assert "set in scoregate.toml of the base" in merged.output
 
 
-def test_the_publishing_stage_keeps_to_the_settings_that_are_checked_out(world: World) -> None:
-    prepared(world)
+def test_the_publishing_stage_uses_the_settings_of_its_checkout(world: World) -> None:
+    prepare(world)
     world.push()
     world.branch()
     world.project.write("scoregate.toml", "min_pass_rate = 0\n")

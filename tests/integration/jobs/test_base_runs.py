@@ -15,8 +15,8 @@ SETTINGS = "affected = true\nmin_pass_rate = 0\n"
 def push(world: World, times: int, name: str = "README.md") -> list[str]:
     """Commits on main that change a file, each with its job; their hashes."""
     commits = []
-    for at in range(times):
-        world.project.write(name, f"text {at}")
+    for index in range(times):
+        world.project.write(name, f"text {index}")
         world.commit()
         job = world.push()
         assert job.exit_code == 0, job.output
@@ -38,7 +38,7 @@ def base_runs(job: Job) -> dict[str, int]:
     return {row["suite"]: row["base_runs"] for row in rows}
 
 
-def test_runs_between_which_nothing_changed_count(world: World) -> None:
+def test_unchanged_runs_count(world: World) -> None:
     write_suites(world, SETTINGS)
     (first,) = push(world, 1)
     push(world, 2)
@@ -51,7 +51,7 @@ def test_runs_between_which_nothing_changed_count(world: World) -> None:
     assert job.result["pooled"] == 1
 
 
-def test_a_change_ends_it_for_the_suites_that_depend_on_it(world: World) -> None:
+def test_a_change_ends_it_for_dependent_suites(world: World) -> None:
     write_suites(world, SETTINGS)
     push(world, 2)
     push(world, 1, "prompts/two.md")
@@ -89,14 +89,14 @@ def test_without_records_only_the_base_counts(world: World) -> None:
     assert base_runs(judge(world)) == {"one": 1, "two": 1}
 
 
-def test_runs_of_the_data_branch_count_too(world: World) -> None:
+def test_data_branch_runs_count(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
     write_suites(world, SETTINGS + 'baseline = "branch"\n')
     push(world, 3)
     assert base_runs(judge(world)) == {"one": 3, "two": 3}
 
 
-def test_an_earlier_run_that_cannot_be_read_is_left_out(world: World) -> None:
+def test_an_unreadable_earlier_run_is_skipped(world: World) -> None:
     write_suites(world, SETTINGS)
     push(world, 3)
     oldest = min(world.repo.artifacts.values(), key=lambda each: each.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.github import events
 from tests.integration.host.conftest import Project
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 
@@ -21,7 +21,7 @@ def test_a_shallow_clone_finds_the_base_by_its_name(world: World) -> None:
     assert "exact" in job.comment
 
 
-def test_an_older_base_says_how_much_older(world: World) -> None:
+def test_the_age_of_a_base_is_shown(world: World) -> None:
     world.push()
     for name in "ab":
         world.project.write(name, "")
@@ -33,7 +33,7 @@ def test_an_older_base_says_how_much_older(world: World) -> None:
     assert ", 2 commits before the base" in job.comment
 
 
-def test_a_base_that_cannot_be_had_is_a_sentence_and_no_failure(world: World) -> None:
+def test_a_missing_base_is_explained_and_no_failure(world: World) -> None:
     world.push()
     world.branch()
     world.commit_suite(good=20)
@@ -61,7 +61,7 @@ def test_a_data_branch_is_written_on_main_and_read_on_pull_requests(world: World
     assert world.repo.branch("scoregate-data") == tip
 
 
-def test_a_data_branch_that_may_not_be_written_is_a_warning(world: World) -> None:
+def test_a_read_only_data_branch_is_a_warning(world: World) -> None:
     job = world.job(events.push(world.repo), "run", "--baseline", "branch")
     assert job.exit_code == 0, job.output
     assert any("contents: write" in warning for warning in job.warnings)
@@ -79,7 +79,7 @@ def test_a_rerun_takes_the_first_parent_of_the_merge_commit(world: World) -> Non
     assert "11 newly failing" in job.comment
 
 
-def test_a_rerun_without_history_is_a_sentence_but_an_unknown_commit_an_error(world: World) -> None:
+def test_a_rerun_without_history_is_explained_but_an_unknown_commit_fails(world: World) -> None:
     world.branch()
     world.commit_suite(good=20)
     pull = world.open_pull_request()
@@ -87,14 +87,14 @@ def test_a_rerun_without_history_is_a_sentence_but_an_unknown_commit_an_error(wo
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 0, job.output
     assert "fetch-depth: 0" in job.comment
-    asked = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
-    assert asked.exit_code == 2
-    (error,) = [command for command in asked.commands if command.name == "error"]
+    outcome = world.job(events.pull_request(pull), "run", "--baseline", "rerun:nowhere")
+    assert outcome.exit_code == 2
+    (error,) = [command for command in outcome.commands if command.name == "error"]
     assert "rerun:nowhere is not a commit" in error.message
 
 
 @pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
-def test_the_clock_and_a_hand_compare_with_the_newest_of_main(world: World, start: events.Event) -> None:
+def test_scheduled_and_manual_runs_use_newest_main(world: World, start: events.Event) -> None:
     world.push()
     job = world.job(start(world.repo))  # type: ignore[operator]
     assert job.exit_code == 0, job.output
@@ -110,7 +110,7 @@ def test_a_new_branch_compares_with_the_newest_of_main(world: World) -> None:
     assert "the newest of main" in job.summary
 
 
-def test_what_a_fork_calls_main_is_no_base(world: World) -> None:
+def test_main_of_a_fork_is_no_base(world: World) -> None:
     fork = world.fork()
     poisoned = world.job(
         events.push(world.repo),
@@ -123,9 +123,9 @@ def test_what_a_fork_calls_main_is_no_base(world: World) -> None:
     assert "main has no artifact scoregate-evals-evals" in job.comment
 
 
-def test_outside_of_jobs_nobody_is_asked(project: Project, world: World) -> None:
+def test_local_runs_send_no_request(project: Project, world: World) -> None:
     project.write("evals/demo.py", (world.project.root / "evals/demo.py").read_text())
-    ran = project.scoregate("run")
-    assert ran.exit_code == 0, ran.output
-    assert "::" not in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 0, outcome.output
+    assert "::" not in outcome.output
     assert world.github.requests == []

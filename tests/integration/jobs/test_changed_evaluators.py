@@ -1,4 +1,4 @@
-"""Evaluators or thresholds that a change makes easier: the verdict line says so, and the base's policy fails it."""
+"""Evaluators or thresholds that a change makes easier: the verdict line reports it, and the base's policy fails it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ BASE_THRESHOLD = "Threshold(gte=0.5)"
 
 
 def source(*, threshold: str = BASE_THRESHOLD, evaluator: str = "scorer", prefix: str = "", body: str = BODY) -> str:
-    told = body.replace("EVALUATOR", evaluator).replace("THRESHOLD", threshold).replace("PREFIX", prefix)
-    return SUITE + told
+    comment_text = body.replace("EVALUATOR", evaluator).replace("THRESHOLD", threshold).replace("PREFIX", prefix)
+    return SUITE + comment_text
 
 
 CHANGES = {
@@ -46,7 +46,7 @@ CHANGES = {
 }
 
 
-def judged(world: World, base: str, change: dict[str, str]) -> Job:
+def run_judged(world: World, base: str, change: dict[str, str]) -> Job:
     world.project.write("scoregate.toml", base)
     world.project.write("evals/demo.py", source())
     world.commit()
@@ -58,19 +58,19 @@ def judged(world: World, base: str, change: dict[str, str]) -> Job:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_verdict_line_tells_of_it(world: World, name: str) -> None:
-    change, told = CHANGES[name]
-    job = judged(world, "", change)
+def test_the_verdict_shows_it(world: World, name: str) -> None:
+    change, message = CHANGES[name]
+    job = run_judged(world, "", change)
     assert job.exit_code == 0, job.output
     (verdict,) = (line for line in " ".join(job.output.split()).split("✓ ") if line.startswith("scoregate:"))
     assert "evaluators since the baseline:" in verdict
-    assert told in verdict
+    assert message in verdict
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_the_policy_of_the_base_fails_it(world: World, name: str) -> None:
+def test_the_base_policy_fails_it(world: World, name: str) -> None:
     change, _ = CHANGES[name]
-    job = judged(world, 'policy_from = "base"\n', change)
+    job = run_judged(world, 'policy_from = "base"\n', change)
     assert job.exit_code == 1, job.output
     assert "An evaluator isn't the baseline's in demo" in job.output
 
@@ -78,13 +78,17 @@ def test_the_policy_of_the_base_fails_it(world: World, name: str) -> None:
 @pytest.mark.parametrize(
     "threshold", [BASE_THRESHOLD, "Threshold(gt=0.5)", "Threshold(gte=0.55)", "Threshold(gte=0.5, lt=0.9)"]
 )
-def test_a_threshold_that_is_kept_or_raised_is_no_change(world: World, threshold: str) -> None:
-    job = judged(world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"threshold": threshold})
+def test_an_equal_or_higher_threshold_is_no_change(world: World, threshold: str) -> None:
+    job = run_judged(
+        world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"threshold": threshold}
+    )
     assert job.exit_code == 0, job.output
     assert "with a lower threshold" not in job.output
 
 
 def test_the_base_can_relax_it(world: World) -> None:
-    job = judged(world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"evaluator": "another"})
+    job = run_judged(
+        world, 'policy_from = "base"\nseverity = {evaluators_unchanged = "warn"}\n', {"evaluator": "another"}
+    )
     assert job.exit_code == 0, job.output
     assert "1 removed" in job.output

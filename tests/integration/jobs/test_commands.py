@@ -39,12 +39,12 @@ def reactions(pull: Pull) -> list[str]:
 
 def test_a_command_runs_the_newest_commit_and_sets_its_status(commands: Commands) -> None:
     pull = open_change(commands)
-    answered, ran, published = commands.carry_out(pull, f"/scoregate run repeats=2 @{pull.head_sha[:9]}\nplease")
-    assert answered.outputs == {
+    answer, job, published = commands.carry_out(pull, f"/scoregate run repeats=2 @{pull.head_sha[:9]}\nplease")
+    assert answer.outputs == {
         "approved": f"{pull.number}@{pull.head_sha}", "commit": pull.head_sha, "suite": "", "repeats": "2"
     }  # fmt: skip
-    assert ran.exit_code == 0, ran.output
-    assert len(ran.result["suites"]) == 1
+    assert job.exit_code == 0, job.output
+    assert len(job.result["suites"]) == 1
     assert published.exit_code == 0, published.output
     assert reactions(pull) == ["eyes", "rocket"]
     pending, final = commands.world.repo.statuses
@@ -58,8 +58,8 @@ def test_a_command_runs_the_newest_commit_and_sets_its_status(commands: Commands
 
 def test_a_worse_score_is_a_failure_of_the_commit(commands: Commands) -> None:
     pull = open_change(commands, fn=BROKEN)
-    _, ran, published = commands.carry_out(pull, "/scoregate run")
-    assert ran.exit_code == 1, ran.output
+    _, job, published = commands.carry_out(pull, "/scoregate run")
+    assert job.exit_code == 1, job.output
     assert published.exit_code == 0, published.output
     final = commands.world.repo.statuses[-1]
     assert (final.sha, final.state) == (pull.head_sha, "failure")
@@ -70,37 +70,37 @@ def test_a_status_is_no_success_unless_the_job_and_its_results_agree(commands: C
     pull = open_change(commands)
     comment = pull.comment("/scoregate run", "ana")
     event = events.issue_comment(commands.world.repo, comment)
-    answered = commands.answer(comment)
+    answer = commands.answer(comment)
     statuses = commands.world.repo.statuses
-    nothing = commands.publish(answered, event, "success")
+    nothing = commands.publish(answer, event, "success")
     assert nothing.exit_code == 3, nothing.output
     assert (statuses[-1].state, "left no artifact command-run" in statuses[-1].description) == ("error", True)
     assert "could not be measured" in last_comment(pull)
-    assert commands.run(answered, event).exit_code == 0
+    assert commands.run(answer, event).exit_code == 0
     for result in ("failure", "cancelled", ""):
-        commands.publish(answered, event, result)
+        commands.publish(answer, event, result)
         assert statuses[-1].state == "failure"
     (artifact,) = [each for each in commands.world.repo.artifacts.values() if each.name == "command-run"]
     artifact.serve(b"no zip")
-    commands.publish(answered, event, "success")
+    commands.publish(answer, event, "success")
     assert statuses[-1].state == "error"
     commands.world.repo.artifacts = {
-        at: each for at, each in commands.world.repo.artifacts.items() if each is not artifact
+        index: each for index, each in commands.world.repo.artifacts.items() if each is not artifact
     }
     other = next(iter(commands.world.repo.artifacts.values()))
-    answered.ran.upload("command-run", other.content)
-    commands.publish(answered, event, "success")
+    answer.ran.upload("command-run", other.content)
+    commands.publish(answer, event, "success")
     assert (statuses[-1].state, "is a run of" in statuses[-1].description) == ("error", True)
 
 
-def test_the_run_of_some_suites_has_a_status_of_its_own(commands: Commands) -> None:
+def test_a_run_of_some_suites_has_its_own_status(commands: Commands) -> None:
     pull = open_change(commands)
-    answered, ran, published = commands.carry_out(pull, "/scoregate run de*")
-    assert (answered.outputs["suite"], ran.exit_code, published.exit_code) == ("de*", 0, 0)
+    answer, job, published = commands.carry_out(pull, "/scoregate run de*")
+    assert (answer.outputs["suite"], job.exit_code, published.exit_code) == ("de*", 0, 0)
     contexts = {status.context for status in commands.world.repo.statuses}
     assert contexts == {f"scoregate ({KEY}, some suites)"}
-    _, ran, _ = commands.carry_out(pull, "/scoregate run misspelt-*")
-    assert ran.exit_code == 3, ran.output
+    _, job, _ = commands.carry_out(pull, "/scoregate run misspelt-*")
+    assert job.exit_code == 3, job.output
     assert commands.world.repo.statuses[-1].state == "error"
 
 
@@ -108,15 +108,15 @@ def test_a_commit_that_is_no_longer_the_newest_is_not_run(commands: Commands) ->
     pull = open_change(commands)
     comment = pull.comment("/scoregate run", "ana")
     event = events.issue_comment(commands.world.repo, comment)
-    answered = commands.answer(comment)
+    answer = commands.answer(comment)
     old = pull.head_sha
     commands.world.project.git("checkout", "-q", "change")
     commands.world.commit_suite(good=20, bad=1)
-    ran = commands.run(answered, event)
-    assert ran.exit_code == 3, ran.output
-    assert "has moved" in ran.output
-    assert "is-equals" not in ran.output
-    published = commands.publish(answered, event, "failure")
+    outcome = commands.run(answer, event)
+    assert outcome.exit_code == 3, outcome.output
+    assert "has moved" in outcome.output
+    assert "is-equals" not in outcome.output
+    published = commands.publish(answer, event, "failure")
     assert published.exit_code == 3
     final = commands.world.repo.statuses[-1]
     assert (final.sha, final.state) == (old, "error")
@@ -126,9 +126,9 @@ def test_another_commit_than_the_approved_one_is_not_run(commands: Commands) -> 
     pull = open_change(commands)
     comment = pull.comment("/scoregate run", "ana")
     event = events.issue_comment(commands.world.repo, comment)
-    answered = commands.answer(comment)
+    answer = commands.answer(comment)
     commands.world.project.git("checkout", "-q", "main")
-    inputs = {"INPUT_APPROVED": answered.outputs["approved"], "INPUT_GATEWAY": "on"}
+    inputs = {"INPUT_APPROVED": answer.outputs["approved"], "INPUT_GATEWAY": "on"}
     other = commands.world.job(event, "run", **inputs)
     assert other.exit_code == 2, other.output
     assert "is checked out" in other.output
@@ -150,13 +150,13 @@ REFUSED = {
 }
 
 
-def test_a_command_that_is_not_valid_gets_an_answer_and_runs_nothing(commands: Commands) -> None:
+def test_an_invalid_command_gets_an_answer_and_runs_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     for text, why in REFUSED.items():
         comment = pull.comment(text, "ana")
-        answered = commands.answer(comment)
-        assert answered.exit_code == 2, answered.output
-        assert answered.outputs.get("approved", "") == "", text
+        answer = commands.answer(comment)
+        assert answer.exit_code == 2, answer.output
+        assert answer.outputs.get("approved", "") == "", text
         assert why.lower() in last_comment(pull).lower(), last_comment(pull)
         assert [kind for _, kind in comment.reactions] == ["eyes", "confused"]
     assert commands.world.repo.statuses == []
@@ -168,9 +168,9 @@ def test_people_without_write_access_are_refused(commands: Commands) -> None:
     pull = open_change(commands)
     commands.say(pull, "/scoregate help", "ana")
     for login in ("tim", "mallory", "octocat"):
-        answered = commands.say(pull, "/scoregate run", login)
-        assert answered.exit_code == 2, answered.output
-        assert "approved" not in answered.outputs or not answered.outputs["approved"]
+        answer = commands.say(pull, "/scoregate run", login)
+        assert answer.exit_code == 2, answer.output
+        assert "approved" not in answer.outputs or not answer.outputs["approved"]
         assert f"which {login} doesn't have" in last_comment(pull)
     assert "which tim doesn" not in last_comment(pull), "strangers share one place"
     assert "list the commands" in last_comment(pull), "answers to others stay"
@@ -201,19 +201,19 @@ def test_only_an_unchanged_comment_of_a_user_counts(commands: Commands) -> None:
         "is no event for commands": events.push(repo),
     }
     for why, event in cases.items():
-        answered = commands.answer_event(event)
-        assert answered.exit_code in (2, 3), answered.output
-        assert why in answered.output
-        assert not answered.outputs.get("approved")
+        answer = commands.answer_event(event)
+        assert answer.exit_code in (2, 3), answer.output
+        assert why in answer.output
+        assert not answer.outputs.get("approved")
     assert not repo.statuses
     assert not any(each.reactions for each in pull.comments)
 
 
-def test_what_is_no_command_changes_nothing(commands: Commands) -> None:
+def test_other_comments_change_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     for text in ("Thanks", "/scoregates run", "Write /scoregate run", ""):
-        answered = commands.say(pull, text)
-        assert (answered.exit_code, answered.outputs["approved"]) == (0, ""), answered.output
+        answer = commands.say(pull, text)
+        assert (answer.exit_code, answer.outputs["approved"]) == (0, ""), answer.output
     assert all(each.login == "ana" for each in pull.comments)
 
 
@@ -221,25 +221,25 @@ def test_issues_and_closed_pull_requests_are_refused(commands: Commands) -> None
     pull = open_change(commands)
     issue = pull.comment("/scoregate run", "ana")
     issue.issue = 99
-    answered = commands.answer(issue)
-    assert (answered.exit_code, "99 is no pull request" in answered.output) == (2, True)
+    answer = commands.answer(issue)
+    assert (answer.exit_code, "99 is no pull request" in answer.output) == (2, True)
     pull.state = "closed"
-    answered = commands.say(pull, "/scoregate run")
-    assert (answered.exit_code, "This pull request is closed" in last_comment(pull)) == (2, True)
+    answer = commands.say(pull, "/scoregate run")
+    assert (answer.exit_code, "This pull request is closed" in last_comment(pull)) == (2, True)
     assert commands.world.repo.statuses == []
 
 
 def test_a_forks_commit_must_be_named_and_needs_the_container(commands: Commands) -> None:
     pull = open_change(commands, fork=True)
-    refused = commands.say(pull, "/scoregate run")
-    assert refused.exit_code == 2, refused.output
+    refusal = commands.say(pull, "/scoregate run")
+    assert refusal.exit_code == 2, refusal.output
     assert f"<code>/scoregate run @{pull.head_sha[:12]}</code>" in last_comment(pull)
     comment = pull.comment(f"/scoregate run @{pull.head_sha[:12]}", "ana")
-    answered = commands.answer(comment)
-    assert answered.outputs["commit"] == pull.head_sha, answered.output
-    ran = commands.run(answered, events.issue_comment(commands.world.repo, comment))
-    assert ran.exit_code == 2, ran.output
-    assert "without the container" in ran.output
+    answer = commands.answer(comment)
+    assert answer.outputs["commit"] == pull.head_sha, answer.output
+    outcome = commands.run(answer, events.issue_comment(commands.world.repo, comment))
+    assert outcome.exit_code == 2, outcome.output
+    assert "without the container" in outcome.output
 
 
 def test_the_failed_jobs_of_the_newest_commit_run_again(commands: Commands) -> None:
@@ -253,8 +253,8 @@ def test_the_failed_jobs_of_the_newest_commit_run_again(commands: Commands) -> N
     other = repo.workflow_run(**head, conclusion="failure", name="lint")
     named = repo.workflow_run(**head, conclusion="cancelled", name="nightly")
     named.upload(f"scoregate-{KEY}", {"run.json": "{}"})
-    again = commands.say(pull, "/scoregate rerun-failed")
-    assert again.exit_code == 0, again.output
+    second = commands.say(pull, "/scoregate rerun-failed")
+    assert second.exit_code == 0, second.output
     assert [len(run.reruns) for run in (failed, green, other, named)] == [1, 0, 0, 1]
     assert "run again" in last_comment(pull)
     running = commands.say(pull, "/scoregate rerun-failed")
@@ -264,21 +264,21 @@ def test_the_failed_jobs_of_the_newest_commit_run_again(commands: Commands) -> N
 
 def accept(commands: Commands, pull: Pull, text: str = "", **environment: str) -> str:
     """The answer to `accept`; the run of the pull request is stored."""
-    answered = commands.say(pull, f"/scoregate accept demo is-* until 2999-12-31 {text}because of it", **environment)
-    assert answered.exit_code == 0, answered.output
+    answer = commands.say(pull, f"/scoregate accept demo is-* until 2999-12-31 {text}because of it", **environment)
+    assert answer.exit_code == 0, answer.output
     return last_comment(pull)
 
 
-def test_accept_prints_the_entry_of_what_is_worse(commands: Commands) -> None:
+def test_accept_prints_the_regression_entry(commands: Commands) -> None:
     pull = open_change(commands, fn=BROKEN)
     early = commands.say(pull, "/scoregate accept demo is-* until 2999-12-31 because of it")
     assert (early.exit_code, "has no finished run" in last_comment(pull)) == (2, True)
     assert 'evaluator = "is-*"' in accept(commands, pull, "at_most=0.6 "), "without a run, as it is written"
     commands.world.check_out_merge(pull)
     commands.world.permissions = dict(WRITE)
-    ran = commands.world.job(events.pull_request(pull))
-    assert ran.exit_code == 1, ran.output
-    ran.upload()
+    outcome = commands.world.job(events.pull_request(pull))
+    assert outcome.exit_code == 1, outcome.output
+    outcome.upload()
     answer = accept(commands, pull)
     for line in (
         'suite = "demo"',
@@ -299,13 +299,13 @@ def test_accept_commits_the_entry_with_the_token_of_an_app_only(commands: Comman
     repo = commands.world.repo
     own = commands.world.github.token(contents="write")
     text = "/scoregate accept demo is-* until 2999-12-31 at_most=0.6 because of it"
-    refused = commands.answer(pull.comment(text, "ana"), "--app-token", own)
-    assert (refused.exit_code, "is the job's own token" in refused.output) == (2, True), refused.output
+    refusal = commands.answer(pull.comment(text, "ana"), "--app-token", own)
+    assert (refusal.exit_code, "is the job's own token" in refusal.output) == (2, True), refusal.output
     head = pull.head_sha
     app = commands.world.github.token("evals-app[bot]", contents="write")
-    done = commands.answer(pull.comment(text, "ana"), "--app-token", app)
-    assert done.exit_code == 0, done.output
-    assert app not in done.output
+    outcome = commands.answer(pull.comment(text, "ana"), "--app-token", app)
+    assert outcome.exit_code == 0, outcome.output
+    assert app not in outcome.output
     assert repo.objects.commits[pull.head_sha].parents == (head,)
     assert b'evaluator = "is-*"' in repo.files("change")[".scoregate/accepted.toml"]
     repo.commit("change", files={".scoregate/accepted.toml": "[[accepted]"})
@@ -317,12 +317,12 @@ def test_the_label_runs_the_commit_it_was_set_on(commands: Commands) -> None:
     pull = open_change(commands)
     pull.label("scoregate: run", "ana")
     event = events.labeled(pull, "scoregate: run", "ana")
-    answered = commands.answer_event(event)
-    assert answered.outputs["commit"] == pull.head_sha, answered.output
+    answer = commands.answer_event(event)
+    assert answer.outputs["commit"] == pull.head_sha, answer.output
     assert pull.labels == []
     assert "the label" in last_comment(pull)
-    assert commands.run(answered, event).exit_code == 0
-    assert commands.publish(answered, event, "success").exit_code == 0
+    assert commands.run(answer, event).exit_code == 0
+    assert commands.publish(answer, event, "success").exit_code == 0
     assert commands.world.repo.statuses[-1].state == "success"
 
 
@@ -330,8 +330,8 @@ def test_a_label_that_does_not_count_runs_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     for login, why in (("tim", "without write access"), ("helper[bot]", "is no user")):
         pull.label("scoregate: run", login)
-        refused = commands.answer_event(events.labeled(pull, "scoregate: run", "ana"))
-        assert (refused.exit_code, why in refused.output) == (2, True), refused.output
+        refusal = commands.answer_event(events.labeled(pull, "scoregate: run", "ana"))
+        assert (refusal.exit_code, why in refusal.output) == (2, True), refusal.output
         pull.unlabel("scoregate: run", login)
     missing = commands.answer_event(events.labeled(pull, "scoregate: run", "ana"))
     assert (missing.exit_code, "it is not set" in missing.output) == (2, True), missing.output
@@ -358,13 +358,13 @@ def test_an_entry_that_the_pull_request_adds_counts_in_both_jobs_with_its_label(
     for labels, exit_code, state in (([], 1, "failure"), (["scoregate: accept"], 0, "success")):
         for label in labels:
             pull.label(label, "ana")
-        _, ran, published = commands.carry_out(pull, "/scoregate run")
-        assert ran.exit_code == exit_code, ran.output
+        _, job, published = commands.carry_out(pull, "/scoregate run")
+        assert job.exit_code == exit_code, job.output
         assert published.exit_code == 0, published.output
         assert commands.world.repo.statuses[-1].state == state, published.output
 
 
-def test_nothing_is_approved_if_github_does_not_answer(commands: Commands) -> None:
+def test_a_github_failure_approves_nothing(commands: Commands) -> None:
     pull = open_change(commands)
     github = commands.world.github
     odd = {"permission": ["admin"]}
@@ -375,21 +375,21 @@ def test_nothing_is_approved_if_github_does_not_answer(commands: Commands) -> No
         ("*/pulls/1", 200, {"state": "open"}),
     ):
         github.fail("GET", path, status=status, body=body)
-        answered = commands.say(pull, "/scoregate run")
-        assert answered.exit_code == 3, answered.output
-        assert not answered.outputs.get("approved")
+        answer = commands.say(pull, "/scoregate run")
+        assert answer.exit_code == 3, answer.output
+        assert not answer.outputs.get("approved")
     assert commands.world.repo.statuses == []
 
 
-def test_answers_that_can_not_be_written_are_warnings(commands: Commands) -> None:
+def test_failed_answers_are_warnings(commands: Commands) -> None:
     pull = open_change(commands)
     pull.locked = True
     github = commands.world.github
     for path in ("*/reactions", "*/statuses/*"):
         github.fail("POST", path, status=403, body={"message": "Resource not accessible by integration"}, times=2)
-    answered = commands.say(pull, "/scoregate run")
-    assert (answered.exit_code, answered.outputs["commit"]) == (0, pull.head_sha), answered.output
-    warnings = " ".join(answered.warnings)
+    answer = commands.say(pull, "/scoregate run")
+    assert (answer.exit_code, answer.outputs["commit"]) == (0, pull.head_sha), answer.output
+    warnings = " ".join(answer.warnings)
     assert "`statuses: write`" in warnings
     assert "locked" in warnings
 

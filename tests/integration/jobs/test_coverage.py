@@ -43,8 +43,8 @@ def judge(world: World, settings: str = "annotate_coverage = true\n", silent: st
 
 
 def notes(job: Job) -> list[tuple[str, str, str]]:
-    found = [each for each in job.commands if each.name == "notice"]
-    return [(each.properties.get("file", ""), each.properties.get("line", ""), each.message) for each in found]
+    notices = [each for each in job.commands if each.name == "notice"]
+    return [(each.properties.get("file", ""), each.properties.get("line", ""), each.message) for each in notices]
 
 
 def test_unused_tools_are_in_every_report_and_have_notes(world: World) -> None:
@@ -59,7 +59,9 @@ def test_unused_tools_are_in_every_report_and_have_notes(world: World) -> None:
     }
     assert coverage["doubt"] == ""
     lines = (world.project.root / "tools.json").read_text().splitlines()
-    search, book = (next(at for at, text in enumerate(lines, 1) if name in text) for name in ('"search"', '"book"'))
+    search, book = (
+        next(index for index, text in enumerate(lines, 1) if name in text) for name in ('"search"', '"book"')
+    )
     assert notes(job) == [
         ("tools.json", str(search), "No eval uses these arguments or values of the tool search: sort = o|d`, page"),
         ("tools.json", str(book), "No eval calls the tool book."),
@@ -77,14 +79,14 @@ def test_unused_tools_are_in_every_report_and_have_notes(world: World) -> None:
     assert "| value | <code>search</code> | <code>sort = o&#124;d&#96;</code> |" in comment
 
 
-def test_in_doubt_tools_have_no_notes(world: World) -> None:
+def test_unclear_tools_have_no_notes(world: World) -> None:
     job = judge(world, silent="1")
     assert job.result["coverage"]["doubt"] == "the tool calls of 1 of 3 trials are not recorded"
     assert [note for note in notes(job) if note[0] == "tools.json"] == []
     assert "More may be used" in (job.out / "comment.md").read_text()
 
 
-def test_a_list_that_cannot_be_read_is_a_notice(world: World) -> None:
+def test_an_unreadable_list_is_a_notice(world: World) -> None:
     job = judge(world, tools={"nothing": 1})
     assert job.exit_code == 0
     assert any(each.startswith("coverage_tools: tools.json: it has neither") for each in job.result["notices"])

@@ -51,7 +51,7 @@ def test_a_short_history_is_a_note(world: World) -> None:
     assert "max_decline was not applied: main has 3 earlier runs, none is 10 runs old" in job.output
 
 
-def test_earlier_runs_that_cannot_be_read_are_unmeasurable(world: World) -> None:
+def test_unreadable_earlier_runs_are_unmeasurable(world: World) -> None:
     world.project.write("scoregate.toml", f'{SETTINGS}decline_window = "1 run"\nbaseline = "artifact"\n')
     push(world, 0)
     world.github.fail("GET", "*/actions/artifacts", status=403, body={"message": "Resource not accessible"}, times=9)
@@ -60,12 +60,12 @@ def test_earlier_runs_that_cannot_be_read_are_unmeasurable(world: World) -> None
     assert "the earlier runs of main could not be listed" in job.output
 
 
-def test_days_count_from_when_runs_were_stored(world: World) -> None:
+def test_days_count_from_the_storage_time(world: World) -> None:
     world.project.write("scoregate.toml", f'{SETTINGS}decline_window = "7 days"\n')
     push(world, 0)
     assert "none is 7 days old" in push(world, 4).output
-    for at, artifact in enumerate(sorted(world.repo.artifacts.values(), key=lambda each: each.id)):
-        artifact.created_at = datetime.now(UTC) - timedelta(days=9 - at)
+    for index, artifact in enumerate(sorted(world.repo.artifacts.values(), key=lambda each: each.id)):
+        artifact.created_at = datetime.now(UTC) - timedelta(days=9 - index)
     assert push(world, 16).exit_code == 1
 
 
@@ -88,7 +88,7 @@ def test_the_data_branch_has_the_earlier_runs(world: World) -> None:
 
 
 @pytest.mark.parametrize("window", ["ten runs", "0 runs", "10", "10 weeks", "99999 days"])
-def test_another_window_is_an_error(world: World, window: str) -> None:
+def test_an_invalid_window_fails(world: World, window: str) -> None:
     world.project.write("scoregate.toml", f'max_decline = 0.1\ndecline_window = "{window}"\n')
     world.commit()
     job = world.job(events.push(world.repo))

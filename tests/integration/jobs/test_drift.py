@@ -72,10 +72,10 @@ def edit_notes(world: World) -> None:
 def test_drift_is_not_blamed_on_a_pull_request(world: World, provider: Provider) -> None:
     assert start(world, provider).exit_code == 0
     provider.drifted = 1
-    asked = len(provider.server.asked())
+    request_count = len(provider.server.asked())
     job = change(world, provider, edit_notes)
     assert job.exit_code == 0, job.output
-    assert len(provider.server.asked()) - asked == CASES + CASES // 2
+    assert len(provider.server.asked()) - request_count == CASES + CASES // 2
     (row,) = job.result["rows"]
     assert (row["label"], row["state"]) == ("drift", "drift")
     drift = row["drift"]
@@ -136,7 +136,7 @@ def test_a_control_that_fails_corrects_nothing(world: World, provider: Provider)
     assert "the drift is not measured: 60 of 60 control cases have an error. Nothing is corrected" in job.comment
 
 
-def test_what_a_control_can_not_separate_from_the_change_is_not_corrected(world: World, provider: Provider) -> None:
+def test_drift_that_overlaps_with_the_change_is_not_corrected(world: World, provider: Provider) -> None:
     start(world, provider)
     provider.drifted = 1
     world.branch("packages")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fakes.github import GitHub, events
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 
-def test_everything_works_there(tmp_path: Path) -> None:
+def test_enterprise_works(tmp_path: Path) -> None:
     with GitHub.start(prefix="/api/v3", server_url="https://github.corp.example") as github:
         world = World.new(github, tmp_path)
         world.push()

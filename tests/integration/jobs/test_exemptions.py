@@ -71,7 +71,7 @@ def test_an_entry_of_the_base_accepts_the_regression_of_a_pull_request(world: Wo
     assert not [each for each in world.github.requests if "/labels" in each.path]
 
 
-def test_a_larger_drop_than_the_base_accepts_fails_whatever_the_change_writes(world: World) -> None:
+def test_a_larger_drop_than_the_base_accepts_always_fails(world: World) -> None:
     prepare(world, accepted=ENTRY.replace("0.6", "0.5"))
     job = judge(world, change(world, ENTRY))
     assert job.exit_code == 1, job.output
@@ -79,13 +79,13 @@ def test_a_larger_drop_than_the_base_accepts_fails_whatever_the_change_writes(wo
     assert "it needs the label `scoregate: accept`, set by someone with write access" in explain(job)
 
 
-def test_an_entry_of_the_change_needs_a_label_of_someone_who_can_write(world: World) -> None:
+def test_an_entry_of_the_change_needs_a_label_with_write_access(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY)
     world.repo.roles |= {"ana": "maintain", "tim": "triage"}
-    refused = judge(world, pull)
-    assert refused.exit_code == 1, refused.output
-    assert "**Doesn&#39;t count**" in refused.comment or "Doesn't count" in refused.comment
+    refusal = judge(world, pull)
+    assert refusal.exit_code == 1, refusal.output
+    assert "**Doesn&#39;t count**" in refusal.comment or "Doesn't count" in refusal.comment
     for login, why in (
         ("tim", "the label was set by tim, without write access"),
         ("mallory", "the label was set by mallory, without write access"),
@@ -102,7 +102,7 @@ def test_an_entry_of_the_change_needs_a_label_of_someone_who_can_write(world: Wo
     assert "the new parser" in job.comment
 
 
-def test_only_what_the_label_was_set_on_counts(world: World) -> None:
+def test_only_the_labelled_commit_counts(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY.replace("0.6", "0.1"))
     world.repo.roles["ana"] = "write"
@@ -119,12 +119,12 @@ def test_only_what_the_label_was_set_on_counts(world: World) -> None:
     world.project.write("README.md", "more")
     world.commit()
     world.check_out_merge(pull)
-    again = judge(world, pull)
-    assert again.exit_code == 1, again.output
-    assert [each["state"] for each in again.result["exemptions"]] == ["exceeded"]
+    second = judge(world, pull)
+    assert second.exit_code == 1, second.output
+    assert [each["state"] for each in second.result["exemptions"]] == ["exceeded"]
 
 
-def test_what_can_not_be_proven_does_not_count(world: World) -> None:
+def test_unproven_approvals_do_not_count(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY)
     world.repo.roles["ana"] = "admin"
@@ -209,7 +209,7 @@ def test_a_quarantine_of_everything_is_not_green(world: World) -> None:
     assert "every case of the suite is quarantined" in job.output
 
 
-def test_a_damaged_file_is_an_error_and_that_of_the_base_counts_for_nothing(world: World) -> None:
+def test_a_damaged_file_is_an_error_and_one_in_the_base_is_ignored(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY.replace("until", "untill"))
     job = judge(world, pull)
@@ -267,18 +267,18 @@ def test_without_the_files_nothing_is_requested_for_them(world: World) -> None:
     assert not [path for path in paths if path.endswith(("/labels", "/activity")) or "/git/trees/" in path]
 
 
-def test_the_gate_of_a_finished_run_follows_the_base_too(world: World) -> None:
+def test_the_gate_command_follows_the_base(world: World) -> None:
     prepare(world)
     pull = change(world, ENTRY)
     assert judge(world, pull).exit_code == 1
-    again = judge_again(world, pull)
-    assert again.exit_code == 1, again.output
+    second = rerun_gate(world, pull)
+    assert second.exit_code == 1, second.output
     world.repo.roles["ana"] = "write"
     pull.label(LABEL, "ana")
-    accepted = judge_again(world, pull)
+    accepted = rerun_gate(world, pull)
     assert accepted.exit_code == 0, accepted.output
 
 
-def judge_again(world: World, pull: Pull) -> Job:
+def rerun_gate(world: World, pull: Pull) -> Job:
     baseline = next(path for path in sorted(world.folder.glob("out-*")) if (path / "run").exists())
     return world.job(events.pull_request(pull), "gate", "--baseline", str(baseline / "run"))

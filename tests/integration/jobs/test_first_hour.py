@@ -12,15 +12,15 @@ from tests.integration.jobs.world import World
 ROOT = Path(__file__).parents[3]
 
 
-def test_ten_lines_in_an_empty_folder_lead_to_a_red_comment(github: GitHub, tmp_path: Path) -> None:
+def test_a_new_project_gets_a_red_comment(github: GitHub, tmp_path: Path) -> None:
     root = tmp_path / "workspace"
     root.mkdir()
     world = World(github, Project(root), github.repository("acme/bot"), tmp_path)
     assert world.project.scoregate("init").exit_code == 0
     suite = root / "evals" / "eval_hours.py"
     assert len(suite.read_text(encoding="utf-8").splitlines()) == 10
-    ran = world.project.scoregate("run")
-    assert (ran.exit_code, ran.statuses) == (0, {"passed": 2}), ran.output
+    outcome = world.project.scoregate("run")
+    assert (outcome.exit_code, outcome.statuses) == (0, {"passed": 2}), outcome.output
 
     world.commit()
     base = world.push()
@@ -43,7 +43,7 @@ def test_ten_lines_in_an_empty_folder_lead_to_a_red_comment(github: GitHub, tmp_
 
 
 def test_the_suite_of_init_is_the_one_of_the_readme() -> None:
-    (shown,) = (block for block in read_blocks(ROOT / "README.md") if block.path == "evals/eval_hours.py")
+    (example,) = (block for block in read_blocks(ROOT / "README.md") if block.path == "evals/eval_hours.py")
     template = ROOT / "src" / "scoregate" / "cli" / "starter" / "eval_hours.py.txt"
     written = template.read_text(encoding="utf-8").partition("\n")[2]
-    assert shown.text.partition("\n")[2].replace("  # call your application here", "") == written
+    assert example.text.partition("\n")[2].replace("  # call your application here", "") == written

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from tests.fakes.github import Pull, events
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import READ, Job, World
 
 NEEDS = '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n'
 
 
-def from_fork(world: World, **options: object) -> tuple[Pull, Job]:
+def open_fork_pull(world: World, **options: object) -> tuple[Pull, Job]:
     world.push()
     world.branch()
     world.commit_suite(**options or WORSE)
@@ -18,8 +18,8 @@ def from_fork(world: World, **options: object) -> tuple[Pull, Job]:
     return pull, world.job(events.pull_request(pull))
 
 
-def test_the_first_stage_writes_nothing_and_the_second_comments(world: World) -> None:
-    pull, first = from_fork(world)
+def test_only_the_second_stage_comments(world: World) -> None:
+    pull, first = open_fork_pull(world)
     assert first.exit_code == 1, first.output
     assert first.outputs["comment-pending"] == "true"
     assert first.warnings == []
@@ -37,13 +37,13 @@ def test_the_first_stage_writes_nothing_and_the_second_comments(world: World) ->
     assert second.outputs["comment-url"].endswith(str(comment.id))
     assert second.outputs["comment-pending"] == "false"
 
-    again = world.second_stage(first.ran)
-    assert again.exit_code == 0, again.output
+    repeated = world.second_stage(first.ran)
+    assert repeated.exit_code == 0, repeated.output
     assert len(pull.comments) == 1
 
 
-def test_the_second_stage_completes_a_check_where_asked(world: World) -> None:
-    pull, first = from_fork(world)
+def test_the_second_stage_completes_a_check(world: World) -> None:
+    pull, first = open_fork_pull(world)
     first.upload()
     second = world.second_stage(first.ran, "--check-run")
     assert second.exit_code == 0, second.output
@@ -65,7 +65,7 @@ def test_dependabot_is_treated_as_a_fork(world: World) -> None:
     assert len(pull.comments) == 1
 
 
-def test_suites_without_their_key_are_left_out_and_that_is_told(world: World) -> None:
+def test_suites_without_their_key_are_skipped_and_listed(world: World) -> None:
     world.project.write("scoregate.toml", NEEDS)
     world.project.write("evals/other.py", (world.project.root / "evals/demo.py").read_text().replace("'demo'", "'x'"))
     world.commit()
@@ -84,7 +84,7 @@ def test_suites_without_their_key_are_left_out_and_that_is_told(world: World) ->
     assert not comment.body.splitlines()[1].startswith("## ✅")
 
 
-def test_where_nothing_ran_nothing_is_green(world: World) -> None:
+def test_a_run_without_suites_is_not_green(world: World) -> None:
     world.project.write("scoregate.toml", NEEDS)
     world.commit()
     world.push(MODEL_API_KEY="key-of-a-model")
@@ -96,7 +96,7 @@ def test_where_nothing_ran_nothing_is_green(world: World) -> None:
     assert (first.out / "run" / "run.json").is_file()
 
 
-def test_in_the_repository_itself_a_missing_key_is_an_error(world: World) -> None:
+def test_in_the_repository_a_missing_key_fails(world: World) -> None:
     world.project.write("scoregate.toml", NEEDS)
     world.commit()
     job = world.job(events.push(world.repo))
@@ -104,7 +104,7 @@ def test_in_the_repository_itself_a_missing_key_is_an_error(world: World) -> Non
     assert "MODEL_API_KEY is not set" in job.output
 
 
-def test_a_suite_that_is_data_is_left_out_for_want_of_what_its_endpoint_needs(world: World) -> None:
+def test_a_data_suite_is_skipped_without_its_endpoint_variables(world: World) -> None:
     definition = '[testset]\n[endpoint]\nurl = "http://127.0.0.1:9"\nauth_token = "${SHOP_TOKEN}"\n'
     world.project.write("evals/shop.toml", definition)
     world.project.write("evals/shop.csv", "prompt_content,category,topic,behavior\nWhen?,Support,Hours,Answers\n")
@@ -119,8 +119,8 @@ def test_a_suite_that_is_data_is_left_out_for_want_of_what_its_endpoint_needs(wo
     assert "SHOP_TOKEN is not set, which its endpoint needs" in job.summary
 
 
-def test_a_head_that_moved_on_is_left_to_its_own_run(world: World) -> None:
-    pull, first = from_fork(world)
+def test_an_outdated_head_gets_no_comment(world: World) -> None:
+    pull, first = open_fork_pull(world)
     first.upload()
     world.project.git("checkout", "-q", "change")
     world.commit_suite(good=20)
@@ -132,8 +132,8 @@ def test_a_head_that_moved_on_is_left_to_its_own_run(world: World) -> None:
 
 
 @pytest.mark.parametrize("what", ["closed", "of another fork", "pushed", "nothing left", "expired"])
-def test_nothing_is_said_where_there_is_nothing_to_say_it_about(world: World, what: str) -> None:
-    pull, first = from_fork(world)
+def test_unsuitable_runs_get_no_comment(world: World, what: str) -> None:
+    pull, first = open_fork_pull(world)
     if what == "closed":
         pull.state = "closed"
     elif what == "of another fork":
@@ -149,7 +149,7 @@ def test_nothing_is_said_where_there_is_nothing_to_say_it_about(world: World, wh
     assert pull.comments == []
 
 
-def test_a_first_stage_that_has_commented_is_left_alone(world: World) -> None:
+def test_a_comment_of_the_first_stage_is_kept(world: World) -> None:
     world.push()
     world.branch()
     world.commit_suite(**WORSE)
@@ -157,13 +157,13 @@ def test_a_first_stage_that_has_commented_is_left_alone(world: World) -> None:
     first = world.job(events.pull_request(pull))
     first.upload()
     (comment,) = pull.comments
-    told = comment.body
+    comment_text = comment.body
     second = world.second_stage(first.ran)
     assert second.exit_code == 0, second.output
-    assert [comment.body for comment in pull.comments] == [told]
+    assert [comment.body for comment in pull.comments] == [comment_text]
 
 
-def test_publishing_outside_of_its_event_is_a_usage_error(world: World) -> None:
+def test_publishing_in_another_event_is_an_error(world: World) -> None:
     job = world.job(events.push(world.repo), "publish")
     assert job.exit_code == 2
     assert "workflow_run" in job.output
@@ -171,7 +171,7 @@ def test_publishing_outside_of_its_event_is_a_usage_error(world: World) -> None:
 
 @pytest.mark.parametrize("command", ["run", "publish"])
 @pytest.mark.parametrize("checkout", ["change", "merged", "later"])
-def test_a_forks_code_in_a_job_with_rights_is_refused(world: World, command: str, checkout: str) -> None:
+def test_fork_code_in_a_privileged_job_is_refused(world: World, command: str, checkout: str) -> None:
     world.branch()
     world.commit_suite(**WORSE)
     pull = world.open_pull_request(fork=world.fork())
@@ -190,7 +190,7 @@ def test_a_forks_code_in_a_job_with_rights_is_refused(world: World, command: str
     assert not (world.project.root / "scoregate-out").exists()
 
 
-def test_the_repositorys_own_code_may_run_there(world: World) -> None:
+def test_repository_code_may_run_there(world: World) -> None:
     world.branch()
     world.commit_suite(**WORSE)
     pull = world.open_pull_request(fork=world.fork())
@@ -201,7 +201,7 @@ def test_the_repositorys_own_code_may_run_there(world: World) -> None:
     assert job.exit_code == 0, job.output
 
 
-def test_a_fork_beside_the_checkout_is_refused_as_well(world: World) -> None:
+def test_a_fork_next_to_the_checkout_is_refused(world: World) -> None:
     fork = world.fork()
     world.branch()
     world.commit_suite(**WORSE)
@@ -213,7 +213,7 @@ def test_a_fork_beside_the_checkout_is_refused_as_well(world: World) -> None:
     assert "a fork's commit is checked out" in job.output
 
 
-def test_the_second_stage_is_red_where_it_may_not_comment(world: World) -> None:
+def test_the_second_stage_fails_without_permission(world: World) -> None:
     world.push()
     fork = world.fork()
     world.branch()

@@ -43,7 +43,7 @@ def start(world: World, server: OpenAIServer, mode: str = "record") -> None:
     write_suite(world)
 
 
-def test_a_forks_job_replays_what_its_change_does_not_affect(world: World, openai_server: OpenAIServer) -> None:
+def test_a_fork_job_replays_unaffected_calls(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server)
     base = world.push(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=openai_server.url)
     assert base.exit_code == 0, base.output
@@ -87,22 +87,20 @@ def test_a_pull_request_cannot_choose_where_keys_are_sent(world: World, openai_s
     world.project.write("scoregate.toml", theft)
     world.commit()
     pull = world.open_pull_request()
-    refused = world.job(events.pull_request(pull), OPENAI_API_KEY=KEY)
-    assert refused.exit_code == 2, refused.output
-    assert "gateway.providers.mine.base_url (scoregate.toml" in refused.output
-    assert "a pull request can't choose where keys are sent" in refused.output
+    refusal = world.job(events.pull_request(pull), OPENAI_API_KEY=KEY)
+    assert refusal.exit_code == 2, refusal.output
+    assert "gateway.providers.mine.base_url (scoregate.toml" in refusal.output
+    assert "a pull request can't choose where keys are sent" in refusal.output
     world.project.git("checkout", "-q", "change")
     world.project.write("scoregate.toml", 'model_base_url = "https://evil.example/v1"\ngateway = "on"\n')
     world.commit()
     world.check_out_merge(pull)
-    refused = world.job(events.pull_request(pull), OPENAI_API_KEY=KEY)
-    assert refused.exit_code == 2, refused.output
-    assert "model_base_url (scoregate.toml" in refused.output
+    refusal = world.job(events.pull_request(pull), OPENAI_API_KEY=KEY)
+    assert refusal.exit_code == 2, refusal.output
+    assert "model_base_url (scoregate.toml" in refusal.output
 
 
-def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
-    world: World, openai_server: OpenAIServer
-) -> None:
+def test_a_pull_request_does_not_change_gateway_settings_of_its_base(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server, "on")
     base_settings = 'policy_from = "base"\npaths = ["evals/ask.py"]\ncache = "off"\n[gateway]\nmode = "on"\n'
     world.project.write("scoregate.toml", base_settings)
@@ -115,15 +113,15 @@ def test_a_pull_request_does_not_change_what_its_base_says_of_the_gateway(
     world.project.write("scoregate.toml", f'env_file = "its.env"\npaths = ["evals/ask.py"]\ncache = "off"\n{theft}')
     world.project.write("its.env", "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nMINE_BASE_URL=http://127.0.0.1:1/v1\n")
     world.commit()
-    asked = len(openai_server.asked())
-    done = world.job(events.pull_request(world.open_pull_request()), **keys, DEPLOY_KEY="of-the-deployment")
-    assert done.exit_code == 0, done.output
-    assert "seen: []" in done.output
-    assert "gateway changed (not applied: policy_from = base)" in done.output
-    assert len(openai_server.asked()) == asked + 12
+    request_count = len(openai_server.asked())
+    outcome = world.job(events.pull_request(world.open_pull_request()), **keys, DEPLOY_KEY="of-the-deployment")
+    assert outcome.exit_code == 0, outcome.output
+    assert "seen: []" in outcome.output
+    assert "gateway changed (not applied: policy_from = base)" in outcome.output
+    assert len(openai_server.asked()) == request_count + 12
 
 
-def test_cassettes_are_not_kept_where_outputs_are_hidden(world: World, openai_server: OpenAIServer) -> None:
+def test_hidden_outputs_keep_no_cassettes(world: World, openai_server: OpenAIServer) -> None:
     start(world, openai_server)
     job = world.job(events.push(world.repo), "run", "--show-outputs", "none", OPENAI_API_KEY=KEY)
     assert job.exit_code == 2

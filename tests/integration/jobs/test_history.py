@@ -6,20 +6,20 @@ import json
 from typing import Any
 
 from tests.fakes.github import events
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.test_merge import LEGS, base_of_legs, legs
-from tests.integration.jobs.test_story import WORSE
 from tests.integration.jobs.world import Job, World
 
 
-def past(job: Job) -> list[dict[str, Any]]:
+def history_runs(job: Job) -> list[dict[str, Any]]:
     return list(job.run.get("history", {}).get("runs", []))
 
 
 def commits(job: Job) -> list[str]:
-    return [each["commit"] for each in past(job)]
+    return [each["commit"] for each in history_runs(job)]
 
 
-def test_runs_of_main_chain_and_a_pull_request_shows_their_line(world: World) -> None:
+def test_a_pull_request_shows_the_history_of_main(world: World) -> None:
     first = world.push().run["commit"]
     world.commit_suite(good=20)
     second = world.push()
@@ -29,7 +29,7 @@ def test_runs_of_main_chain_and_a_pull_request_shows_their_line(world: World) ->
     pull = world.open_pull_request()
     job = world.job(events.pull_request(pull))
     assert commits(job) == [first, second.run["commit"]]
-    assert {each["branch"] for each in past(job)} == {"main"}
+    assert {each["branch"] for each in history_runs(job)} == {"main"}
     report = (job.out / "report.html").read_text("utf-8")
     assert "last 2 runs: 1.000 … 1.000; now 0.450; lowest 0.450, highest 1.000" in report
     assert f"main@{first[:7]}" in report
@@ -40,15 +40,15 @@ def test_a_job_that_is_run_again_replaces_its_run(world: World) -> None:
     world.push()
     world.commit_suite(good=20)
     world.push()
-    again = world.push()
+    second = world.push()
     world.commit_suite(good=20)
     third = world.push()
-    assert len(commits(again)) == 1
-    assert past(third)[-1]["id"] == again.run["id"]
+    assert len(commits(second)) == 1
+    assert history_runs(third)[-1]["id"] == second.run["id"]
     assert len(commits(third)) == len(set(commits(third))) == 2
 
 
-def test_the_data_branch_carries_it_too(world: World) -> None:
+def test_the_data_branch_has_it(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
     first = world.job(events.push(world.repo), "run", "--baseline", "branch")
     world.commit_suite(good=20)
@@ -59,12 +59,12 @@ def test_the_data_branch_carries_it_too(world: World) -> None:
     assert commits(job) == [first.run["commit"], second.run["commit"]]
 
 
-def test_what_lies_in_a_jobs_folder_is_no_past(world: World) -> None:
+def test_files_in_a_job_folder_are_no_history(world: World) -> None:
     world.job(events.push(world.repo))
-    assert past(world.job(events.push(world.repo))) == []
+    assert history_runs(world.job(events.push(world.repo))) == []
 
 
-def test_a_merged_run_has_the_line_of_its_base(world: World) -> None:
+def test_a_merged_run_has_the_base_history(world: World) -> None:
     base_of_legs(world)
     world.branch()
     world.commit_suite(good=20)
@@ -75,7 +75,7 @@ def test_a_merged_run_has_the_line_of_its_base(world: World) -> None:
     assert set(job.run["history"]["suites"]) == {"demo (py311)", "demo (py312)"}
 
 
-def test_what_a_fork_says_of_the_past_is_not_believed(world: World) -> None:
+def test_history_of_a_fork_is_not_trusted(world: World) -> None:
     base = world.push()
     fork = world.fork()
     world.branch()

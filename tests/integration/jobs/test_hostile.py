@@ -79,7 +79,7 @@ def hostile_job(world: World, *arguments: str, **environment: str) -> Job:
     return world.job(events.pull_request(pull), *arguments, **environment)
 
 
-def test_nothing_of_what_a_suite_says_acts(world: World) -> None:
+def test_hostile_suite_texts_are_escaped(world: World) -> None:
     world.push()
     world.branch()
     job = hostile_job(world, "run", "--check-run")
@@ -114,15 +114,15 @@ def test_nothing_of_what_a_suite_says_acts(world: World) -> None:
     assert job.result["conclusion"] == job.outputs["conclusion"]
 
 
-def test_a_project_whose_own_fault_is_told_in_a_job_gives_no_commands(world: World) -> None:
-    """An error of ours quotes what it met; the runner must not obey the quotation."""
+def test_an_error_in_a_job_prints_no_commands(world: World) -> None:
+    """An error of scoregate quotes hostile text; the runner must not obey the quotation."""
     world.project.write("scoregate.toml", 'paths = ["##[error]x\\n::error::forged"]\n')
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2, job.output
     assert all(command.properties.get("title") == "scoregate" for command in job.commands)
 
 
-def test_two_thousand_failing_cases_fit_everywhere(world: World) -> None:
+def test_reports_fit_2000_failing_cases(world: World) -> None:
     body = "LONG = 'x' * 20_000\n"
     world.branch()
     world.commit_suite(body, fn="lambda case: LONG + case.input", good=0, bad=2_000)

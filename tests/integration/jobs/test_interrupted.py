@@ -16,25 +16,25 @@ STUBBORN = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SL
 GRACE_S = 7.0
 
 
-def until(condition: Callable[[], object]) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     end = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
 
 
-def cancelled(world: World, when: Callable[[], object], *signals: signal.Signals, pause: float = 0.0) -> Job:
+def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signals, pause: float = 0.0) -> Job:
     """The job on the pull request that is checked out, signalled once `when` holds."""
     (pull,) = world.repo.pulls.values()
     event = events.pull_request(pull)
-    ran = world.workflow_run(event)
-    process = world.start(event, ran, "run", "--check-run")
-    until(when)
+    workflow_run = world.workflow_run(event)
+    process = world.start(event, workflow_run, "run", "--check-run")
+    wait_until(when)
     started = time.monotonic()
     for number in signals:
         process.send_signal(number)
         time.sleep(pause)
-    job = world.finish(process, ran)
+    job = world.finish(process, workflow_run)
     assert time.monotonic() - started < GRACE_S
     return job
 
@@ -47,9 +47,9 @@ def pull_request(world: World, body: str = SLOW) -> None:
 
 @pytest.mark.parametrize("body", [SLOW, STUBBORN], ids=["obedient", "stubborn"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_while_a_suite_runs(world: World, number: signal.Signals, body: str) -> None:
+def test_a_running_suite(world: World, number: signal.Signals, body: str) -> None:
     pull_request(world, body)
-    job = cancelled(world, (world.project.root / "began").exists, number)
+    job = cancel_job(world, (world.project.root / "began").exists, number)
     assert job.exit_code == 130, job.output
     assert job.run["complete"] is False
     assert [suite["id"] for suite in job.run["suites"]] == ["demo"]
@@ -61,10 +61,10 @@ def test_while_a_suite_runs(world: World, number: signal.Signals, body: str) -> 
     assert job.outputs["conclusion"] == "unmeasurable"
 
 
-def test_while_the_base_is_looked_for(world: World) -> None:
+def test_the_search_for_the_base(world: World) -> None:
     pull_request(world)
     world.github.rate_limit("GET", "*/actions/artifacts", retry_after=50, times=math.inf)
-    job = cancelled(world, lambda: world.github.asked("GET", "*/actions/artifacts"), signal.SIGINT)
+    job = cancel_job(world, lambda: world.github.asked("GET", "*/actions/artifacts"), signal.SIGINT)
     assert job.exit_code == 130, job.output
     assert "the run was interrupted" in job.summary
     assert not (world.project.root / "began").exists()
@@ -72,11 +72,11 @@ def test_while_the_base_is_looked_for(world: World) -> None:
     assert check.conclusion == "cancelled"
 
 
-def test_while_github_has_faults_the_record_and_the_summary_are_there(world: World) -> None:
+def test_github_faults_keep_the_record_and_summary(world: World) -> None:
     pull_request(world)
     for method in ("POST", "PATCH", "GET"):
         world.github.fail(method, "*/issues/*", status=503, times=math.inf)
-    job = cancelled(world, (world.project.root / "began").exists, signal.SIGINT)
+    job = cancel_job(world, (world.project.root / "began").exists, signal.SIGINT)
     assert job.exit_code == 130, job.output
     assert job.outputs["comment-pending"] == "true"
     (check,) = world.repo.check_runs.values()
@@ -85,7 +85,7 @@ def test_while_github_has_faults_the_record_and_the_summary_are_there(world: Wor
 
 def test_a_second_signal_still_completes_the_check(world: World) -> None:
     pull_request(world, STUBBORN)
-    job = cancelled(world, (world.project.root / "began").exists, signal.SIGINT, signal.SIGTERM, pause=0.5)
+    job = cancel_job(world, (world.project.root / "began").exists, signal.SIGINT, signal.SIGTERM, pause=0.5)
     assert job.exit_code == 130, job.output
     (check,) = world.repo.check_runs.values()
     assert (check.status, check.conclusion) == ("completed", "cancelled")
@@ -100,14 +100,14 @@ def test_an_exception_between_start_and_end_completes_the_check(world: World) ->
     assert (check.status, check.conclusion) == ("completed", "cancelled")
 
 
-def test_while_the_base_is_run(world: World) -> None:
-    """What the base has not told yet would be new, and nothing worse: that must not pass."""
+def test_a_run_of_the_base(world: World) -> None:
+    """Cases that the base has not finished would look new and not worse: that must not pass."""
     flag = world.folder / "in-base"
     world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(60)\n", good=3)
     world.branch()
     world.commit_suite(good=3, fn="lambda case: case.input")
     world.open_pull_request()
-    job = cancelled_in_base(world)
+    job = cancel_in_base(world)
     assert job.exit_code == 130, job.output
     assert job.run["complete"] is False
     assert job.result["conclusion"] == "unmeasurable"
@@ -115,10 +115,10 @@ def test_while_the_base_is_run(world: World) -> None:
     assert check.conclusion == "cancelled"
 
 
-def cancelled_in_base(world: World) -> Job:
+def cancel_in_base(world: World) -> Job:
     (pull,) = world.repo.pulls.values()
-    ran = world.workflow_run(event := events.pull_request(pull))
-    process = world.start(event, ran, "run", "--check-run", "--baseline", "rerun", "--fail-on-regression")
-    until((world.folder / "in-base").exists)
+    workflow_run = world.workflow_run(event := events.pull_request(pull))
+    process = world.start(event, workflow_run, "run", "--check-run", "--baseline", "rerun", "--fail-on-regression")
+    wait_until((world.folder / "in-base").exists)
     process.send_signal(signal.SIGINT)
-    return world.finish(process, ran)
+    return world.finish(process, workflow_run)

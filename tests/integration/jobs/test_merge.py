@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.github import events
 from tests.integration.jobs.test_affected import write_suites
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import WRITE, World
 
 LEGS = ("py311", "py312")
@@ -33,7 +33,7 @@ def base_of_legs(world: World) -> None:
     merged.upload()
 
 
-def test_legs_have_one_comment_and_a_base_of_legs(world: World) -> None:
+def test_shards_have_one_comment_and_base(world: World) -> None:
     base_of_legs(world)
     world.branch()
     world.commit_suite(**WORSE)
@@ -49,7 +49,7 @@ def test_legs_have_one_comment_and_a_base_of_legs(world: World) -> None:
     assert job.run["commit"] == world.project.git("rev-parse", "HEAD").strip()
 
 
-def test_a_leg_that_is_missing_cannot_be_green(world: World) -> None:
+def test_a_missing_run_is_not_green(world: World) -> None:
     base_of_legs(world)
     world.branch()
     world.commit_suite(good=20)
@@ -66,7 +66,7 @@ def test_a_leg_that_is_missing_cannot_be_green(world: World) -> None:
     assert "is gone" in unexpected.comment
 
 
-def test_legs_of_several_commits_are_refused(world: World) -> None:
+def test_runs_of_several_commits_are_refused(world: World) -> None:
     event = events.push(world.repo)
     one = world.job(event)
     world.commit_suite(good=3)
@@ -79,7 +79,7 @@ def test_legs_of_several_commits_are_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("what", ["nothing there", "damaged", "twice"])
-def test_what_is_no_leg_is_an_error(world: World, what: str) -> None:
+def test_other_folders_are_errors(world: World, what: str) -> None:
     folder = legs(world, events.push(world.repo), LEGS[:1])
     paths = [folder / LEGS[0], folder / LEGS[0] if what == "twice" else folder / "other"]
     if what == "damaged":
@@ -89,7 +89,7 @@ def test_what_is_no_leg_is_an_error(world: World, what: str) -> None:
     assert job.exit_code == 2, job.output
 
 
-def test_a_suite_left_out_of_a_leg_for_want_of_a_key_stays_told(world: World) -> None:
+def test_a_suite_skipped_without_its_key_stays_listed(world: World) -> None:
     world.project.write("scoregate.toml", '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n')
     world.project.write("evals/other.py", (world.project.root / "evals/demo.py").read_text().replace("'demo'", "'x'"))
     world.commit()
@@ -106,7 +106,7 @@ def test_a_suite_left_out_of_a_leg_for_want_of_a_key_stays_told(world: World) ->
     assert world.permissions != WRITE
 
 
-def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World) -> None:
+def test_a_pattern_without_a_run_and_a_damaged_run_are_missing(world: World) -> None:
     folder = legs(world, event := events.push(world.repo))
     (folder / LEGS[1] / "run.json").write_text("{")
     damaged = world.job(event, "merge", "--expect", "2", *(str(folder / name) for name in LEGS))
@@ -117,7 +117,7 @@ def test_a_pattern_without_a_run_and_a_damaged_leg_are_missing_legs(world: World
     assert nothing.result["conclusion"] == "unmeasurable"
 
 
-def test_where_nothing_is_run_a_rerun_is_not_looked_for(world: World) -> None:
+def test_a_merge_reruns_no_base(world: World) -> None:
     folder = legs(world, event := events.push(world.repo))
     arguments = ("merge", "--baseline", "rerun:no-such-tag", str(folder / LEGS[0]))
     merged = world.job(event, *arguments)
@@ -127,12 +127,12 @@ def test_where_nothing_is_run_a_rerun_is_not_looked_for(world: World) -> None:
     assert "fail_on_regression can't be applied without it" in gated.output
 
 
-def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
+def test_a_merged_run_keeps_the_records_of_its_runs(world: World) -> None:
     write_suites(world, "affected = true\nmin_pass_rate = 0\n")
-    for at in range(3):
-        world.project.write("README.md", f"text {at}")
+    for index in range(3):
+        world.project.write("README.md", f"text {index}")
         world.commit()
-        if at == 2:  # a leg without a record has none in the merged run
+        if index == 2:  # a leg without a record has none in the merged run
             event = events.push(world.repo)
             folder = legs(world, event)
             head = json.loads((folder / LEGS[1] / "run.json").read_text(encoding="utf-8"))
@@ -156,7 +156,7 @@ def test_a_merged_run_keeps_the_records_of_its_legs(world: World) -> None:
     }
 
 
-def test_a_merged_run_keeps_results_that_a_leg_carries(world: World) -> None:
+def test_a_merged_run_keeps_carried_results(world: World) -> None:
     write_suites(world, "affected = true\n")
     base_of_legs(world)
     world.branch()

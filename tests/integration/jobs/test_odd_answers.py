@@ -1,4 +1,4 @@
-"""GitHub answering anything, and records that anybody may have made: clear errors, summary and outputs all the same."""
+"""Arbitrary answers of GitHub, and forged records: errors are clear, and the summary and outputs are written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.fakes.github import events
 from tests.integration.github.stage import CASE, HEAD, record
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import Job, World
 
 ODD: dict[str, Any] = {
@@ -27,8 +27,8 @@ ODD: dict[str, Any] = {
 }
 
 
-def reported(job: Job) -> None:
-    """No fault of ours, and later steps of the job know where they are."""
+def check_reports(job: Job) -> None:
+    """No internal error, and later steps of the job find the reports."""
     assert job.exit_code != 4, job.output
     assert "Traceback" not in job.output
     assert job.outputs["conclusion"] in ("passed", "failed", "unmeasurable")
@@ -37,24 +37,24 @@ def reported(job: Job) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_github_that_answers_anything_everywhere(world: World, name: str) -> None:
+def test_random_answers_of_github(world: World, name: str) -> None:
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
     world.github.fail("*", "*", status=200, body=ODD[name], times=math.inf)
     job = world.job(events.pull_request(pull), "run", "--check-run")
-    reported(job)
+    check_reports(job)
     assert job.exit_code == 0, job.output
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_comment_that_is_answered_oddly_is_a_warning(world: World, name: str) -> None:
+def test_an_odd_answer_to_a_comment_is_a_warning(world: World, name: str) -> None:
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
     world.github.fail("POST", "*/comments", status=201, body=ODD[name], times=math.inf)
     job = world.job(events.pull_request(pull))
-    reported(job)
+    check_reports(job)
     assert job.exit_code == 0, job.output
     assert any("cannot write the comment" in warning for warning in job.warnings)
 
@@ -64,17 +64,17 @@ def test_the_publishing_stage_of_an_odd_github(world: World, name: str) -> None:
     first = first_stage(world, record())
     world.github.fail("GET", "*", status=200, body=ODD[name], times=math.inf)
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
 
 
 @pytest.fixture
-def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
+def other_port() -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Another port of the same host, and the headers of the requests that come there."""
-    heard: list[dict[str, str]] = []
+    calls: list[dict[str, str]] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            heard.append(dict(self.headers))
+            calls.append(dict(self.headers))
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"[]")
@@ -84,13 +84,13 @@ def eavesdropper() -> Iterator[tuple[str, list[dict[str, str]]]]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", heard
+    yield f"http://127.0.0.1:{server.server_port}", calls
     server.shutdown()
     server.server_close()
 
 
-def test_the_token_goes_to_no_other_port(world: World, eavesdropper: tuple[str, list[dict[str, str]]]) -> None:
-    url, heard = eavesdropper
+def test_no_other_port_gets_the_token(world: World, other_port: tuple[str, list[dict[str, str]]]) -> None:
+    url, heard = other_port
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
@@ -98,7 +98,7 @@ def test_the_token_goes_to_no_other_port(world: World, eavesdropper: tuple[str, 
     world.github.fail("GET", "*/comments", status=200, body=[], headers=link, times=math.inf)
     world.github.fail("GET", "*/artifacts", status=200, body={"artifacts": []}, headers=link, times=math.inf)
     job = world.job(events.pull_request(pull))
-    reported(job)
+    check_reports(job)
     assert heard == []
     assert any("the token is not sent there" in warning for warning in job.warnings)
 
@@ -109,10 +109,10 @@ def first_stage(world: World, *contents: dict[str, bytes]) -> Any:
     world.branch()
     world.commit_suite(**WORSE)
     pull = world.open_pull_request(fork=world.fork())
-    ran = world.workflow_run(events.pull_request(pull))
+    workflow_run = world.workflow_run(events.pull_request(pull))
     for number, content in enumerate(contents):
-        ran.upload(f"scoregate-evals-evals-{number:02}", content)
-    return ran
+        workflow_run.upload(f"scoregate-evals-evals-{number:02}", content)
+    return workflow_run
 
 
 UNDECLARED = record(cases=[{**CASE, "evaluations": {"e": {"score": 1.0}, "nobody": {"score": 0.5}}}])
@@ -130,10 +130,10 @@ POISON = {
 
 
 @pytest.mark.parametrize("name", POISON)
-def test_one_poisoned_artifact_stops_no_other(world: World, name: str) -> None:
+def test_a_bad_artifact_stops_no_other(world: World, name: str) -> None:
     first = first_stage(world, POISON[name], record())
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
     (pull,) = world.repo.pulls.values()
     assert any("key=evals-evals-01 " in comment.body for comment in pull.comments)
 
@@ -141,7 +141,7 @@ def test_one_poisoned_artifact_stops_no_other(world: World, name: str) -> None:
 def test_three_comments_at_most_and_the_others_are_named(world: World) -> None:
     first = first_stage(world, *[record()] * 25)
     second = world.second_stage(first)
-    reported(second)
+    check_reports(second)
     (pull,) = world.repo.pulls.values()
     assert len(pull.comments) == 3
     assert "evals-evals-03" in second.summary
@@ -170,21 +170,21 @@ def test_a_record_with_an_undeclared_evaluator_is_reported(world: World, command
         "merge": ["merge", "stored"],
         "compare": ["compare", "stored", "--baseline", "stored"],
     }[command]
-    ran = world.project.scoregate(*arguments)
-    assert ran.exit_code in (0, 1, 3), ran.output
-    assert "Traceback" not in ran.output
-    assert ("nobody" if name == "undeclared" else "x") in ran.output
+    outcome = world.project.scoregate(*arguments)
+    assert outcome.exit_code in (0, 1, 3), outcome.output
+    assert "Traceback" not in outcome.output
+    assert ("nobody" if name == "undeclared" else "x") in outcome.output
 
 
 def test_an_error_before_any_report_still_sets_the_outputs(world: World) -> None:
     world.project.write("scoregate.toml", "min_pass_rate = 'much'\n")
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2, job.output
-    reported(job)
+    check_reports(job)
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "min_pass_rate" in job.summary
 
 
-def test_the_record_of_these_tests_is_a_valid_one() -> None:
+def test_the_unchanged_record_is_valid() -> None:
     assert json.loads(record()["run.json"])["id"] == HEAD["id"]
     assert gzip.decompress(record()["cases.jsonl.gz"])

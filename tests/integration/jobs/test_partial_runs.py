@@ -20,25 +20,25 @@ def base_of_pull_request(world: World, *arguments: str) -> str | None:
     return base and base["id"]
 
 
-def test_an_artifact_of_a_part_is_skipped_for_an_older_whole_run(world: World) -> None:
-    whole = world.push()
+def test_an_older_complete_run_replaces_a_partial_one(world: World) -> None:
+    complete = world.push()
     world.commit_suite(good=21)
     world.commit()
     part = world.job(events.push(world.repo), "run", *PART)
     assert "good 1" in part.run["selection"]
     part.upload()
-    assert base_of_pull_request(world) == whole.run["id"]
+    assert base_of_pull_request(world) == complete.run["id"]
 
 
-def test_a_data_branch_stores_no_part(world: World) -> None:
+def test_a_data_branch_has_no_partial_run(world: World) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
-    whole = world.job(events.push(world.repo), "run", "--baseline", "branch")
+    complete = world.job(events.push(world.repo), "run", "--baseline", "branch")
     part = world.job(events.push(world.repo), "run", "--baseline", "branch", *PART)
     assert "a run of a part of the cases is not stored as a baseline" in part.output
-    assert base_of_pull_request(world, "--baseline", "branch") == whole.run["id"]
+    assert base_of_pull_request(world, "--baseline", "branch") == complete.run["id"]
 
 
-def test_a_merged_run_with_a_part_is_a_part(world: World) -> None:
+def test_a_partial_shard_is_a_partial_run(world: World) -> None:
     folder = legs(world, events.push(world.repo), LEGS[:1])
     part = world.job(events.push(world.repo), "run", "--comment", "off", *PART)
     shutil.copytree(part.out / "run", folder / LEGS[1])
@@ -48,7 +48,7 @@ def test_a_merged_run_with_a_part_is_a_part(world: World) -> None:
     assert base_of_pull_request(world) is None
 
 
-def test_gates_of_the_base_apply_to_a_part_too(world: World) -> None:
+def test_base_gates_apply_to_partial_runs(world: World) -> None:
     world.project.write("scoregate.toml", 'min_pass_rate = 0.9\npolicy_from = "base"\n')
     world.commit_suite(good=10, bad=1)
     world.commit()

@@ -71,8 +71,8 @@ def test_a_runner_kills_repeats_and_doubles_shards_and_counts_every_case_once(pr
     head["suites"][0]["duration_s"] = head["scripts"][0]["duration_s"] = 100.0
     (project.root / "base/run/run.json").write_text(json.dumps(head), encoding="utf-8")
 
-    words = ("--baseline", "base", "--shards", "2", "--output", "results/p.json")
-    plan = finish(start(project, "plan", *words, calls=calls))
+    arguments = ("--baseline", "base", "--shards", "2", "--output", "results/p.json")
+    plan = finish(start(project, "plan", *arguments, calls=calls))
     assert plan[0] == 0, plan[1]
     partition = json.loads((project.root / "results/p.json").read_text(encoding="utf-8"))
     Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(partition)
@@ -101,9 +101,9 @@ def test_a_runner_kills_repeats_and_doubles_shards_and_counts_every_case_once(pr
     assert retried[0] == 0, retried[1]
     assert 30 <= len(read_calls(calls)) < 40  # 30 cases; those that were finished when it was killed did not run again
     before = len(read_calls(calls))
-    again = finish(run(1, "1"))
-    assert again[0] == 0
-    assert '"reused": true' in again[1]
+    second = finish(run(1, "1"))
+    assert second[0] == 0
+    assert '"reused": true' in second[1]
     assert len(read_calls(calls)) == before
 
     twins = [run(2, "2"), run(2, "2-again")]  # a queue that delivers at least once

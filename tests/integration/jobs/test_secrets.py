@@ -1,4 +1,4 @@
-"""What a suite may not see, and what nobody may see of what it prints."""
+"""Data that a suite must not read, and output that must not be shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fails(case):
 FORBIDDEN = ("GITHUB_TOKEN", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 
 
-def everything(job: Job, world: World) -> dict[str, str]:
+def all_output(job: Job, world: World) -> dict[str, str]:
     """All that is left of a job, by where it stands."""
     comments = [comment.body for pull in world.repo.pulls.values() for comment in pull.comments]
     checks = [str(check.output) for check in world.repo.check_runs.values()]
@@ -49,7 +49,7 @@ def everything(job: Job, world: World) -> dict[str, str]:
             "comments": "".join(comments), "checks": "".join(checks)}  # fmt: skip
 
 
-def test_what_a_suite_leaks_is_in_no_file_no_report_and_no_log(world: World) -> None:
+def test_leaked_secrets_are_in_no_file_report_or_log(world: World) -> None:
     body = LEAKS + "\nfor number, leak in enumerate(LEAKED):\n    IsEquals.id = 'is-equals'\n"
     source = suite(body, fn="fails", good=2, bad=1).replace("id='demo'", "id='demo ' + LEAKED[0]")
     world.branch()
@@ -60,7 +60,7 @@ def test_what_a_suite_leaks_is_in_no_file_no_report_and_no_log(world: World) -> 
     assert job.exit_code in (1, 3), job.output
     token = next(secret for secret in world.github.tokens)
     parts = [part for value in (*SECRETS.values(), *MASKED) for part in value.split("\n") if "KEY--" not in part]
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         for secret in (*parts, token):
             forms = {secret, secret.replace('"', '\\"'), secret.replace("&", "&amp;").replace("<", "&lt;")}
             assert not [form for form in forms if form in text], f"{secret!r} is in {place}"
@@ -72,7 +72,7 @@ def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -
     body = "import json, os, pathlib\npathlib.Path('seen.json').write_text(json.dumps(dict(os.environ)))\n"
     world.commit_suite(body, good=1)
     (job_token,) = {world.github.token(**world.permissions)}
-    given = {
+    environment = {
         **dict.fromkeys(FORBIDDEN[2:5], str(world.folder / "file")),
         "GITHUB_TOKEN": job_token,
         "MY_COPY": f"Bearer {job_token}",
@@ -83,7 +83,7 @@ def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -
         "LD_LIBRARY_PATH": "/opt/hostedtoolcache/x",
         "OPENAI_API_KEY": "sk-theirs-to-use",
     }
-    job = world.job(events.push(world.repo), **given)
+    job = world.job(events.push(world.repo), **environment)
     assert job.exit_code == 0, job.output
     seen = json.loads((world.project.root / "seen.json").read_text())
     assert not [name for name in seen if name.startswith(("INPUT_", "ACTIONS_")) or name in FORBIDDEN]
@@ -94,7 +94,7 @@ def test_a_suite_finds_no_token_no_input_and_no_file_of_commands(world: World) -
     assert job.outputs["artifact-name"] == "scoregate-some-key"
 
 
-def test_outputs_that_may_not_be_shown_are_nowhere(world: World) -> None:
+def test_hidden_outputs_are_in_no_report(world: World) -> None:
     body = """
 from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
 
@@ -117,10 +117,10 @@ def says(case):
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request()), "run", "--check-run", "--show-outputs", "none")
     assert job.exit_code == 1, job.output
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         assert "the-model-said" not in text, place
-    shown = world.job(events.push(world.repo, "merged"))
-    assert "the-model-said" in shown.written["cases.jsonl.gz"].decode()
+    outcome = world.job(events.push(world.repo, "merged"))
+    assert "the-model-said" in outcome.written["cases.jsonl.gz"].decode()
 
 
 ENCODED = """
@@ -169,8 +169,8 @@ def test_no_encoding_of_a_secret_is_in_any_report_or_log(world: World, show: str
     world.commit()
     pull = world.open_pull_request()
     secret, token = "quote\"back\\slash's $HOME<&>é", "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8t"
-    given = {"DB_PASS": secret, "CONFIG": json.dumps({"token": token}), "PIN_PASS": "hunter2"}
-    job = world.job(events.pull_request(pull), *show.split(), "--check-run", **given)
+    environment = {"DB_PASS": secret, "CONFIG": json.dumps({"token": token}), "PIN_PASS": "hunter2"}
+    job = world.job(events.pull_request(pull), *show.split(), "--check-run", **environment)
     assert job.exit_code in (1, 3), job.output
     data = secret.encode()
     middle = (
@@ -184,7 +184,7 @@ def test_no_encoding_of_a_secret_is_in_any_report_or_log(world: World, show: str
         "word-of-the-url",
     )
     bases = ("cXVvdGUiYmFja", "F1b3RlImJhY2", "xdW90ZSJiYWNr")
-    for place, text in everything(job, world).items():
+    for place, text in all_output(job, world).items():
         for part in (*middle, *bases, "quote&quot;", "quote&#34;", '\\"back'):
             assert part not in text, f"{part!r} is in {place}"
     assert "hunter2" not in (world.folder / "output").read_text()
@@ -201,17 +201,17 @@ def test_a_stored_run_is_shown_without_the_secrets_of_this_machine(world: World,
     world.commit_suite(fn="lambda case: 'said the-secret-of-now'", good=1, bad=1)
     world.job(events.push(world.repo))
     name, *flags = command.split()
-    given = [*flags, "scoregate-out/run"] if "--baseline" in flags else flags
-    shown = world.job(events.push(world.repo), name, "scoregate-out/run", *given, NEW_PASS="the-secret-of-now")
-    assert "the-secret-of-now" not in shown.output
-    assert command.endswith(("html", "json")) or "***" in shown.output
+    arguments = [*flags, "scoregate-out/run"] if "--baseline" in flags else flags
+    job = world.job(events.push(world.repo), name, "scoregate-out/run", *arguments, NEW_PASS="the-secret-of-now")
+    assert "the-secret-of-now" not in job.output
+    assert command.endswith(("html", "json")) or "***" in job.output
 
 
 def test_errors_and_a_message_are_printed_without_secrets(world: World) -> None:
     job = world.job(events.push(world.repo), "run", "--baseline", "no-such-ref-of-client-secret-value", **SECRETS)
     assert job.exit_code == 2
     assert "client-secret-value" not in job.output
-    told = world.job(events.push(world.repo), "run", "-m", "with client-secret-value", **SECRETS)
-    assert told.exit_code == 0
-    for place, text in everything(told, world).items():
+    outcome = world.job(events.push(world.repo), "run", "-m", "with client-secret-value", **SECRETS)
+    assert outcome.exit_code == 0
+    for place, text in all_output(outcome, world).items():
         assert "client-secret-value" not in text, place

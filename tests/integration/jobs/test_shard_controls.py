@@ -69,56 +69,56 @@ def merge(project: Project) -> tuple[Ran, dict[str, Any]]:
 
 
 def test_merged_shards_correct_as_one_machine(planted: Project) -> None:
-    whole = planted.scoregate("run", "--out", "whole", PROVIDER="worse")
-    assert whole.exit_code == 0, whole.output
+    complete = planted.scoregate("run", "--out", "whole", PROVIDER="worse")
+    assert complete.exit_code == 0, complete.output
     rows = json.loads((planted.root / "whole/result.json").read_text(encoding="utf-8"))["rows"]
     expected = {row["suite"]: row for row in rows}
     run_shards(planted)
-    merged, found = merge(planted)
+    merged, findings = merge(planted)
     assert merged.exit_code == 0, merged.output
     assert "Drift control: 65 cases ran again (0.5 of the cases of " in " ".join(merged.output.split())
     for suite, cases in (("capitals", CONTROL), ("few", 5)):
         for name in ("label", "mean", "base"):
-            assert found[suite][name] == expected[suite][name]
+            assert findings[suite][name] == expected[suite][name]
         for name in ("state", "label", "cases"):
-            assert found[suite]["drift"][name] == expected[suite]["drift"][name]
-        assert found[suite]["drift"]["cases"] == cases
-    assert found["capitals"]["drift"]["shift"] == pytest.approx(-0.2, abs=0.12)
-    assert (found["capitals"]["label"], found["few"]["drift"]["state"]) == ("drift", "control too small")
+            assert findings[suite]["drift"][name] == expected[suite]["drift"][name]
+        assert findings[suite]["drift"]["cases"] == cases
+    assert findings["capitals"]["drift"]["shift"] == pytest.approx(-0.2, abs=0.12)
+    assert (findings["capitals"]["label"], findings["few"]["drift"]["state"]) == ("drift", "control too small")
     # The same cases are drawn again, each in one shard, and the merged run keeps its control.
-    again = planted.scoregate("gate", "scoregate-out/run")
-    assert again.exit_code == 0, again.output
-    assert "explained by the provider's drift" in " ".join(again.output.split())
+    second = planted.scoregate("gate", "scoregate-out/run")
+    assert second.exit_code == 0, second.output
+    assert "explained by the provider's drift" in " ".join(second.output.split())
 
 
 def test_a_regression_is_found_in_shards(planted: Project) -> None:
     write_suite(planted, failing=4)
     planted.commit()
     run_shards(planted, provider="usual")
-    merged, found = merge(planted)
+    merged, findings = merge(planted)
     assert merged.exit_code == 1, merged.output
-    assert (found["capitals"]["label"], found["capitals"]["drift"]["shift"]) == ("worse", 0)
+    assert (findings["capitals"]["label"], findings["capitals"]["drift"]["shift"]) == ("worse", 0)
 
 
 def test_without_the_control_of_every_shard_nothing_is_corrected(planted: Project) -> None:
     run_shards(planted)
     path = planted.root / "shards/2/run/run.json"
-    kept = path.read_text(encoding="utf-8")
-    head = json.loads(kept)
+    stored = path.read_text(encoding="utf-8")
+    head = json.loads(stored)
     head["shard"]["no_control"] = "it was interrupted"
     path.write_text(json.dumps(head), encoding="utf-8")
-    merged, found = merge(planted)
+    merged, findings = merge(planted)
     assert merged.exit_code == 1, merged.output
-    assert found["capitals"]["label"] == "worse"
-    shown = " ".join(merged.output.split())
-    assert "The drift control is not complete, so nothing is corrected: in shard 2, it was interrupted." in shown
-    path.write_text(kept, encoding="utf-8")
+    assert findings["capitals"]["label"] == "worse"
+    text = " ".join(merged.output.split())
+    assert "The drift control is not complete, so nothing is corrected: in shard 2, it was interrupted." in text
+    path.write_text(stored, encoding="utf-8")
     control = planted.root / "shards/2/run/control"
     control.rename(planted.root / "whole")
-    merged, found = merge(planted)
-    assert (merged.exit_code, found["capitals"]["label"]) == (1, "worse"), merged.output
-    shown = " ".join(merged.output.split())
-    assert "is not complete, so nothing is corrected: the folder control of shard 2 is missing." in shown
+    merged, findings = merge(planted)
+    assert (merged.exit_code, findings["capitals"]["label"]) == (1, "worse"), merged.output
+    text = " ".join(merged.output.split())
+    assert "is not complete, so nothing is corrected: the folder control of shard 2 is missing." in text
     (planted.root / "whole").rename(control)
     shutil.rmtree(planted.root / "shards/1")
     merged, _ = merge(planted)
@@ -133,12 +133,12 @@ def test_without_the_control_of_every_shard_nothing_is_corrected(planted: Projec
     assert "other settings: drift_control" in other.output
 
 
-def test_a_control_that_can_not_run_is_reported_once(planted: Project) -> None:
+def test_a_failed_control_is_reported_once(planted: Project) -> None:
     planted.write("requirements.txt", "openai==9\n")
     planted.commit()
     run_shards(planted, of=2)
-    merged, found = merge(planted)
+    merged, findings = merge(planted)
     assert merged.exit_code == 1, merged.output
-    shown = " ".join(merged.output.split())
-    assert "in shard 1, requirements.txt changed, and the control would run with this change; 1 other shard" in shown
-    assert found["capitals"]["label"] == "worse"
+    text = " ".join(merged.output.split())
+    assert "in shard 1, requirements.txt changed, and the control would run with this change; 1 other shard" in text
+    assert findings["capitals"]["label"] == "worse"

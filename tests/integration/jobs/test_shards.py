@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes.github import events
 from tests.integration.host.conftest import Project, Ran, suite
-from tests.integration.jobs.test_story import WORSE
+from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
 # Outputs depend on the case and on QUALITY only. Some cases get worse in the change, in clusters of five.
@@ -142,8 +142,8 @@ def run_shard(project: Project, number: int, of: int, *words: str, out: str = ""
 
 
 def merge(project: Project, *folders: str, out: str = "scoregate-out") -> Ran:
-    done = project.scoregate("merge", *COMMON[4:], "--baseline", "base", "--out", out, *(folders or ("shards/*",)))
-    return Ran(done.exit_code, done.output, project.root / out)
+    outcome = project.scoregate("merge", *COMMON[4:], "--baseline", "base", "--out", out, *(folders or ("shards/*",)))
+    return Ran(outcome.exit_code, outcome.output, project.root / out)
 
 
 # `repeat`: of several failing trials of a case, the one that ended first is named.
@@ -192,12 +192,12 @@ def test_shards_have_the_verdict_of_one_machine(project: Project) -> None:
     assert of == 6
     assert {each["suite"] for each in work if each["parts"] > 1} == {"quality", "grid"}
     assert max(shard["seconds"] for shard in partition["shards"]) < 200
-    whole = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="change")
+    complete = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="change")
     for number in range(of, 0, -1):
         shard = run_shard(project, number, of, quality="change")
         assert shard.exit_code == 0, shard.output
     merged = merge(project)
-    assert merged.exit_code == whole.exit_code == 1, merged.output
+    assert merged.exit_code == complete.exit_code == 1, merged.output
     assert "merged from 6 of 6 shards" in merged.output
     expected = json.loads((project.root / "whole/result.json").read_text(encoding="utf-8"))
     assert comparable(merged.result) == comparable(expected)
@@ -212,9 +212,9 @@ def test_shards_have_the_verdict_of_one_machine(project: Project) -> None:
         if any(each["suite"] == "quality" and each["parts"] > 1 for each in shard["assignments"])
     )
     shutil.rmtree(project.root / f"shards/{number}")
-    shown = " ".join(merge(project).output.split())
-    assert f"shard {number} of 6: its run is missing; it runs evals/eval_quality.py" in shown
-    assert "of 120 planned cases finished" in shown
+    text = " ".join(merge(project).output.split())
+    assert f"shard {number} of 6: its run is missing; it runs evals/eval_quality.py" in text
+    assert "of 120 planned cases finished" in text
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def sharded(project: Project) -> tuple[Project, int]:
     return project, of
 
 
-def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -> None:
+def test_missing_shards_or_cases_are_never_green(sharded: tuple[Project, int]) -> None:
     project, of = sharded
     complete = merge(project)
     trials = sum(suite["cases"] for suite in complete.run["suites"])
@@ -235,9 +235,9 @@ def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -
     assert complete.run["complete"]
 
     # A shard that ran again is the same shard: nothing runs, and a copy of its run counts once.
-    again = run_shard(project, 1, of)
-    assert "it was complete before, so nothing ran" in again.output
-    assert again.exit_code == 0
+    second = run_shard(project, 1, of)
+    assert "it was complete before, so nothing ran" in second.output
+    assert second.exit_code == 0
     shutil.copytree(project.root / "shards/1", project.root / "shards/1-again")
     twice = merge(project)
     assert sum(suite["cases"] for suite in twice.run["suites"]) == trials
@@ -248,12 +248,12 @@ def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -
     missing = merge(project)
     assert missing.exit_code == 3
     lacking = labels - {suite["label"] for suite in missing.run["suites"]}
-    shown = " ".join(missing.output.split())
-    assert lacking, shown
-    assert "shard 1 of 3: its run is missing; it runs evals/eval_quality.py" in shown
-    assert f"Suites of the baseline that may be in a missing shard: {', '.join(sorted(lacking))}." in shown
-    assert "is gone" not in shown
-    assert "didn't report" not in shown
+    text = " ".join(missing.output.split())
+    assert lacking, text
+    assert "shard 1 of 3: its run is missing; it runs evals/eval_quality.py" in text
+    assert f"Suites of the baseline that may be in a missing shard: {', '.join(sorted(lacking))}." in text
+    assert "is gone" not in text
+    assert "didn't report" not in text
     assert missing.result["gone"] == []
 
     # The others' runs are reused.
@@ -268,18 +268,18 @@ def test_what_is_missing_or_twice_is_never_green(sharded: tuple[Project, int]) -
 def test_runs_of_other_partitions_and_commits_are_refused(sharded: tuple[Project, int]) -> None:
     project, of = sharded
     first = project.root / "scoregate-out/partition.json"
-    kept = first.read_text(encoding="utf-8")
+    stored = first.read_text(encoding="utf-8")
     plan(project, "--shards", "2", "--no-split")
     assert run_shard(project, 1, 2, out="shards/other").exit_code == 0
-    refused = merge(project)
-    assert refused.exit_code == 2
-    assert "different partitions" in refused.output
+    refusal = merge(project)
+    assert refusal.exit_code == 2
+    assert "different partitions" in refusal.output
     shutil.rmtree(project.root / "shards/other")
 
-    wrong = run_shard(project, 1, 8)
-    assert wrong.exit_code == 2
-    assert "has 2 shards" in wrong.output
-    first.write_text(kept, encoding="utf-8")
+    invalid = run_shard(project, 1, 8)
+    assert invalid.exit_code == 2
+    assert "has 2 shards" in invalid.output
+    first.write_text(stored, encoding="utf-8")
     repeats = run_shard(project, 1, of, "--repeats", "3")
     assert repeats.exit_code == 2
     assert "other settings: repeats" in repeats.output
@@ -292,9 +292,9 @@ def test_runs_of_other_partitions_and_commits_are_refused(sharded: tuple[Project
     assert committed.exit_code == 2
     assert "the partition is of commit" in committed.output
 
-    first.write_text(kept.replace('"number": 2', '"number": 3'), encoding="utf-8")
+    first.write_text(stored.replace('"number": 2', '"number": 3'), encoding="utf-8")
     assert "not numbered" in run_shard(project, 1, of).output
-    first.write_text(kept.replace('eval_greeting.py"', 'eval_other.py"'), encoding="utf-8")
+    first.write_text(stored.replace('eval_greeting.py"', 'eval_other.py"'), encoding="utf-8")
     assert "does not match its fingerprint" in run_shard(project, 1, of).output
     first.write_text("{", encoding="utf-8")
     assert "is not JSON" in run_shard(project, 1, of).output
@@ -330,17 +330,17 @@ def test_a_suite_with_fewer_cases_than_shards_has_empty_parts(project: Project) 
     for number in range(1, 5):
         shard = run_shard(project, number, 4)
         assert shard.exit_code == 0, shard.output
-    whole = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="base")
+    complete = project.scoregate("run", *COMMON, "--baseline", "base", "--out", "whole", QUALITY="base")
     merged = merge(project)
-    assert merged.exit_code == whole.exit_code, merged.output
+    assert merged.exit_code == complete.exit_code, merged.output
     assert read_record(merged.out)["suites"] == read_record(project.root / "whole")["suites"]
 
 
 def test_a_matrix_that_github_refuses_is_not_planned(project: Project) -> None:
-    words = ("plan", "--baseline", "none", "--format", "github", "--shards")
-    refused = project.scoregate(*words, "257")
-    assert refused.exit_code == 2
-    assert "a matrix of GitHub has at most 256 jobs" in refused.output
+    arguments = ("plan", "--baseline", "none", "--format", "github", "--shards")
+    refusal = project.scoregate(*arguments, "257")
+    assert refusal.exit_code == 2
+    assert "a matrix of GitHub has at most 256 jobs" in refusal.output
 
 
 def test_impossible_numbers_in_a_record_are_refused(sharded: tuple[Project, int]) -> None:
@@ -350,9 +350,9 @@ def test_impossible_numbers_in_a_record_are_refused(sharded: tuple[Project, int]
         head = json.loads(path.read_text(encoding="utf-8"))
         head["shard"]["of"] = 10**15
         path.write_text(json.dumps(head), encoding="utf-8")
-    refused = merge(project)
-    assert refused.exit_code == 2
-    assert "do not agree on their number" in refused.output
+    refusal = merge(project)
+    assert refusal.exit_code == 2
+    assert "do not agree on their number" in refusal.output
     for number in range(1, 4):
         path = project.root / f"shards/{number}/run/run.json"
         head = json.loads(path.read_text(encoding="utf-8"))
@@ -375,8 +375,8 @@ def test_three_jobs_of_a_workflow_are_one_gate(world: World) -> None:
     world.commit_suite(**WORSE)
     pull = world.open_pull_request()
     event = events.pull_request(pull)
-    ran = world.workflow_run(event)
-    planned = world.job(event, "action", run=ran, INPUT_COMMAND="plan", INPUT_SHARDS="2", INPUT_KEY="evals")
+    workflow_run = world.workflow_run(event)
+    planned = world.job(event, "action", run=workflow_run, INPUT_COMMAND="plan", INPUT_SHARDS="2", INPUT_KEY="evals")
     assert planned.exit_code == 0, planned.output
     jobs = json.loads(planned.outputs["matrix"])["include"]
     assert [job["shard"] for job in jobs] == ["1/2", "2/2"]
@@ -384,12 +384,12 @@ def test_three_jobs_of_a_workflow_are_one_gate(world: World) -> None:
     shutil.copy(world.project.root / planned.outputs["partition-path"], partition)
     for job in jobs:
         inputs = {"INPUT_SHARD": job["shard"], "INPUT_PARTITION": str(partition), "INPUT_KEY": "evals"}
-        shard = world.job(event, "action", run=ran, **inputs)
+        shard = world.job(event, "action", run=workflow_run, **inputs)
         assert shard.exit_code == 0, shard.output
         assert pull.comments == []
         shutil.copytree(world.project.root / shard.outputs["run-path"], world.folder / f"shards/{job['number']}")
     inputs = {"INPUT_COMMAND": "merge", "INPUT_RUNS": f"{world.folder}/shards/1 {world.folder}/shards/2"}
-    merged = world.job(event, "action", run=ran, INPUT_KEY="evals", **inputs)
+    merged = world.job(event, "action", run=workflow_run, INPUT_KEY="evals", **inputs)
     assert merged.exit_code == 1, merged.output
     (comment,) = pull.comments
     assert "11 newly failing" in comment.body

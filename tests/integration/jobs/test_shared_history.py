@@ -21,8 +21,8 @@ def cluster() -> Iterator[Cluster]:
     pytest.importorskip("psycopg", reason="psycopg is not installed: the shared history is NOT tested")
     if (programs := find_programs()) is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql): the shared history is NOT tested")
-    with open_cluster(programs) as opened:
-        yield opened
+    with open_cluster(programs) as new_cluster:
+        yield new_cluster
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def address_of(store: PostgresHistory) -> str:
     return store.location.replace("postgresql://", f"postgresql://writer:{ENCODED}@")
 
 
-def test_a_push_to_main_is_written_and_is_the_base_of_pull_requests(world: World, history: PostgresHistory) -> None:
+def test_a_push_to_main_is_the_base_of_pull_requests(world: World, history: PostgresHistory) -> None:
     environ = {"SCOREGATE_HISTORY": address_of(history)}
     base = world.job(events.push(world.repo), "run", "--baseline", "history", **environ)
     assert (base.exit_code, base.warnings) == (0, []), base.output
@@ -82,7 +82,7 @@ def test_only_pushes_to_the_base_branch_are_bases(world: World, history: Postgre
     assert "the history has no base of acme/bot on main" in job.comment
 
 
-def test_a_history_that_is_down_is_a_warning_and_is_caught_up(world: World, history: PostgresHistory) -> None:
+def test_a_history_outage_is_a_warning_and_recovers(world: World, history: PostgresHistory) -> None:
     environ = {"SCOREGATE_HISTORY": address_of(history)}
     down = {"SCOREGATE_HISTORY": f"postgresql://writer:{ENCODED}@127.0.0.1:1/history"}
     missed = world.job(events.push(world.repo), "run", "--baseline", "none", **down)
@@ -100,8 +100,8 @@ def test_a_history_that_is_down_is_a_warning_and_is_caught_up(world: World, hist
     assert [point.passed for point in load_trend(history, "demo", "is-equals", ALL)] == [20, 19, 19]
     assert history.query("SELECT COUNT(*) FROM bases", {}) == [(3,)]
     for kind, text in {"artifacts": "0 runs added to acme/bot, 3 known", "branch": "0 runs added"}.items():
-        done = world.job(events.push(world.repo), "history", "import", kind, **environ)
-        assert text in done.output
+        outcome = world.job(events.push(world.repo), "history", "import", kind, **environ)
+        assert text in outcome.output
     elsewhere = world.project.scoregate("history", "import", "artifacts", **environ)
     assert (elsewhere.exit_code, "gh run download" in elsewhere.output) == (2, True)
 
@@ -112,9 +112,9 @@ def test_a_developer_compares_with_the_commit_that_is_checked_out(world: World, 
     world.project.git("config", "remote.origin.url", "git@github.com:acme/bot.git")
     world.branch()
     world.commit_suite(**WORSE)
-    done = world.project.scoregate("run", "--baseline", "history", **environ)
-    assert done.exit_code == 1, done.output
-    assert "1 commits before this one" in done.comment
+    outcome = world.project.scoregate("run", "--baseline", "history", **environ)
+    assert outcome.exit_code == 1, outcome.output
+    assert "1 commits before this one" in outcome.comment
     assert history.query("SELECT COUNT(*) FROM runs", {}) == [(1,)]
 
 
@@ -125,7 +125,7 @@ def test_without_an_address_the_base_is_unreadable(world: World) -> None:
     assert "SCOREGATE_HISTORY is not set" in job.comment
 
 
-def test_suites_never_see_the_address(world: World, history: PostgresHistory) -> None:
+def test_suites_get_no_address(world: World, history: PostgresHistory) -> None:
     body = "import os\nassert 'SCOREGATE_HISTORY' not in os.environ\n"
     world.commit_suite(body, good=20)
     environ = {"SCOREGATE_HISTORY": address_of(history)}

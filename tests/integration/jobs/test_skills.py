@@ -36,7 +36,7 @@ def arm_of(job: Job) -> dict[str, Any]:
     return dict(arm)
 
 
-def test_the_base_version_is_that_of_the_stored_run(world: World) -> None:
+def test_the_stored_run_has_the_base_version(world: World) -> None:
     prepare(world)
     assert world.push().exit_code == 0
     job = judge(world)

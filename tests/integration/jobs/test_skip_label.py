@@ -48,7 +48,7 @@ def test_a_skipped_run_is_unmeasurable_unless_it_is_allowed(world: World) -> Non
     assert judge(world, pull).exit_code == 1
 
 
-def test_the_base_allows_it_for_the_commit_that_the_label_was_set_on(world: World) -> None:
+def test_the_base_allows_it_for_the_labelled_commit(world: World) -> None:
     pull = open_change(world, settings=ALLOWED)
     pull.label("Scoregate: Skip", "ana", at=world.repo.activities[-1].timestamp + timedelta(minutes=1))
     job = judge(world, pull)
@@ -75,11 +75,11 @@ def test_a_label_that_does_not_count_skips_nothing(world: World) -> None:
     assert world.job(event).exit_code == 1, "the label was removed since the event"
     world.github.fail("GET", "*/labels", status=403, body={"message": "Resource not accessible by integration"})
     pull.label(LABEL, "ana")
-    refused = judge(world, pull)
-    assert (refused.exit_code, len(refused.warnings)) == (1, 1), refused.output
+    refusal = judge(world, pull)
+    assert (refusal.exit_code, len(refusal.warnings)) == (1, 1), refusal.output
 
 
-def test_in_a_forks_pull_request_it_lets_no_job_pass(world: World) -> None:
+def test_it_passes_no_job_of_a_fork(world: World) -> None:
     pull = open_change(world, settings=ALLOWED, fork=True)
     pull.label(LABEL, "ana")
     job = judge(world, pull, **{"INPUT_ALLOW-SKIP": "true"})

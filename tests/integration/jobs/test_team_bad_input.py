@@ -1,11 +1,11 @@
-"""Bad input of a team's features in jobs: nothing of it is green, and the message says what is wrong."""
+"""Bad input of a team's features in jobs: nothing of it is green, and the message has the reason."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.fakes.github import Pull, events
-from tests.integration.host.test_affected import carried
+from tests.integration.host.test_affected import carried_suites
 from tests.integration.jobs.test_affected import prepare as prepare_affected
 from tests.integration.jobs.test_exemptions import ENTRY, FLAKY, LABEL, change, explain, judge, prepare
 from tests.integration.jobs.world import Job, World
@@ -13,7 +13,7 @@ from tests.integration.jobs.world import Job, World
 FILES = 5_000
 
 
-def shown(job: Job) -> str:
+def output_text(job: Job) -> str:
     return " ".join(job.output.split())
 
 
@@ -23,7 +23,7 @@ def write_files(world: World, folder: str) -> None:
         (world.project.root / folder / f"{number}.md").write_text(str(number))
 
 
-def test_a_diff_of_5000_files_is_read_whole(world: World) -> None:
+def test_a_diff_of_5000_files_is_complete(world: World) -> None:
     prepare_affected(world, 'affected = true\nannotate_unread = ["docs/**"]\nfail_on_regression = true\n')
     world.branch()
     write_files(world, "docs")
@@ -32,7 +32,7 @@ def test_a_diff_of_5000_files_is_read_whole(world: World) -> None:
     world.project.write("zz/last.txt", "new")
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request()))
-    assert (job.exit_code, carried(job)) == (0, ["one"]), job.output
+    assert (job.exit_code, carried_suites(job)) == (0, ["one"]), job.output
     notices = [each.message for each in job.commands if each.name == "notice"]
     assert notices.count("No eval reads this file.") == 4
     assert any("more changed files that no eval reads" in each for each in notices)
@@ -60,7 +60,7 @@ def test_entries_that_are_expired_or_match_nothing_accept_nothing(world: World) 
     assert text.count("expired on 2020-01-31") == 2
     states = [each["state"] for each in job.result["exemptions"]]
     assert sorted(states) == ["expired", "expired", "unmatched", "unmatched"]
-    assert "nothing-*" in shown(job)
+    assert "nothing-*" in output_text(job)
     assert "expired on 2020-01-31" in job.comment
 
 
@@ -68,7 +68,7 @@ def test_a_filter_that_matches_no_suite_is_unmeasurable(world: World) -> None:
     world.push()
     job = judge(world, change(world), INPUT_SUITE="nothing-*")
     assert job.exit_code == 3, job.output
-    assert "nothing-*" in shown(job)
+    assert "nothing-*" in output_text(job)
 
 
 def test_a_renamed_suite_is_neither_accepted_nor_skipped_nor_drift(world: World) -> None:
@@ -84,9 +84,9 @@ def test_a_renamed_suite_is_neither_accepted_nor_skipped_nor_drift(world: World)
     world.commit()
     job = judge(world, world.open_pull_request("renamed"))
     assert job.exit_code == 3, job.output
-    assert carried(job) == []
+    assert carried_suites(job) == []
     assert "demo" in str(job.result["gone"])
-    assert "no suite of this run has results in the base" in shown(job)
+    assert "no suite of this run has results in the base" in output_text(job)
 
 
 def test_a_payload_with_forged_labels_changes_nothing(world: World) -> None:

@@ -19,16 +19,16 @@ ARTIFACTS = "*/actions/artifacts"
 DEEP = b"[" * 5_000 + b"]" * 5_000
 
 
-def refused(status: int, **body: Any) -> Callable[[World, Artifact], object]:
+def refuse_artifacts(status: int, **body: Any) -> Callable[[World, Artifact], object]:
     return lambda world, _: world.github.fail("GET", ARTIFACTS, status=status, body=body or None, times=math.inf)
 
 
-def answering(body: Any, **headers: str) -> Callable[[World, Artifact], object]:
+def answer_artifacts(body: Any, **headers: str) -> Callable[[World, Artifact], object]:
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda world, _: world.github.fail("GET", ARTIFACTS, status=200, body=body, headers=headers, times=math.inf)
 
 
-def replaced(content: bytes) -> Callable[[World, Artifact], object]:
+def replace_artifact(content: bytes) -> Callable[[World, Artifact], object]:
     """An artifact of other bytes, with their digest."""
 
     def tamper(_: World, artifact: Artifact) -> None:
@@ -38,34 +38,36 @@ def replaced(content: bytes) -> Callable[[World, Artifact], object]:
 
 
 def newer(_: World, artifact: Artifact) -> None:
-    replaced(zipped({"run/run.json": json.dumps({"schema_version": 99}), "run/cases.jsonl.gz": b""}))(_, artifact)
+    replace_artifact(zipped({"run/run.json": json.dumps({"schema_version": 99}), "run/cases.jsonl.gz": b""}))(
+        _, artifact
+    )
 
 
 FAULTS: dict[str, Callable[[World, Artifact], object]] = {
-    "503": refused(503),
-    "403": refused(403, message="Resource not accessible by integration"),
-    "404": refused(404, message="Not Found"),
+    "503": refuse_artifacts(503),
+    "403": refuse_artifacts(403, message="Resource not accessible by integration"),
+    "404": refuse_artifacts(404, message="Not Found"),
     "rate limit": lambda world, _: world.github.rate_limit("GET", ARTIFACTS, reset_in=3_000, times=math.inf),
     "network down": lambda world, _: world.github.drop("GET", ARTIFACTS, times=math.inf),
     "truncated": lambda _, artifact: artifact.truncate(100),
     "wrong digest": lambda _, artifact: artifact.serve(b"something else"),
-    "emptied": replaced(zipped({})),
-    "damaged": replaced(zipped({"run/run.json": b"{", "run/cases.jsonl.gz": b""})),
+    "emptied": replace_artifact(zipped({})),
+    "damaged": replace_artifact(zipped({"run/run.json": b"{", "run/cases.jsonl.gz": b""})),
     "newer": newer,
     "download refused": lambda world, _: world.github.storage.fail("GET", "*", status=404, times=math.inf),
-    "list": answering([]),
-    "object": answering({}),
-    "null list": answering({"total_count": 1, "artifacts": None}),
-    "odd items": answering({"total_count": 3, "artifacts": [None, 1, "x"]}),
-    "empty items": answering({"total_count": 1, "artifacts": [{}]}),
-    "deep": answering(DEEP),
-    "bad gzip": answering(b"no gzip at all", content_encoding="gzip"),
-    "another type": answering(b"<html>", content_type="text/html"),
-    "next page elsewhere": answering({"artifacts": []}, link='<http://127.0.0.1:1/x>; rel="next"'),
+    "list": answer_artifacts([]),
+    "object": answer_artifacts({}),
+    "null list": answer_artifacts({"total_count": 1, "artifacts": None}),
+    "odd items": answer_artifacts({"total_count": 3, "artifacts": [None, 1, "x"]}),
+    "empty items": answer_artifacts({"total_count": 1, "artifacts": [{}]}),
+    "deep": answer_artifacts(DEEP),
+    "bad gzip": answer_artifacts(b"no gzip at all", content_encoding="gzip"),
+    "another type": answer_artifacts(b"<html>", content_type="text/html"),
+    "next page elsewhere": answer_artifacts({"artifacts": []}, link='<http://127.0.0.1:1/x>; rel="next"'),
 }
 
 
-def judged(world: World, fault: Callable[[World, Artifact], object], settings: str) -> Job:
+def run_judged(world: World, fault: Callable[[World, Artifact], object], settings: str) -> Job:
     world.project.write("scoregate.toml", settings)
     world.commit()
     (artifact,) = world.push().ran.artifacts
@@ -77,19 +79,19 @@ def judged(world: World, fault: Callable[[World, Artifact], object], settings: s
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_relative_gates_without_a_base_that_can_be_read_are_unmeasurable(world: World, name: str) -> None:
-    job = judged(world, FAULTS[name], RELATIVE)
+def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, name: str) -> None:
+    job = run_judged(world, FAULTS[name], RELATIVE)
     assert job.exit_code == 3, job.output
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "The baseline can't be read" in job.output
     assert "fail_on_regression can't be applied without it" in job.summary.replace("&#95;", "_").replace("\\_", "_")
-    again = world.project.scoregate("gate", str(job.out / "run"))
-    assert again.exit_code == 3, again.output
+    second = world.project.scoregate("gate", str(job.out / "run"))
+    assert second.exit_code == 3, second.output
 
 
 @pytest.mark.parametrize("name", ["403", "truncated", "object"])
-def test_absolute_limits_hold_all_the_same(world: World, name: str) -> None:
-    job = judged(world, FAULTS[name], ABSOLUTE)
+def test_absolute_limits_still_apply(world: World, name: str) -> None:
+    job = run_judged(world, FAULTS[name], ABSOLUTE)
     assert job.exit_code == 0, job.output
     assert "The baseline could not be read" in job.output
     assert "There is no baseline yet" not in job.comment
@@ -107,13 +109,13 @@ def test_a_confirmed_absence_is_no_base_yet(world: World, what: str) -> None:
         else:
             artifact.content, artifact.digest = interrupted(artifact.content), None
 
-    job = judged(world, absent, RELATIVE)
+    job = run_judged(world, absent, RELATIVE)
     assert job.exit_code == 0, job.output
     assert "fail_on_regression not applied: there is no baseline" in job.output
 
 
 def interrupted(content: bytes) -> bytes:
-    """The same run, cut short by somebody."""
+    """The same run, interrupted."""
     import io
     import zipfile
 
@@ -123,7 +125,7 @@ def interrupted(content: bytes) -> bytes:
     return zipped({**files, name: json.dumps(json.loads(files[name]) | {"complete": False})})
 
 
-def test_without_a_token_nobody_knows_whether_there_is_a_base(world: World) -> None:
+def test_without_a_token_the_base_is_unreadable(world: World) -> None:
     world.project.write("scoregate.toml", RELATIVE)
     world.commit()
     world.branch()
@@ -134,7 +136,7 @@ def test_without_a_token_nobody_knows_whether_there_is_a_base(world: World) -> N
 
 
 @pytest.mark.parametrize("fault", ["403", "404", "odd tree", "damaged blob"])
-def test_a_data_branch_that_can_not_be_read(world: World, fault: str) -> None:
+def test_an_unreadable_data_branch(world: World, fault: str) -> None:
     world.permissions = {**world.permissions, "contents": "write"}
     world.project.write("scoregate.toml", RELATIVE)
     world.commit()
@@ -155,7 +157,7 @@ def test_a_data_branch_that_can_not_be_read(world: World, fault: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["not fetched", "a script of it fails"])
-def test_a_base_that_can_not_be_run(world: World, what: str) -> None:
+def test_a_base_that_fails_to_run(world: World, what: str) -> None:
     world.project.write("scoregate.toml", RELATIVE)
     if what != "not fetched":
         world.project.write("evals/demo.py", suite("raise SystemExit(7)"))
@@ -168,5 +170,5 @@ def test_a_base_that_can_not_be_run(world: World, what: str) -> None:
     job = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
     assert job.exit_code == 3, job.output
     assert "The baseline can't be read" in job.output
-    told = "fetch-depth: 0" if what == "not fetched" else "in the baseline, evals/demo.py"
-    assert told in " ".join(job.output.split())
+    message = "fetch-depth: 0" if what == "not fetched" else "in the baseline, evals/demo.py"
+    assert message in " ".join(job.output.split())

@@ -54,7 +54,7 @@ class Job(Ran):
         }
 
     def upload(self) -> None:
-        """As the step after ours does."""
+        """As the step after scoregate does."""
         self.ran.upload(self.outputs["artifact-name"], self.out / "run")
 
 
@@ -72,10 +72,10 @@ class World:
     def new(cls, github: GitHub, folder: Path, name: str = "acme/bot") -> Self:
         root = folder / "workspace"
         root.mkdir(parents=True)
-        made = cls(github, Project(root), github.repository(name), folder)
-        made.project.write(".gitignore", "scoregate-out\n")
-        made.commit_suite(good=20)
-        return made
+        repository = cls(github, Project(root), github.repository(name), folder)
+        repository.project.write(".gitignore", "scoregate-out\n")
+        repository.commit_suite(good=20)
+        return repository
 
     def commit_suite(self, body: str = "", **options: Any) -> str:
         """A version of the suite, committed to the branch that is checked out."""
@@ -148,10 +148,10 @@ class World:
 
     def job(self, event: events.Event, *arguments: str, run: Run | None = None, **environment: str) -> Job:
         """Run a command in a job on an event, in this process."""
-        ran = run or self.workflow_run(event)
-        environ = self.environ(event, ran, environment)
-        done = run_cli(*(arguments or ("run",)), cwd=self.project.root, environ=environ, merge_stderr=True)
-        return self.left(done.returncode, done.stdout, ran)
+        workflow_run = run or self.workflow_run(event)
+        environ = self.environ(event, workflow_run, environment)
+        outcome = run_cli(*(arguments or ("run",)), cwd=self.project.root, environ=environ, merge_stderr=True)
+        return self.left(outcome.returncode, outcome.stdout, workflow_run)
 
     def finish(self, process: subprocess.Popen[str], ran: Run) -> Job:
         """Wait for a command that `start` started."""
@@ -162,10 +162,10 @@ class World:
         """What a command left behind."""
         outputs = runner.outputs((self.folder / "output").read_text())
         summary = (self.folder / "summary").read_text()
-        kept = self.folder / f"out-{next(NAMES)}"
+        line = self.folder / f"out-{next(NAMES)}"
         if (self.project.root / "scoregate-out").exists():
-            shutil.copytree(self.project.root / "scoregate-out", kept)
-        return Job(exit_code, output, kept, outputs, summary, ran)
+            shutil.copytree(self.project.root / "scoregate-out", line)
+        return Job(exit_code, output, line, outputs, summary, ran)
 
     def workflow_run(self, event: events.Event) -> Run:
         head = event.payload.get("pull_request", {}).get("head", {})
@@ -195,15 +195,15 @@ class World:
         tree, head = self.project.git("rev-parse", "HEAD^{tree}", "HEAD").split()
         key = (tree, self.repo.full_name, *environment.items())
         if not self.repo.runs and not self.github.faults and key in FIRST_JOBS:
-            done = self._copy_job(*FIRST_JOBS[key], head)
+            outcome = self._copy_job(*FIRST_JOBS[key], head)
         elif not self.repo.runs and not self.github.faults:
-            done = self.job(events.push(self.repo), **environment)
-            kept = Path(tempfile.mkdtemp(dir=FIRST_JOBS_FOLDER.name))
-            FIRST_JOBS[key] = (replace(done, out=shutil.copytree(done.out, kept / "out")), head)
+            outcome = self.job(events.push(self.repo), **environment)
+            copy_folder = Path(tempfile.mkdtemp(dir=FIRST_JOBS_FOLDER.name))
+            FIRST_JOBS[key] = (replace(outcome, out=shutil.copytree(outcome.out, copy_folder / "out")), head)
         else:
-            done = self.job(events.push(self.repo), **environment)
-        done.upload()
-        return done
+            outcome = self.job(events.push(self.repo), **environment)
+        outcome.upload()
+        return outcome
 
     def _copy_job(self, job: Job, its_head: str, head: str) -> Job:
         """The job of another world, as if it had run on this commit."""

@@ -1,4 +1,4 @@
-"""What the tests of judges with versions share: a project, a model that answers as it is told, and the client."""
+"""What the tests of judges with versions share: a project, a scripted model, and the client."""
 
 from __future__ import annotations
 

@@ -15,15 +15,15 @@ PROMPT = "Is it helpful?\n{{input}}\n{{output}}"
 
 
 def add(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
-    done = project.scoregate("judge", "add", *words)
-    assert done.returncode == 0, done.stderr
-    return done
+    outcome = project.scoregate("judge", "add", *words)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome
 
 
-def out(project: Project, *words: str) -> str:
-    done = project.scoregate(*words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def run_output(project: Project, *words: str) -> str:
+    outcome = project.scoregate(*words)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def edit(project: Project, old: str, new: str) -> None:
@@ -34,29 +34,29 @@ def edit(project: Project, old: str, new: str) -> None:
 def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> None:
     added = add(project, "helpfulness", "--prompt", PROMPT, "--description", "for support")
     assert added.stdout == "helpfulness 0.0: written to .scoregate/judges/helpfulness.toml\n"
-    assert "helpfulness: prod: not set -> 0.0" in out(project, "judge", "tag", "helpfulness")
+    assert "helpfulness: prod: not set -> 0.0" in run_output(project, "judge", "tag", "helpfulness")
     edit(project, "Is it helpful?", "Does it help?")
-    (row,) = out(project, "judge", "ls").splitlines()[1:]
+    (row,) = run_output(project, "judge", "ls").splitlines()[1:]
     assert row.split()[:6] == ["helpfulness", "prompt,", "binary", "0.0", "0.1", "prod"]
-    shown = out(project, "judge", "show", "helpfulness", "latest")
-    assert "Does it help?\n{{input}}\n" in shown
-    assert "Is it helpful?" in out(project, "judge", "show", "helpfulness")
-    assert out(project, "judge", "show", "helpfulness").count("  helpfulness 0.") == 2
-    difference = out(project, "judge", "diff", "helpfulness").splitlines()
+    output = run_output(project, "judge", "show", "helpfulness", "latest")
+    assert "Does it help?\n{{input}}\n" in output
+    assert "Is it helpful?" in run_output(project, "judge", "show", "helpfulness")
+    assert run_output(project, "judge", "show", "helpfulness").count("  helpfulness 0.") == 2
+    difference = run_output(project, "judge", "diff", "helpfulness").splitlines()
     assert difference[0].startswith("--- helpfulness 0.0 [prod]")
     assert [line for line in difference[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
-    assert "prod: 0.0 -> 0.1" in out(project, "judge", "tag", "helpfulness", "prod", "0.1")
-    assert out(project, "judge", "diff", "helpfulness").splitlines()[1].startswith("+++ helpfulness 0.1 [prod]")
-    assert "are equal" in out(project, "judge", "diff", "helpfulness", "0.1", "latest")
-    assert "prod: 0.1 -> not set" in out(project, "judge", "tag", "helpfulness", "--remove")
+    assert "prod: 0.0 -> 0.1" in run_output(project, "judge", "tag", "helpfulness", "prod", "0.1")
+    assert run_output(project, "judge", "diff", "helpfulness").splitlines()[1].startswith("+++ helpfulness 0.1 [prod]")
+    assert "are equal" in run_output(project, "judge", "diff", "helpfulness", "0.1", "latest")
+    assert "prod: 0.1 -> not set" in run_output(project, "judge", "tag", "helpfulness", "--remove")
 
 
-def test_an_edit_is_told_where_its_version_cannot_be_written(project: Project) -> None:
+def test_an_unwritable_edit_is_shown(project: Project) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     edit(project, "Is it helpful?", "Does it help?")
     (project.root / "filelock.py").write_text("raise ImportError")  # without it not even root can write
-    told = project.scoregate("judge", "diff", "helpfulness", PYTHONPATH=str(project.root)).stdout
-    assert [line for line in told.splitlines()[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
+    output = project.scoregate("judge", "diff", "helpfulness", PYTHONPATH=str(project.root)).stdout
+    assert [line for line in output.splitlines()[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
     assert 'version = "0.0"' in project.file("judges/helpfulness.toml").read_text()
 
 
@@ -70,15 +70,15 @@ def test_judges_of_every_kind_are_added(project: Project) -> None:
         "    def score(self, data): return BinaryResponse(value=True)\n"
     )
     assert add(project, "short", "--code", "mine:Short").stdout.startswith("short 0.0")
-    found = {each["name"]: each for each in json.loads(out(project, "judge", "ls", "--json"))}
-    assert found["tone"]["prompt"] == "Which tone?\n{{output}}\n"
-    assert found["tone"]["categories"][0] == {"value": "kind", "description": "", "score": 1.0}
-    assert (found["stars"]["min_score"], found["stars"]["max_score"], found["stars"]["model"]) == (1, 5, "m")
-    assert (found["short"]["kind"], found["short"]["target"]) == ("code", "mine:Short")
+    content = {each["name"]: each for each in json.loads(run_output(project, "judge", "ls", "--json"))}
+    assert content["tone"]["prompt"] == "Which tone?\n{{output}}\n"
+    assert content["tone"]["categories"][0] == {"value": "kind", "description": "", "score": 1.0}
+    assert (content["stars"]["min_score"], content["stars"]["max_score"], content["stars"]["model"]) == (1, 5, "m")
+    assert (content["short"]["kind"], content["short"]["target"]) == ("code", "mine:Short")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["add", "x"], "exactly one of --prompt, --prompt-file and --code"),
         (["add", "x", "--prompt", "a", "--code", "b:C"], "exactly one of"),
@@ -94,55 +94,55 @@ def test_judges_of_every_kind_are_added(project: Project) -> None:
         (["tag", "helpfulness", "prod", "0.0", "--remove"], "--remove takes no version"),
     ],
 )
-def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_fails(project: Project, words: list[str], message: str) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
-    done = project.scoregate("judge", *words)
-    assert done.returncode == 2, done.stdout
-    assert told in done.stderr
+    outcome = project.scoregate("judge", *words)
+    assert outcome.returncode == 2, outcome.stdout
+    assert message in outcome.stderr
 
 
-def test_a_document_that_is_wrong_is_told_with_file_and_line(project: Project) -> None:
+def test_an_invalid_document_has_file_and_line(project: Project) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     edit(project, 'score_type = "binary"', 'score_type = "yes"')
-    done = project.scoregate("judge", "ls")
-    assert done.returncode == 2
-    assert ".scoregate/judges/helpfulness.toml:4: score_type: must be" in done.stderr
+    outcome = project.scoregate("judge", "ls")
+    assert outcome.returncode == 2
+    assert ".scoregate/judges/helpfulness.toml:4: score_type: must be" in outcome.stderr
 
 
 @pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "j"], ["diff", "j", "0.0", "latest"]])
-def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_text_is_escaped(project: Project, words: list[str]) -> None:
     judges = Client(store=project.root).judges
     judges.create("j", f"{HOSTILE}\n::error::x", f"m{HOSTILE}", "categorical", HOSTILE, categories=[HOSTILE, "b"])
     judges.update("j", prompt=f"{HOSTILE}!")
-    shown = on_a_terminal(project, "judge", *words)
+    output = on_a_terminal(project, "judge", *words)
     for sequence in ("\x1b[2J", "\x1b]0;", "\u202e", "\x9b"):
-        assert sequence not in shown
+        assert sequence not in output
 
 
-def test_nothing_in_a_prompt_is_a_command_in_a_job(project: Project) -> None:
+def test_prompts_print_no_ci_commands(project: Project) -> None:
     add(project, "j", "--prompt", "::error::x\n::set-output name=a::b")
-    done = project.scoregate("judge", "show", "j", GITHUB_ACTIONS="true")
-    assert done.returncode == 0
-    assert not [line for line in done.stdout.splitlines() if line.startswith("::")]
+    outcome = project.scoregate("judge", "show", "j", GITHUB_ACTIONS="true")
+    assert outcome.returncode == 0
+    assert not [line for line in outcome.stdout.splitlines() if line.startswith("::")]
 
 
 def test_configs_are_added_listed_shown_and_removed(project: Project) -> None:
     client = Client(store=project.root)
     client.datasets.create("golden-set", examples=[{"input": "Hi"}])
     add(project, "helpfulness", "--prompt", PROMPT)
-    words = ("config", "add", "nightly", "--dataset", "golden-set", "--judge", "helpfulness")
-    assert out(project, *words) == "nightly: written to .scoregate/configs/nightly.toml\n"
-    assert out(project, "config", "ls").splitlines()[1].split()[:3] == ["nightly", "golden-set", "helpfulness"]
-    (item,) = json.loads(out(project, "config", "ls", "--json"))
+    arguments = ("config", "add", "nightly", "--dataset", "golden-set", "--judge", "helpfulness")
+    assert run_output(project, *arguments) == "nightly: written to .scoregate/configs/nightly.toml\n"
+    assert run_output(project, "config", "ls").splitlines()[1].split()[:3] == ["nightly", "golden-set", "helpfulness"]
+    (item,) = json.loads(run_output(project, "config", "ls", "--json"))
     assert item["dataset_id"] == client.datasets.get("golden-set").dataset_id
-    assert "judge helpfulness 0.0, binary" in out(project, "config", "show", item["id"])
-    assert json.loads(out(project, "config", "show", "nightly", "--json")) == [item]
-    assert out(project, "config", "rm", "nightly") == "nightly: removed\n"
-    assert out(project, "config", "ls") == "There are no test configs.\n"
+    assert "judge helpfulness 0.0, binary" in run_output(project, "config", "show", item["id"])
+    assert json.loads(run_output(project, "config", "show", "nightly", "--json")) == [item]
+    assert run_output(project, "config", "rm", "nightly") == "nightly: removed\n"
+    assert run_output(project, "config", "ls") == "There are no test configs.\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["add", "n", "--dataset", "golden-set", "--judge", "nope"], "Judges not found: nope"),
         (["add", "n", "--dataset", "nope", "--judge", "picky"], "Dataset not found: nope"),
@@ -152,9 +152,9 @@ def test_configs_are_added_listed_shown_and_removed(project: Project) -> None:
         (["rm", "n"], "there is no test config 'n'"),
     ],
 )
-def test_a_config_that_does_not_fit_is_told(project: Project, words: list[str], told: str) -> None:
+def test_an_invalid_config_is_refused(project: Project, words: list[str], message: str) -> None:
     Client(store=project.root).datasets.create("golden-set", examples=[{"input": "Hi"}])
     add(project, "picky", "--prompt", "{{context}}")
-    done = project.scoregate("config", *words)
-    assert done.returncode == 2, done.stdout
-    assert told in done.stderr
+    outcome = project.scoregate("config", *words)
+    assert outcome.returncode == 2, outcome.stdout
+    assert message in outcome.stderr

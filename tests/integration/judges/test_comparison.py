@@ -1,4 +1,4 @@
-"""A judge's version is part of what a score depends on: the comparison says which one took the place of which."""
+"""Scores depend on a judge's version: the comparison shows which version replaced which."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rows(new: Run, old: Run) -> dict[str, Row]:
     return {row.evaluator: row for row in compare(new, old).rows}
 
 
-async def test_another_version_is_not_comparable_and_says_so(client: Client, server: OpenAIServer) -> None:
+async def test_another_version_is_not_comparable(client: Client, server: OpenAIServer) -> None:
     server.answers("helpful", {"answer": "Yes"})
     client.judges.create("helpfulness", "Is it helpful?")
     client.judges.update("helpfulness", prompt="Is it helpful and short?", major=True)
@@ -54,9 +54,7 @@ async def test_another_version_is_not_comparable_and_says_so(client: Client, ser
     assert rows(new, new)["helpfulness"].label is not RowLabel.NOT_COMPARABLE
 
 
-async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
-    client: Client, server: OpenAIServer
-) -> None:
+async def test_an_equal_version_with_another_number_is_comparable(client: Client, server: OpenAIServer) -> None:
     server.answers("helpful", {"answer": "Yes"})
     client.judges.create("helpfulness", "Is it helpful?")
     old = await run(*client.judges.resolve(["helpfulness"]))
@@ -65,7 +63,7 @@ async def test_a_version_that_is_the_same_in_all_but_its_number_is_comparable(
     assert rows(new, old)["helpfulness"].label is not RowLabel.NOT_COMPARABLE
 
 
-async def test_another_model_of_the_project_is_told_as_ever(
+async def test_another_project_model_is_noted(
     client: Client, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers("helpful", {"answer": "Yes"})
@@ -82,18 +80,18 @@ async def test_two_versions_of_a_judge_run_together(client: Client, server: Open
     client.judges.create("helpfulness", "Is it helpful?")
     client.judges.update("helpfulness", prompt="Is it helpful and short?")
     pins: list[dict[str, Any]] = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
-    found = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
-    assert {name: found.mean(name) for name in found.evaluators} == {"helpfulness@0.0": 1.0, "helpfulness@0.1": 0.0}
+    result = (await run(*client.judges.resolve(["helpfulness"], pins))).suites[0]
+    assert {name: result.mean(name) for name in result.evaluators} == {"helpfulness@0.0": 1.0, "helpfulness@0.1": 0.0}
 
 
-async def test_code_judges_sync_and_async_are_scorers_too() -> None:
+async def test_sync_and_async_code_judges_are_scorers() -> None:
     judges = [unstored_version(graders.Short), unstored_version(graders.Starred), unstored_version(graders.Toned)]
-    found = (await run(*judges)).suites[0]
-    means = {name: found.mean(name) for name in found.evaluators}
+    result = (await run(*judges)).suites[0]
+    means = {name: result.mean(name) for name in result.evaluators}
     assert means == {"Short": 1.0, "stars": pytest.approx(sum(e["stars"] - 1 for e in EXAMPLES) / 48), "Toned": 1.0}
 
 
-async def test_what_a_judge_raises_is_an_error_of_its_case() -> None:
-    found = (await run(unstored_version(graders.Broken))).suites[0]
-    assert len(found.columns.errored["Broken"]) == len(EXAMPLES)
-    assert found.mean("Broken") is None
+async def test_an_exception_of_a_judge_is_a_case_error() -> None:
+    result = (await run(unstored_version(graders.Broken))).suites[0]
+    assert len(result.columns.errored["Broken"]) == len(EXAMPLES)
+    assert result.mean("Broken") is None

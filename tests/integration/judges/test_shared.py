@@ -52,31 +52,31 @@ def client(project: Project) -> Client:
     return Client(store=project.root)
 
 
-def ended(processes: list[subprocess.Popen[str]]) -> list[str]:
-    said = [process.communicate(timeout=120)[0] for process in processes]
+def finish_all(processes: list[subprocess.Popen[str]]) -> list[str]:
+    outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes)
-    return "".join(said).splitlines()
+    return "".join(outputs).splitlines()
 
 
 def test_no_update_of_several_processes_is_lost(project: Project) -> None:
     client(project).judges.create("helpfulness", "first")
-    said = ended([project.start(UPDATE, f"w{who}", str(UPDATES)) for who in range(WRITERS)])
+    outputs = finish_all([project.start(UPDATE, f"w{who}", str(UPDATES)) for who in range(WRITERS)])
     versions = client(project).judges.versions("helpfulness")
     assert [each.version for each in reversed(versions)] == [f"0.{n}" for n in range(WRITERS * UPDATES + 1)]
     prompts = {f"w{who} {number}" for who in range(WRITERS) for number in range(UPDATES)}
     assert {each.prompt for each in versions} == {*prompts, "first"}
-    assert len(said) == WRITERS * UPDATES
-    found = client(project).judges.get("helpfulness", tag="by-w0")
-    assert found is not None
+    assert len(outputs) == WRITERS * UPDATES
+    judge = client(project).judges.get("helpfulness", tag="by-w0")
+    assert judge is not None
 
 
-def test_of_several_that_make_a_judge_one_does(project: Project) -> None:
-    (made,) = ended([project.start(CREATE, f"by {who}") for who in range(4)])
+def test_only_one_process_creates_a_judge(project: Project) -> None:
+    (created,) = finish_all([project.start(CREATE, f"by {who}") for who in range(4)])
     (version,) = client(project).judges.versions("helpfulness")
-    assert (version.prompt, version.version) == (made, "0.0")
+    assert (version.prompt, version.version) == (created, "0.0")
 
 
-def test_a_process_that_dies_between_the_files_harms_nobody(project: Project) -> None:
+def test_a_crash_between_the_files_is_safe(project: Project) -> None:
     judges = client(project).judges
     judges.create("helpfulness", "first")
     process = project.start(DIES)
@@ -96,76 +96,76 @@ def branch(project: Project, name: str, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
-def begun(project: Project) -> Client:
-    made = client(project)
-    made.judges.create("helpfulness", "Is it helpful?\n\n\n\nAnd short?\n{{output}}\n")
+def create_judge(project: Project) -> Client:
+    judge_client = client(project)
+    judge_client.judges.create("helpfulness", "Is it helpful?\n\n\n\nAnd short?\n{{output}}\n")
     project.commit()
-    return made
+    return judge_client
 
 
 def test_a_diff_shows_the_line_of_the_prompt(project: Project) -> None:
-    begun(project)
+    create_judge(project)
     path = project.file("judges/helpfulness.toml")
     path.write_text(path.read_text().replace("And short?", "And polite?"))
     client(project).judges.list()
-    shown = project.git("diff", "--unified=0", ".scoregate/judges/helpfulness.toml").stdout.splitlines()[4:]
-    assert [line for line in shown if line[0] in "+-"] == [
+    text = project.git("diff", "--unified=0", ".scoregate/judges/helpfulness.toml").stdout.splitlines()[4:]
+    assert [line for line in text if line[0] in "+-"] == [
         '-version = "0.0"', '+version = "0.1"', "-And short?", "+And polite?",
     ]  # fmt: skip
     added = project.git("diff", "--numstat", ".scoregate/judges/helpfulness.history.jsonl").stdout.split()
     assert added[:2] == ["1", "0"]
 
 
-def test_edits_of_two_branches_that_nobody_used_merge_into_one_version(project: Project) -> None:
-    made = begun(project)
+def test_unused_edits_of_two_branches_merge_into_one_version(project: Project) -> None:
+    judge_client = create_judge(project)
     branch(project, "theirs", "And short?", "And polite?")
     project.commit()
     branch(project, "ours", "Is it helpful?", "Does it help?")
     project.commit()
     project.git("merge", "--quiet", "theirs")
-    newest = made.judges.versions("helpfulness")[0]
+    newest = judge_client.judges.versions("helpfulness")[0]
     assert (newest.version, newest.prompt) == ("0.1", "Does it help?\n\n\n\nAnd polite?\n{{output}}\n")
 
 
-def test_the_same_number_given_on_two_branches_is_told(project: Project) -> None:
-    made = begun(project)
+def test_a_version_number_used_twice_is_reported(project: Project) -> None:
+    judge_client = create_judge(project)
     for name, old, new in (("theirs", "And short?", "And polite?"), ("ours", "Is it helpful?", "Does it help?")):
         branch(project, name, old, new)
-        made.judges.list()
+        judge_client.judges.list()
         project.commit()
     project.git("merge", "--quiet", "theirs", check=False)
     with pytest.raises(StoreError) as caught:
-        made.judges.list()
-    told = str(caught.value)
-    assert "helpfulness.history.jsonl:3: differs from" in told
-    assert "both have the key '0.1'" in told
+        judge_client.judges.list()
+    text = str(caught.value)
+    assert "helpfulness.history.jsonl:3: differs from" in text
+    assert "both have the key '0.1'" in text
     history = project.file("judges/helpfulness.history.jsonl")
     history.write_text("".join(history.read_text().splitlines(keepends=True)[:2]))
-    newest = made.judges.versions("helpfulness")[0]
+    newest = judge_client.judges.versions("helpfulness")[0]
     assert (newest.version, newest.prompt) == ("0.2", "Does it help?\n\n\n\nAnd polite?\n{{output}}\n")
 
 
-def test_a_conflict_that_git_leaves_is_told_with_file_and_line(project: Project) -> None:
-    made = begun(project)
+def test_a_merge_conflict_has_file_and_line(project: Project) -> None:
+    judge_client = create_judge(project)
     for name, new in (("theirs", "And polite?"), ("ours", "And true?")):
         branch(project, name, "And short?", new)
         project.commit()
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
     before = project.file("judges/helpfulness.toml").read_text()
     line = before.splitlines().index("<<<<<<< HEAD") + 1
-    done = project.scoregate("judge", "ls")
-    assert done.returncode == 2
-    assert f"helpfulness.toml:{line}: git left a merge conflict here" in done.stderr
+    outcome = project.scoregate("judge", "ls")
+    assert outcome.returncode == 2
+    assert f"helpfulness.toml:{line}: git left a merge conflict here" in outcome.stderr
     with pytest.raises(StoreError, match="merge conflict"):
-        made.judges.update("helpfulness", prompt="x")
+        judge_client.judges.update("helpfulness", prompt="x")
     assert project.file("judges/helpfulness.toml").read_text() == before
 
 
-def test_a_version_of_an_earlier_commit_can_be_told_from_a_later_one(project: Project) -> None:
-    made = begun(project)
-    made.judges.update("helpfulness", prompt="b")
+def test_versions_of_two_commits_differ(project: Project) -> None:
+    judge_client = create_judge(project)
+    judge_client.judges.update("helpfulness", prompt="b")
     project.commit()
     project.git("checkout", "--quiet", "HEAD~1")
-    assert made.judges.list()[0].version == "0.0"
+    assert judge_client.judges.list()[0].version == "0.0"
     assert project.git("status", "--porcelain").stdout == ""
     assert json.loads(project.file("judges/helpfulness.history.jsonl").read_text())["version"] == "0.0"

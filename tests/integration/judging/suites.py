@@ -71,17 +71,17 @@ JUDGES = (Accuracy, NSFW, Toxicity, Custom, Own)
 
 def run(evaluators: Iterable[Any], *, outputs: Mapping[str, Any] | None = None, **options: Any) -> SuiteResult:
     """Run a suite called `demo` on cases of these names, giving these outputs."""
-    given = outputs or {"a": "an output"}
-    cases = [Case(name) for name in given]
-    return run_test_suite("demo", cases, lambda case: given[case.input], evaluators, **options)
+    values = outputs or {"a": "an output"}
+    cases = [Case(name) for name in values]
+    return run_test_suite("demo", cases, lambda case: values[case.input], evaluators, **options)
 
 
-def only(result: SuiteResult) -> CaseResult:
+def only_case(result: SuiteResult) -> CaseResult:
     """The one case of a result."""
     (case,) = result.cases
     return case
 
 
 def prompts(server: OpenAIServer) -> list[str]:
-    """What users' messages said, request by request."""
+    """The texts of users' messages, request by request."""
     return [body["messages"][1]["content"] for body in server.asked()]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.openai import OpenAIServer
-from tests.integration.judging.suites import Accuracy, Own, only, prompts, run
+from tests.integration.judging.suites import Accuracy, Own, only_case, prompts, run
 
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.store import add_override, open_store
@@ -31,7 +31,7 @@ class Taught(Accuracy):
         return evaluation_override.output_fields[0].value
 
 
-def test_the_newest_are_shown_the_newest_first(server: OpenAIServer) -> None:
+def test_the_newest_are_shown_first(server: OpenAIServer) -> None:
     for number, score in enumerate([1, 0, 0.5, 0, 0.3]):
         correct(number, score)
     run([Taught()])
@@ -71,7 +71,7 @@ def test_an_example_is_shown_once(server: OpenAIServer) -> None:
     assert prompts(server)[0].count("BEGIN example output") == 1
 
 
-def test_a_prompt_of_ones_own_gets_them(server: OpenAIServer) -> None:
+def test_custom_prompts_get_them(server: OpenAIServer) -> None:
     class Shown(Own):
         num_overrides = 2
 
@@ -81,27 +81,27 @@ def test_a_prompt_of_ones_own_gets_them(server: OpenAIServer) -> None:
     assert "(2 corrections)" in prompts(server)[0]
 
 
-def test_without_a_mapper_the_case_says_what_is_missing(server: OpenAIServer) -> None:
+def test_without_a_mapper_the_case_is_an_error(server: OpenAIServer) -> None:
     class Untaught(Accuracy):
         num_overrides = 2
 
-    (error,) = only(run([Untaught()])).errors
+    (error,) = only_case(run([Untaught()])).errors
     assert error.error.type == "InvalidSuite"
     assert "num_overrides of Untaught is 2, and it has no example_output_mapper" in error.error.message
     assert "example_output_mapper(evaluation_override)" in error.error.advice
     assert server.requests == []
 
 
-def test_a_store_that_cannot_be_read_is_told_by_the_case(server: OpenAIServer, root: Path) -> None:
+def test_an_unreadable_store_is_a_case_error(server: OpenAIServer, root: Path) -> None:
     correct(1, 1)
     (file,) = (root / ".scoregate" / "overrides").glob("*.jsonl")
     file.write_text("<<<<<<< ours\n", encoding="utf-8")
-    (error,) = only(run([Taught()])).errors
+    (error,) = only_case(run([Taught()])).errors
     assert "accuracy.jsonl:1" in error.error.message
     assert server.requests == []
 
 
-def test_a_comparison_says_what_changed_about_a_judge(server: OpenAIServer, monkeypatch: Any) -> None:
+def test_a_comparison_shows_changes_of_a_judge(server: OpenAIServer, monkeypatch: Any) -> None:
     def info(judge: Any) -> Any:
         return run([judge]).evaluators["accuracy"]
 
@@ -118,7 +118,7 @@ def test_a_comparison_says_what_changed_about_a_judge(server: OpenAIServer, monk
     assert json.dumps(server.asked()[-1]["model"]) == '"gpt-6-luna"'
 
 
-def test_a_template_that_changed_is_a_changed_prompt(monkeypatch: Any, tmp_path: Path) -> None:
+def test_a_changed_template_changes_the_prompt(monkeypatch: Any, tmp_path: Path) -> None:
     from scoregate.grading import prompts as templates
     from scoregate.grading.prompts import Template
 

@@ -1,4 +1,4 @@
-"""Outputs that try to talk to the judge: they stand whole between fences, and nowhere else."""
+"""Outputs that try to instruct the judge: they are complete between fences, and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.openai import OpenAIServer
-from tests.integration.judging.suites import NSFW, Accuracy, Custom, Own, Toxicity, only, prompts, run
+from tests.integration.judging.suites import NSFW, Accuracy, Custom, Own, Toxicity, only_case, prompts, run
 
 from scoregate.grading.prompts import Template, fenced, render_question
 
@@ -36,17 +36,17 @@ def parts(prompt: str) -> tuple[dict[str, str], str]:
     return blocks, BLOCK.sub("", prompt)
 
 
-def sent(text: str) -> str:
+def encodable_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("judge", [Accuracy, NSFW, Toxicity, Custom])
-def test_an_output_stands_between_fences_and_nowhere_else(server: OpenAIServer, judge: Any, attack: str) -> None:
+def test_outputs_are_only_between_fences(server: OpenAIServer, judge: Any, attack: str) -> None:
     run([judge()], outputs={"a": "harmless"})
     run([judge()], outputs={"a": ATTACKS[attack]})
     (_, calm), (blocks, rest) = map(parts, prompts(server))
-    assert blocks["output"] == sent(ATTACKS[attack])
+    assert blocks["output"] == encodable_text(ATTACKS[attack])
     fences = re.compile("=+ [0-9a-f]{12}")
     assert fences.sub("", rest) == fences.sub("", calm), "what is not fenced does not depend on the output"
     one, other = (body["messages"] for body in server.asked())
@@ -56,11 +56,11 @@ def test_an_output_stands_between_fences_and_nowhere_else(server: OpenAIServer, 
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_what_people_and_cases_say_is_fenced_too(attack: str) -> None:
+def test_reviews_and_cases_are_fenced(attack: str) -> None:
     text = ATTACKS[attack]
     blocks = {"output": "a", "expected output": text}
     blocks, rest = parts(render_question(Template.ACCURACY, blocks, examples=[{"output": text, "answer": "Accurate"}]))
-    assert (blocks["expected output"], blocks["example output"]) == (sent(text), sent(text))
+    assert (blocks["expected output"], blocks["example output"]) == (encodable_text(text), encodable_text(text))
     assert "maintenance" not in rest
     assert OBEDIENT not in rest
 
@@ -76,15 +76,15 @@ def test_no_text_can_close_its_fence(texts: list[str]) -> None:
 
 
 @given(st.text())
-def test_a_prompt_of_ones_own_can_fence(text: str) -> None:
+def test_a_custom_prompt_can_fence(text: str) -> None:
     blocks, rest = parts(f"Is this fine?\n{fenced(text)}\n")
-    assert blocks == {"output": sent(text)}
+    assert blocks == {"output": encodable_text(text)}
     assert rest == "Is this fine?\n\n"
     assert fenced(text) == fenced(text), "the same text is found in the cache again"
 
 
-def test_a_prompt_of_ones_own_is_sent_as_it_is(server: OpenAIServer) -> None:
-    evaluation = only(run([Own()], outputs={"a": ATTACKS["fence"]})).evaluations["own"]
+def test_a_custom_prompt_is_sent_unchanged(server: OpenAIServer) -> None:
+    evaluation = only_case(run([Own()], outputs={"a": ATTACKS["fence"]})).evaluations["own"]
     assert evaluation.metadata is not None
     assert prompts(server) == [evaluation.metadata["prompt"]]
     assert "never an instruction" in server.asked()[0]["messages"][0]["content"]

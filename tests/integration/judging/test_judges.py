@@ -12,7 +12,18 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer, Reply
-from tests.integration.judging.suites import JUDGES, NSFW, Accuracy, Case, Custom, Own, Toxicity, only, prompts, run
+from tests.integration.judging.suites import (
+    JUDGES,
+    NSFW,
+    Accuracy,
+    Case,
+    Custom,
+    Own,
+    Toxicity,
+    only_case,
+    prompts,
+    run,
+)
 
 from scoregate.core.evaluation import Threshold
 from scoregate.testing.evaluators import BaseAccuracy, BaseCustomLLMJudge, BaseLLMJudge
@@ -38,7 +49,7 @@ ANSWERS = [
 @pytest.mark.parametrize(("judge", "answer", "score", "passed"), ANSWERS)
 def test_an_answer_is_a_score(server: OpenAIServer, judge: Any, answer: str, score: float, passed: bool | None) -> None:
     server.answers("", {"reason": "for a reason", "answer": answer})
-    evaluation = only(run([judge()])).evaluations[judge.id]
+    evaluation = only_case(run([judge()])).evaluations[judge.id]
     assert (evaluation.score, evaluation.passed) == (score, passed)
     assert evaluation.metadata is not None
     assert evaluation.metadata["reason"] == "for a reason"
@@ -50,16 +61,16 @@ def test_an_answer_is_a_score(server: OpenAIServer, judge: Any, answer: str, sco
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_the_reason_comes_before_the_answer_and_nothing_is_left_to_chance(server: OpenAIServer, judge: Any) -> None:
+def test_the_reason_precedes_the_answer_and_temperature_is_0(server: OpenAIServer, judge: Any) -> None:
     run([judge()])
     (body,) = server.asked()
     assert body["temperature"] == 0
     assert list(body["response_format"]["json_schema"]["schema"]["properties"]) == ["reason", "answer"]
 
 
-def test_a_model_that_takes_no_temperature_gets_none(server: OpenAIServer) -> None:
+def test_a_model_without_temperature_gets_none(server: OpenAIServer) -> None:
     server.does_not_take("temperature")
-    assert only(run([NSFW()])).evaluations["nsfw"].score == 1
+    assert only_case(run([NSFW()])).evaluations["nsfw"].score == 1
     assert "temperature" not in server.asked()[-1]
 
 
@@ -104,9 +115,9 @@ BAD = {
 
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("behave", BAD)
-def test_what_is_no_answer_is_an_error_and_never_a_score(server: OpenAIServer, judge: Any, behave: Any) -> None:
+def test_an_invalid_answer_is_an_error_and_no_score(server: OpenAIServer, judge: Any, behave: Any) -> None:
     behave(server)
-    case = only(run([judge()]))
+    case = only_case(run([judge()]))
     assert case.evaluations == {}
     (error,) = case.errors
     assert (error.evaluator, error.error.type) == (judge.id, BAD[behave])
@@ -115,7 +126,7 @@ def test_what_is_no_answer_is_an_error_and_never_a_score(server: OpenAIServer, j
 
 @pytest.mark.parametrize("judge", JUDGES)
 def test_without_a_key_nothing_is_scored(judge: Any) -> None:
-    case = only(run([judge()]))
+    case = only_case(run([judge()]))
     assert case.evaluations == {}
     (error,) = case.errors
     assert error.error.type == "MissingKey"
@@ -128,19 +139,19 @@ def test_without_the_extra_nothing_is_scored(server: OpenAIServer, package: str)
     code = f"""
 import sys
 sys.modules[{package!r}] = None
-from tests.integration.judging.suites import NSFW, only, run
-case = only(run([NSFW()]))
+from tests.integration.judging.suites import NSFW, only_case, run
+case = only_case(run([NSFW()]))
 assert case.evaluations == {{}}
 (error,) = case.errors
 assert error.error.type == "MissingExtra"
 print(error.error.advice)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert "pip install 'scoregate[judges]'" in done.stdout, done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "pip install 'scoregate[judges]'" in process.stdout, process.stderr
     assert server.requests == []
 
 
-def test_an_error_of_one_case_leaves_the_others(server: OpenAIServer) -> None:
+def test_an_error_affects_one_case_only(server: OpenAIServer) -> None:
     server.answer_with(lambda question: "no JSON" if "BAD" in question.text else None)
     result = run([NSFW()], outputs={"a": "good", "b": "BAD", "c": "good"})
     assert {case.hash: len(case.evaluations) for case in result.cases} == {"a": 1, "b": 0, "c": 1}
@@ -164,20 +175,22 @@ def test_the_setting_replaces_the_default_and_nothing_else(
     assert sorted(body["model"] for body in server.asked()) == ["gpt-4o", "gpt-4o", "gpt-4o", "gpt-6-luna"]
 
 
-def test_a_custom_judge_without_criteria_judges_helpfulness_and_says_so(server: OpenAIServer) -> None:
+def test_a_custom_judge_without_criteria_uses_helpfulness(server: OpenAIServer) -> None:
     class Strict(Custom):
         id = "strict"
         criteria = "The output rhymes."
 
-    evaluations = only(run([Custom(), Strict()])).evaluations
-    told = {name: evaluation.metadata["criteria"] for name, evaluation in evaluations.items() if evaluation.metadata}
-    assert told["strict"] == "The output rhymes."
-    assert told["custom"].startswith("(the default) The output is helpful")
+    evaluations = only_case(run([Custom(), Strict()])).evaluations
+    expected = {
+        name: evaluation.metadata["criteria"] for name, evaluation in evaluations.items() if evaluation.metadata
+    }
+    assert expected["strict"] == "The output rhymes."
+    assert expected["custom"].startswith("(the default) The output is helpful")
     assert sum("The output rhymes." in prompt for prompt in prompts(server)) == 1
     assert sum("The output is helpful" in prompt for prompt in prompts(server)) == 1
 
 
-def test_accuracy_finds_what_is_expected_or_says_what_is_missing(server: OpenAIServer) -> None:
+def test_accuracy_needs_an_expected_output(server: OpenAIServer) -> None:
     class Mapped(Accuracy):
         id = "mapped"
 
@@ -189,7 +202,7 @@ def test_accuracy_finds_what_is_expected_or_says_what_is_missing(server: OpenAIS
     assert sum("\nmapped from a\n" in prompt for prompt in prompts(server)) == 1
 
     result = run_test_suite("demo", [{"q": 1}], lambda _: "x", [Accuracy()], test_case_hash=["q"])
-    (error,) = only(result).errors
+    (error,) = only_case(result).errors
     assert "expected_output" in error.error.message
     assert "expected_output_mapper" in error.error.advice
 
@@ -215,10 +228,10 @@ def test_mappers_may_be_async(server: OpenAIServer) -> None:
             return f"awaited prompt of {test_case.input} and {output}, {len(recent_overrides)} corrections"
 
     assert run([Later(), OwnLater()]).mean("own-later") == 1
-    asked = "".join(prompts(server))
-    assert "\nawaited an output\n" in asked
-    assert "\nawaited the expected\n" in asked
-    assert "awaited prompt of a and an output" in asked
+    questions = "".join(prompts(server))
+    assert "\nawaited an output\n" in questions
+    assert "\nawaited the expected\n" in questions
+    assert "awaited prompt of a and an output" in questions
 
 
 def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer) -> None:
@@ -237,17 +250,17 @@ def test_choices_may_be_a_method_and_a_threshold_a_property(server: OpenAIServer
         def output_mapper(self, output: str) -> str:
             return output
 
-    evaluation = only(run([Strict()])).evaluations["strict"]
+    evaluation = only_case(run([Strict()])).evaluations["strict"]
     assert (evaluation.score, evaluation.passed) == (0.75, True)
 
 
-def test_a_mapper_that_gives_no_string_is_named(server: OpenAIServer) -> None:
-    (error,) = only(run([NSFW()], outputs={"a": {"text": "x"}})).errors
+def test_a_mapper_without_a_string_fails(server: OpenAIServer) -> None:
+    (error,) = only_case(run([NSFW()], outputs={"a": {"text": "x"}})).errors
     assert "mapper of 'output' returned a dict" in error.error.message
     assert server.requests == []
 
 
-def test_no_more_run_at_once_than_allowed(server: OpenAIServer) -> None:
+def test_concurrency_is_limited(server: OpenAIServer) -> None:
     class One(NSFW):
         max_concurrency = 1
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.listen.talk import talking
+from tests.integration.listen.session import open_session
 
 from scoregate.core.cases import CaseResult, Status
 
@@ -25,30 +25,30 @@ def calls_of(cases: list[tuple[str, float | None, bool]]) -> Calls:
         who = {**WHO, "testCaseHash": f"case-{number % 3}-{number // 3}"}
         calls.append(("/results", who | {"testCaseBody": {"q": number % 3}, "testCaseOutput": output}))
         if score is not None:
-            said = {"score": score, "threshold": {"gte": 0.5}}
-            calls.append(("/evals", who | {"evaluatorExternalId": f"e{number % 2}"} | said))
+            evaluation = {"score": score, "threshold": {"gte": 0.5}}
+            calls.append(("/evals", who | {"evaluatorExternalId": f"e{number % 2}"} | evaluation))
         if errs:
             calls.append(("/errors", who | {"evaluatorExternalId": "judge", "error": {"message": output}}))
     return calls
 
 
 @st.composite
-def shuffled(draw: st.DrawFn) -> tuple[Calls, Calls]:
+def shuffled_calls(draw: st.DrawFn) -> tuple[Calls, Calls]:
     cases = st.tuples(st.text(max_size=5), st.none() | st.floats(0, 1), st.booleans())
     calls = calls_of(draw(st.lists(cases, min_size=1, max_size=9)))
-    again = draw(st.lists(st.sampled_from(calls), max_size=10))
-    return calls, draw(st.permutations(calls + again))
+    second = draw(st.lists(st.sampled_from(calls), max_size=10))
+    return calls, draw(st.permutations(calls + second))
 
 
 async def record(folder: Path, calls: Calls, *, at_once: bool) -> tuple[list[CaseResult], Any]:
-    async with talking(folder) as talk:
+    async with open_session(folder) as talk:
         run = await talk.start()
         async with anyio.create_task_group() as tasks:
-            for path, said in calls:
+            for path, fields in calls:
                 if at_once:
-                    tasks.start_soon(talk.post, path, said)
+                    tasks.start_soon(talk.post, path, fields)
                 else:
-                    await talk.post(path, said)
+                    await talk.post(path, fields)
         await talk.end(run)
     tally = talk.ear.tallies[-1]
     assert tally.states == {status: n for status in Status if (n := talk.suite.columns.count(status))}
@@ -57,15 +57,15 @@ async def record(folder: Path, calls: Calls, *, at_once: bool) -> tuple[list[Cas
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(both=shuffled(), at_once=st.booleans())
+@given(both=shuffled_calls(), at_once=st.booleans())
 async def test_order_and_duplicates_change_nothing(tmp_path: Path, both: tuple[Calls, Calls], at_once: bool) -> None:
     straight, tally = await record(tmp_path / "straight", both[0], at_once=False)
     mixed, mixed_tally = await record(tmp_path / "mixed", both[1], at_once=at_once)
-    assert [by_evaluator(case) for case in straight] == [by_evaluator(case) for case in mixed]
+    assert [case_content(case) for case in straight] == [case_content(case) for case in mixed]
     assert (tally.done, tally.states) == (mixed_tally.done, mixed_tally.states)
     assert tally.means == pytest.approx(mixed_tally.means)
 
 
-def by_evaluator(case: CaseResult) -> tuple[Any, ...]:
+def case_content(case: CaseResult) -> tuple[Any, ...]:
     errors = sorted((error.evaluator or "", error.error.message) for error in case.errors)
     return case.key, case.name, case.input, case.output, case.digest, case.evaluations, errors, case.status

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
-from tests.integration.listen.talk import Talk, talking
+from tests.integration.listen.session import Talk, open_session
 
 from scoregate.ci.listen.case_index import Spool
 from scoregate.core.event_json import parse_event
@@ -22,7 +22,7 @@ MEGABYTE = 1024 * 1024
 PATHS = ("/start", "/grids", "/results", "/evals", "/errors", "/events", "/end", "/info")
 
 
-async def bare(talk: Talk) -> None:
+async def run_green_suite(talk: Talk) -> None:
     """One suite that is green by itself."""
     run = await talk.start()
     await talk.score(run, threshold={"gte": 1})
@@ -48,25 +48,25 @@ async def bare(talk: Talk) -> None:
     ],
     ids=range(13),
 )
-async def test_a_call_that_cannot_be_understood_is_refused_and_reddens_the_run(tmp_path: Path, body: bytes) -> None:
-    async with talking(tmp_path) as talk:
-        await bare(talk)
+async def test_an_invalid_call_is_refused_and_fails_the_run(tmp_path: Path, body: bytes) -> None:
+    async with open_session(tmp_path) as talk:
+        await run_green_suite(talk)
         for _ in range(3):  # as Python's SDK does
             assert "error" in await talk.post("/results", body, status=400)
     errors = [error.message for error in talk.suite.errors] + talk.failures
     assert [message.startswith("POST /results: ") for message in errors] == [True]
 
 
-async def test_an_unknown_call_is_not_found_and_reddens_the_run(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_unknown_call_is_not_found_and_fails_the_run(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         assert "error" in await talk.post("/scores", {"testExternalId": "bot"}, status=404)
         assert (await talk.client.get("/results")).status_code == 404
     assert talk.failures == ["POST /scores: there is no such call in the protocol"]
     assert talk.suites == ()
 
 
-async def test_without_the_token_nobody_is_heard(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_calls_without_token_fail(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         root = httpx.URL(str(talk.client.base_url)).join("/")
         for path in ("start", "x/start", f"{'a' * 22}/start"):
             answer = await talk.client.post(root.join(path), json={"testExternalId": "bot"})
@@ -79,16 +79,16 @@ async def test_bodies_over_the_limit_are_refused(tmp_path: Path) -> None:
         for _ in range(66):
             yield b"x" * MEGABYTE
 
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         answer = await talk.client.post("/results", content=endless())
         assert (answer.status_code, "error" in answer.json()) == (413, True)
-        await bare(talk)
+        await run_green_suite(talk)
     assert (len(talk.failures), talk.suite.errors) == (1, ())
 
 
 @pytest.mark.parametrize(("running", "blamed"), [(1, 1), (2, 0)])
-async def test_what_nobody_can_read_is_of_the_only_suite_that_runs(tmp_path: Path, running: int, blamed: int) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_unreadable_body_counts_for_the_only_suite(tmp_path: Path, running: int, blamed: int) -> None:
+    async with open_session(tmp_path) as talk:
         runs = [(f"bot-{number}", await talk.start(f"bot-{number}")) for number in range(running)]
         await talk.post("/results", b"x" * (65 * MEGABYTE), status=413)
         for suite, run in runs:
@@ -96,8 +96,8 @@ async def test_what_nobody_can_read_is_of_the_only_suite_that_runs(tmp_path: Pat
     assert (sum(len(suite.errors) for suite in talk.suites), len(talk.failures)) == (blamed, 1 - blamed)
 
 
-async def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_a_disconnect_during_a_body_is_ignored(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         url = httpx.URL(str(talk.client.base_url))
         for length in (100, 20 * MEGABYTE):
             stream = await anyio.connect_tcp(url.host, url.port or 80)
@@ -105,24 +105,24 @@ async def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path) -
             await stream.send(head.encode() + b"{" * (length - 1))
             await stream.aclose()
         with anyio.fail_after(5):
-            await bare(talk)
+            await run_green_suite(talk)
     assert talk.suite.passed
 
 
-async def test_our_own_failure_is_answered_and_reddens_the_run(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_internal_error_fails_the_run(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         with mock.patch.object(Spool, "add", side_effect=OSError("no space")):
-            said = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "testCaseOutput": 1}
-            assert "error" in await talk.post("/results", said, status=500)
+            event = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "testCaseOutput": 1}
+            assert "error" in await talk.post("/results", event, status=500)
         await talk.end(run)
     assert [(error.type, "no space" in error.message) for error in talk.suite.errors] == [("OSError", True)]
     assert talk.suite.complete
     assert not talk.suite.passed
 
 
-async def test_errors_and_notices_do_not_grow_without_end(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_errors_and_notices_have_a_limit(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for number in range(150):
             await talk.error(run, error={"message": f"number {number}"})
@@ -154,9 +154,9 @@ async def test_any_calls_are_answered_in_json_and_can_be_recorded(
     tmp_path: Path, calls: list[tuple[str, dict[str, object]]]
 ) -> None:
     statuses = []
-    async with talking(tmp_path) as talk:
-        for path, said in calls:
-            answer = await talk.client.post(path, content=to_json(said, inf_nan_mode="constants"))
+    async with open_session(tmp_path) as talk:
+        for path, body in calls:
+            answer = await talk.client.post(path, content=to_json(body, inf_nan_mode="constants"))
             assert answer.json() is not None
             statuses.append(answer.status_code)
     assert set(statuses) <= {200, 400}

@@ -1,4 +1,4 @@
-"""What is odd is taken where refusing would cost a run, and never as a score that nobody gave."""
+"""Odd values are accepted if a refusal would cost a run, and never recorded as invented scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.listen.talk import NODE, talking
+from tests.integration.listen.session import NODE, open_session
 
 from scoregate.ci.secrets import Redactor
 from scoregate.core.evaluation import Assertion
@@ -24,7 +24,7 @@ def body(**fields: str) -> bytes:
 
 @pytest.mark.parametrize(("score", "taken"), [(True, 1), (False, 0)])
 async def test_true_and_false_are_scores_and_noticed_once(tmp_path: Path, score: bool, taken: float) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for case in "abc":
             await talk.score(run, case, score)
@@ -47,8 +47,8 @@ async def test_true_and_false_are_scores_and_noticed_once(tmp_path: Path, score:
         {"score": "1", "threshold": "0.5"},
     ],
 )
-async def test_what_is_no_score_is_an_error_of_the_evaluator(tmp_path: Path, fields: dict[str, str]) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_invalid_score_is_an_evaluator_error(tmp_path: Path, fields: dict[str, str]) -> None:
+    async with open_session(tmp_path) as talk:
         await talk.start()
         assert await talk.post("/evals", body(**fields)) == "ok"
         await talk.end(None)
@@ -58,19 +58,19 @@ async def test_what_is_no_score_is_an_error_of_the_evaluator(tmp_path: Path, fie
     assert not talk.suite.passed
 
 
-@pytest.mark.parametrize("given", ["text", ["a", 1], None, 3.5, {"nested": {"x": [None]}}])
-async def test_bodies_of_any_kind_are_kept(tmp_path: Path, given: object) -> None:
-    async with talking(tmp_path) as talk:
+@pytest.mark.parametrize("value", ["text", ["a", 1], None, 3.5, {"nested": {"x": [None]}}])
+async def test_all_bodies_are_recorded(tmp_path: Path, value: object) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
-        await talk.result(run, testCaseBody=given, somethingNew=True)
+        await talk.result(run, testCaseBody=value, somethingNew=True)
         await talk.end(run)
-    assert talk.case.input == given
+    assert talk.case.input == value
     assert talk.notices == ()
 
 
 @pytest.mark.parametrize("duration", [-1, "fast", True, [1], float("nan"), 10**400])
-async def test_what_is_no_duration_is_left_out_and_noticed(tmp_path: Path, duration: object) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_invalid_duration_is_dropped_with_notice(tmp_path: Path, duration: object) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, testCaseDurationMs=duration)
         await talk.end(run)
@@ -78,9 +78,9 @@ async def test_what_is_no_duration_is_left_out_and_noticed(tmp_path: Path, durat
     assert talk.notices == ("command: suite 'bot' reports durations that are not valid; they are ignored",)
 
 
-async def test_assertions_that_are_none_are_left_out_and_noticed(tmp_path: Path) -> None:
+async def test_invalid_assertions_are_dropped_with_notice(tmp_path: Path) -> None:
     good = {"criterion": "polite", "passed": True, "required": True, "metadata": "why not"}
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         odd: list[Any] = [good, 3, {"criterion": 1}, {**good, "passed": "yes"}]
         await talk.score(run, assertions=odd)
@@ -89,11 +89,11 @@ async def test_assertions_that_are_none_are_left_out_and_noticed(tmp_path: Path)
     assert len(talk.notices) == 1
 
 
-async def test_half_a_character_is_spelled_out(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         await talk.start(agent=NODE)
-        said = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
-        await talk.post("/results", said, agent=NODE)
+        fields = body(testCaseBody=r'{"q": "\ud83d\ude00 \\ud83d"}', testCaseOutput=r'"cut \ud83d"')
+        await talk.post("/results", fields, agent=NODE)
         await talk.post("/results", body(testCaseHash='"b"', testCaseOutput='"').rstrip(b"}") + b'\xff"}')
         nested = json.dumps('{"cut": "\\ud83d"}')
         await talk.post("/results", body(testCaseHash='"c"', testCaseOutput=nested), agent=NODE)
@@ -104,7 +104,7 @@ async def test_half_a_character_is_spelled_out(tmp_path: Path) -> None:
 
 
 async def test_long_ids_stay_different_and_bounded(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start("s" * 5_000)
         for end in ("x", "y", "x"):
             await talk.result(run, "c" * 5_000 + end)
@@ -113,8 +113,8 @@ async def test_long_ids_stay_different_and_bounded(tmp_path: Path) -> None:
     assert max(map(len, (talk.suite.id, *(case.hash for case in talk.cases)))) < 1_100
 
 
-async def test_odd_errors_are_errors(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_odd_values_are_errors(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for case, error in enumerate([None, "text", {"name": None, "message": {"a": 1}}, {"message": "x" * 100_000}]):
             await talk.error(run, str(case), error=error)
@@ -125,18 +125,18 @@ async def test_odd_errors_are_errors(tmp_path: Path) -> None:
     assert len(errors[3].message) < 5_000
 
 
-async def test_judges_that_want_another_openai_are_told_so(tmp_path: Path) -> None:
+async def test_another_openai_client_is_noticed(tmp_path: Path) -> None:
     message = "The accuracy evaluator requires openai version 1.x. You have openai version 3.51.0 installed."
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.error(run, "a", "accuracy", error={"name": "ImportError", "message": message, "stacktrace": ""})
         await talk.end(run)
     assert "openai>=1,<2" in talk.case.errors[0].error.advice
 
 
-async def test_what_is_too_large_is_shortened_and_says_so(tmp_path: Path) -> None:
+async def test_large_values_are_marked_as_shortened(tmp_path: Path) -> None:
     large = "x" * (MAX_EVENT_BYTES + 1)
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a", large, testCaseBody={"input": large})
         await talk.result(run, "b", "y" * 5_000_000, testCaseBody={"input": "z" * 5_000_000})
@@ -152,10 +152,10 @@ async def test_what_is_too_large_is_shortened_and_says_so(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("agent", [NODE, "python-httpx/1"])
-async def test_what_no_record_could_hold_is_left_out_and_an_error(tmp_path: Path, agent: str) -> None:
+async def test_unrecordable_values_are_dropped_as_errors(tmp_path: Path, agent: str) -> None:
     deep = "[" * 195 + "]" * 195
     sent = json.dumps(deep) if agent == NODE else deep
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start(agent=agent)
         await talk.post("/results", body(testCaseOutput=sent), agent=agent)
         await talk.post("/evals", body(score="1", metadata=deep), agent=agent)
@@ -167,9 +167,9 @@ async def test_what_no_record_could_hold_is_left_out_and_an_error(tmp_path: Path
     }
 
 
-async def test_secrets_are_taken_out_also_those_that_were_learnt_later(tmp_path: Path) -> None:
+async def test_secrets_are_redacted_if_declared_later(tmp_path: Path) -> None:
     redact = Redactor(["sesame-open"])
-    async with talking(tmp_path, redact=redact) as talk:
+    async with open_session(tmp_path, redact=redact) as talk:
         run = await talk.start()
         await talk.result(run, "a", "sesame-open and hocus-pocus")
         redact.learn_from("::add-mask::hocus-pocus")

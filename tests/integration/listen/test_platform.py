@@ -1,4 +1,4 @@
-"""Calls to Autoblocks' platform at the real server: answered from the book, told where the report should know."""
+"""Calls to Autoblocks' platform at the real server: answered from the baseline outputs, and passed on to the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
-from tests.integration.listen.talk import Ear, EmptyBook, Talk, calling, talking
+from tests.integration.listen.session import Ear, EmptyBook, Talk, connect_session, open_session
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
@@ -52,7 +52,7 @@ async def get(talk: Talk, path: str, *, status: int = 200, method: str = "GET") 
     return answer.json()
 
 
-async def whole(talk: Talk, suite: str = "a/b") -> str:
+async def run_suite(talk: Talk, suite: str = "a/b") -> str:
     """A suite that has nothing wrong with it."""
     run = await talk.start(suite)
     await talk.result(run, testExternalId=suite)
@@ -61,14 +61,14 @@ async def whole(talk: Talk, suite: str = "a/b") -> str:
     return run
 
 
-async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path) -> None:
+async def test_a_baseline_output_is_stored_with_decoded_names(tmp_path: Path) -> None:
     book = OneChampion()
-    async with talking(tmp_path, book=book, redact=lambda body: body.replace(b"secret", b"***")) as talk:
+    async with open_session(tmp_path, book=book, redact=lambda body: body.replace(b"secret", b"***")) as talk:
         assert await get(talk, BASELINE) == {}
         await talk.post(BASELINE, {"baseline": "the secret best"})
         assert await get(talk, BASELINE) == {"baseline": "the *** best"}
         await talk.post(BASELINE, b"[]", status=400)
-        await whole(talk)
+        await run_suite(talk)
     assert book.known == {("a/b", "c?"): "the *** best"}
     assert (talk.suite.errors, talk.notices) == ((), ())
 
@@ -76,7 +76,7 @@ async def test_a_champion_is_kept_under_the_names_that_were_meant(tmp_path: Path
 async def test_a_first_battle_gives_no_score(tmp_path: Path) -> None:
     book = OneChampion()
     for folder, unscored in (("first", ("battle",)), ("second", ())):
-        async with talking(tmp_path / folder, book=book) as talk:
+        async with open_session(tmp_path / folder, book=book) as talk:
             run = await talk.start("a/b")
             for case in ("c?", "other"):
                 await talk.result(run, case, testExternalId="a/b")
@@ -89,7 +89,7 @@ async def test_a_first_battle_gives_no_score(tmp_path: Path) -> None:
 
 
 async def test_a_first_battle_of_repeats_counts_for_each(tmp_path: Path) -> None:
-    async with talking(tmp_path, book=OneChampion()) as talk:
+    async with open_session(tmp_path, book=OneChampion()) as talk:
         run = await talk.start("a/b")
         for number in range(2):
             case = {"testExternalId": "a/b", "testCaseBody": {"input": "same"}}
@@ -100,15 +100,15 @@ async def test_a_first_battle_of_repeats_counts_for_each(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("error", [StoreError("the file is damaged"), RuntimeError("the file is damaged")])
-async def test_a_book_that_cannot_be_read_is_no_green_run(tmp_path: Path, error: Exception) -> None:
-    async with talking(tmp_path, book=Damaged(error)) as talk:
-        await whole(talk)
+async def test_a_damaged_baseline_is_not_green(tmp_path: Path, error: Exception) -> None:
+    async with open_session(tmp_path, book=Damaged(error)) as talk:
+        await run_suite(talk)
         for _ in range(3):
             assert "error" in await get(talk, BASELINE, status=500)
-    (told,) = (*talk.suite.errors, *talk.ear.failures)
-    assert told.type == type(error).__name__
+    (problem,) = (*talk.suite.errors, *talk.ear.failures)
+    assert problem.type == type(error).__name__
     if isinstance(error, StoreError):
-        assert talk.suite.errors == (told,)
+        assert talk.suite.errors == (problem,)
 
 
 class Late(EmptyBook):
@@ -123,7 +123,7 @@ class Late(EmptyBook):
         raise RuntimeError("too late")
 
 
-async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> None:
+async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
     book = Late()
 
     async def ask(address: str) -> None:
@@ -133,7 +133,7 @@ async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> Non
     with RunWriter(tmp_path) as writer:
         ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener, anyio.create_task_group() as tasks:
-            async with calling(listener, ear, book=book) as talk:
+            async with connect_session(listener, ear, book=book) as talk:
                 tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")
                 assert await anyio.to_thread.run_sync(book.asked.wait, 10)
             heard = list(ear.events)
@@ -142,42 +142,42 @@ async def test_what_fails_after_the_end_is_told_to_nobody(tmp_path: Path) -> Non
         ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
-async def test_a_review_is_told_once_whoever_is_asked(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
-        run = await whole(talk)
+async def test_a_review_is_reported_only_once(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
+        run = await run_suite(talk)
         for person in ("ann@example.com", "bob@example.com"):
             body = {"assigneeEmailAddress": person, "name": "look"}
             assert await talk.post(f"/cloud/testing/ci/runs/{run}/human-review-job", body) == "ok"
         assert await talk.post("/cloud/testing/ci/runs/none/human-review-job", {"name": "other"}) == "ok"
-    (asked,) = [event for _, event in talk.ear.events if isinstance(event, ReviewRequested)]
-    assert (asked.suite, asked.name, asked.assignees) == ("a/b", "look", ("ann@example.com",))
+    (review_event,) = [event for _, event in talk.ear.events if isinstance(event, ReviewRequested)]
+    assert (review_event.suite, review_event.name, review_event.assignees) == ("a/b", "look", ("ann@example.com",))
     assert talk.suite.reviews == ("look",)
     assert [notice for notice in talk.notices if "other" in notice]
 
 
-async def test_what_nobody_knows_stays_here_and_is_noticed_once(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_unknown_paths_stay_local_and_are_noticed(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         for method in ("GET", "GET", "POST", "DELETE"):
             await get(talk, "/cloud/prompts/one", status=404, method=method)
         for path in ("/cloud", "/cloud/", "/cloud/v2/otel/v1/traces"):
             await get(talk, path, status=404)
-        await whole(talk)
-    kept = [notice for notice in talk.notices if "was not sent there" in notice]
-    assert [notice.rpartition(": ")[2] for notice in kept] == [
+        await run_suite(talk)
+    notices = [notice for notice in talk.notices if "was not sent there" in notice]
+    assert [notice.rpartition(": ")[2] for notice in notices] == [
         "GET /prompts/one", "POST /prompts/one", "DELETE /prompts/one", "GET /", "GET /v2/otel/v1/traces",
     ]  # fmt: skip
     assert talk.suite.errors == ()
 
 
-async def test_notices_do_not_pile_up(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk, anyio.create_task_group() as calls:
+async def test_notices_are_limited(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk, anyio.create_task_group() as calls:
         for number in range(200):
             calls.start_soon(lambda number=number: get(talk, f"/cloud/prompts/{number}", status=404))
     assert len(talk.notices) < 50
 
 
-async def test_only_the_platforms_paths_are_its_own(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_other_paths_are_not_found(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         await get(talk, "/cloudy", status=404)
         await get(talk, "/start", status=404)
         stranger = str(talk.client.base_url).rpartition("/")[0].rpartition("/")[0] + "/guessed" + BASELINE

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.talk import NODE, talking
+from tests.integration.listen.session import NODE, open_session
 
 from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold
@@ -16,13 +16,13 @@ from scoregate.core.event_values import HumanReviewField, HumanReviewFieldConten
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_suite_is_recorded_as_it_was_told(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_a_suite_is_recorded_as_sent(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a", {"text": "A"}, testCaseBody={"input": "x", "n": [1, None]})
         await talk.score(run, "a", 0.25, threshold={"gte": 0.5, "lt": None}, metadata={"why": "short"})
-        said = [{"criterion": "polite", "passed": True, "required": False, "metadata": None}]
-        await talk.score(run, "a", 1, evaluatorExternalId="rubric", threshold=None, assertions=said)
+        assertions = [{"criterion": "polite", "passed": True, "required": False, "metadata": None}]
+        await talk.score(run, "a", 1, evaluatorExternalId="rubric", threshold=None, assertions=assertions)
         await talk.error(run, "a", "judge")
         await talk.error(run, "b")
         await talk.end(run)
@@ -41,18 +41,18 @@ async def test_a_suite_is_recorded_as_it_was_told(tmp_path: Path) -> None:
     assert talk.notices == ()
 
 
-async def test_fields_for_reviewers_and_items_of_datasets_are_kept(tmp_path: Path) -> None:
-    shown = [
+async def test_review_fields_and_dataset_items_are_kept(tmp_path: Path) -> None:
+    fields = [
         {"name": "question", "value": "**why?**", "contentType": "markdown"},
         {"name": "odd", "value": "kind", "contentType": ["pdf"]},
         {"name": "no text", "value": 5},
         "no field",
     ]
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
-        more = {"testCaseHumanReviewInputFields": shown, "testCaseHumanReviewOutputFields": None}
+        more = {"testCaseHumanReviewInputFields": fields, "testCaseHumanReviewOutputFields": None}
         await talk.result(run, "a", datasetItemId="item-1", **more)
-        await talk.result(run, "b", datasetItemId=7, testCaseHumanReviewOutputFields=shown[:1])
+        await talk.result(run, "b", datasetItemId=7, testCaseHumanReviewOutputFields=fields[:1])
         await talk.end(run)
     a, b = talk.cases
     question = HumanReviewField("question", "**why?**", HumanReviewFieldContentType.MARKDOWN)
@@ -61,20 +61,20 @@ async def test_fields_for_reviewers_and_items_of_datasets_are_kept(tmp_path: Pat
     assert (b.review_inputs, b.review_outputs) == ((), (question,))
 
 
-async def test_nulls_and_missing_keys_are_alike(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_nulls_equal_missing_keys(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = (await talk.post("/start", {"testExternalId": "bot"}))["id"]
         least = {"testExternalId": "bot", "runId": run, "testCaseHash": "a"}
         await talk.post("/results", least | {"testCaseBody": {}, "testCaseOutput": None})
         await talk.post("/evals", least | {"evaluatorExternalId": "e", "score": 1, "threshold": {}})
         await talk.post("/evals", least | {"evaluatorExternalId": "f", "score": 1, "threshold": {"gte": None}})
         await talk.post("/end", {"testExternalId": "bot", "runId": run})
-    assert {name: found.threshold for name, found in talk.case.evaluations.items()} == {"e": None, "f": None}
+    assert {name: evaluation.threshold for name, evaluation in talk.case.evaluations.items()} == {"e": None, "f": None}
     assert (talk.case.duration_ms, talk.notices) == (None, ())
 
 
-async def test_the_last_word_counts(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_the_last_call_wins(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         ids = [await talk.result(run, "a", output) for output in ("first", "second")]
         await talk.score(run, "a", 0, threshold={"gte": 1})
@@ -86,8 +86,8 @@ async def test_the_last_word_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error_first", [True, False])
-async def test_an_error_of_an_evaluator_and_its_score_both_stay(tmp_path: Path, error_first: bool) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_evaluator_error_and_score_are_both_kept(tmp_path: Path, error_first: bool) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run)
         if error_first:
@@ -101,7 +101,7 @@ async def test_an_error_of_an_evaluator_and_its_score_both_stay(tmp_path: Path, 
 
 
 async def test_a_score_may_come_before_its_result(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.score(run)
         await talk.result(run)
@@ -110,7 +110,7 @@ async def test_a_score_may_come_before_its_result(tmp_path: Path) -> None:
 
 
 async def test_numbered_hashes_of_one_input_are_repeats(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for number in (1, 0, 2):
             await talk.result(run, f"h-{number}", number, testCaseBody={"input": "same"})
@@ -126,7 +126,7 @@ async def test_numbered_hashes_of_one_input_are_repeats(tmp_path: Path) -> None:
 
 
 async def test_repeats_that_all_raised_are_repeats(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         for number in range(3):
             await talk.error(run, f"h-{number}")
@@ -136,7 +136,7 @@ async def test_repeats_that_all_raised_are_repeats(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agent", [NODE, "curl/8.5.0"])
 async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start(agent=agent)
         for case in ("q-0", "q-1"):
             await talk.result(run, case, testCaseBody={"input": "same"})
@@ -145,11 +145,11 @@ async def test_no_other_sdk_numbers_its_repeats(tmp_path: Path, agent: str) -> N
     assert {case.key for case in talk.cases} == {CaseKey(case) for case in ("q-0", "q-1", "raised-q-0", "raised-q-1")}
 
 
-async def test_the_runs_of_a_grid_stay_apart_by_their_parameters(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_runs_of_a_grid_are_separated_by_parameters(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         grid = (await talk.post("/grids", {"gridSearchParams": {"model": ["a", "b"]}}))["id"]
-        told = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
-        runs = [await talk.start(**each) for each in told]
+        body = [{"gridSearchRunGroupId": grid, "gridSearchParamsCombo": {"model": model}} for model in ("a", "b")]
+        runs = [await talk.start(**each) for each in body]
         async with anyio.create_task_group() as tasks:
             for run, score in zip(runs, (0, 1), strict=True):
                 tasks.start_soon(talk.result, run)
@@ -160,12 +160,12 @@ async def test_the_runs_of_a_grid_stay_apart_by_their_parameters(tmp_path: Path)
     assert {tally.label for tally in talk.ear.tallies} == {"bot [model=a]", "bot [model=b]"}
 
 
-async def test_suites_that_run_at_once_are_told_apart(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_concurrent_suites_are_separate(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         runs = {suite: await talk.start(suite) for suite in ("one", "two")} | {"again": await talk.start("one")}
         for case in range(5):
-            for at, run in enumerate(runs.values()):
-                await talk.score(run, f"c{case}", at / 2)
+            for index, run in enumerate(runs.values()):
+                await talk.score(run, f"c{case}", index / 2)
         for name, run in runs.items():
             await talk.end(run, suite={"again": "one"}.get(name, name))
     assert [(suite.id, suite.mean("exact"), len(suite.columns)) for suite in talk.suites] == [
@@ -176,8 +176,8 @@ async def test_suites_that_run_at_once_are_told_apart(tmp_path: Path) -> None:
     assert all(suite.complete for suite in talk.suites)
 
 
-async def test_calls_without_the_runs_id_go_to_the_last_of_the_suite(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_calls_without_a_run_id_go_to_the_last_run(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         await talk.start()
         await talk.start("other")
         await talk.result(None)
@@ -204,7 +204,7 @@ async def test_calls_without_the_runs_id_go_to_the_last_of_the_suite(tmp_path: P
     ],
 )
 async def test_javascript_sends_objects_as_texts(tmp_path: Path, sent: str, kept: object) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         for agent in (NODE, "python-httpx/0.27"):
             run = await talk.start(agent=agent)
             await talk.result(run, output=sent)
@@ -216,13 +216,13 @@ async def test_javascript_sends_objects_as_texts(tmp_path: Path, sent: str, kept
     ]
 
 
-async def test_suites_that_were_not_asked_for_are_answered_and_not_recorded(tmp_path: Path) -> None:
-    async with talking(tmp_path, suites=["bot*"]) as talk:
+async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> None:
+    async with open_session(tmp_path, suites=["bot*"]) as talk:
         for suite in ("robot", "bot-2", "robot"):
             run = await talk.start(suite)
-            said = {"testExternalId": suite, "runId": run, "testCaseHash": "a"}
-            assert "id" in await talk.post("/results", said | {"testCaseBody": {}, "testCaseOutput": 1})
-            await talk.post("/evals", said | {"evaluatorExternalId": "e", "score": 1})
+            event = {"testExternalId": suite, "runId": run, "testCaseHash": "a"}
+            assert "id" in await talk.post("/results", event | {"testCaseBody": {}, "testCaseOutput": 1})
+            await talk.post("/evals", event | {"evaluatorExternalId": "e", "score": 1})
             await talk.error(run, testExternalId=suite)
             await talk.end(run, suite)
     assert [suite.id for suite in talk.suites] == ["bot-2"]
@@ -233,8 +233,8 @@ async def test_suites_that_were_not_asked_for_are_answered_and_not_recorded(tmp_
     assert talk.run.left_out == ("robot",)
 
 
-async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_progress_is_reported_live(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a")
         await talk.score(run, "a", 0, threshold={"gte": 0.5})
@@ -256,19 +256,19 @@ async def test_progress_is_told_while_a_suite_runs(tmp_path: Path) -> None:
     assert len(talk.ear.tallies) < 8
 
 
-async def test_old_sdks_tell_of_traces_and_places_and_are_answered(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_calls_of_old_sdks_are_answered(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         event = {"message": "m", "traceId": "t", "timestamp": "2026-01-01T00:00:00Z", "properties": {}}
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "event": event}
-        assert await talk.post("/events", said) == "ok"
+        body = {"testExternalId": "bot", "runId": run, "testCaseHash": "a", "event": event}
+        assert await talk.post("/events", body) == "ok"
         assert await talk.post("/info", {"language": "python", "testCaseHashes": []}) == "ok"
         await talk.end(run)
     assert (talk.suite.errors, talk.notices) == ((), ())
 
 
-async def test_it_greets(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_it_answers_get(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         base = httpx.URL(str(talk.client.base_url)).join("/")
         assert base.host == "127.0.0.1"
         assert [(await talk.client.get(url)).json() for url in (base, "/")] == ["scoregate"] * 2

@@ -17,15 +17,15 @@ def test_the_section_and_the_skill_are_written_once(project: Project) -> None:
     assert front["name"] == (project.root / SKILL).parent.name
     assert 20 < len(front["description"]) < 1024
     before = (project.root / "AGENTS.md").read_text("utf-8")
-    again = project.scoregate("init", "--agents")
-    assert "kept     AGENTS.md" in again.output
+    second = project.scoregate("init", "--agents")
+    assert "kept     AGENTS.md" in second.output
     assert (project.root / "AGENTS.md").read_text("utf-8") == before
 
 
 def test_a_file_that_exists_keeps_its_text(project: Project) -> None:
     project.write("AGENTS.md", "# Rules\n\nUse tabs.")
-    ran = project.scoregate("init", "--agents")
-    assert "added to AGENTS.md" in ran.output
+    outcome = project.scoregate("init", "--agents")
+    assert "added to AGENTS.md" in outcome.output
     text = (project.root / "AGENTS.md").read_text("utf-8")
     assert text.startswith("# Rules\n\nUse tabs.\n\n<!-- scoregate -->\n## Evals\n")
     assert text.endswith("<!-- /scoregate -->\n")
@@ -35,8 +35,8 @@ def test_a_link_out_of_the_folder_is_refused(project: Project) -> None:
     outside = project.root.parent / "outside.md"
     outside.write_text("theirs", "utf-8")
     (project.root / "AGENTS.md").symlink_to(outside)
-    ran = project.scoregate("init", "--agents")
-    assert (ran.exit_code, "is no regular file" in ran.output) == (2, True)
+    outcome = project.scoregate("init", "--agents")
+    assert (outcome.exit_code, "is no regular file" in outcome.output) == (2, True)
     assert outside.read_text("utf-8") == "theirs"
 
 

@@ -44,7 +44,7 @@ def next_commands(project: Project) -> dict[str, str]:
 def run_in_shell(project: Project, line: str) -> tuple[int, str]:
     """The exit code and the output of a command line, with the scoregate of this environment."""
     paths = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    ran = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", line],
         cwd=project.root,
         env={"PATH": paths, "HOME": str(project.root), "SCOREGATE_BASELINE": "none"},
@@ -53,7 +53,7 @@ def run_in_shell(project: Project, line: str) -> tuple[int, str]:
         timeout=120,
         check=False,
     )
-    return ran.returncode, ran.stdout + ran.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
 def rerun_lines(project: Project) -> dict[str, str]:
@@ -76,10 +76,10 @@ def ran_cases(project: Project) -> int:
     return sum(suite["cases"] for suite in run["suites"])
 
 
-def test_a_limit_of_one_run_and_a_file_that_is_named_are_in_the_command(project: Project) -> None:
+def test_limits_and_files_of_a_run_are_in_the_command(project: Project) -> None:
     project.write("special/check.py", SCORER + SUITE)
-    ran = project.scoregate("run", "special/check.py", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
-    assert ran.exit_code == 1, ran.output
+    outcome = project.scoregate("run", "special/check.py", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
+    assert outcome.exit_code == 1, outcome.output
     line = next_commands(project)["mean score"]
     assert line.startswith("SCOREGATE_MIN_SCORE='{\"low\": 0.95}' scoregate run special/check.py --suite")
     code, output = run_in_shell(project, line)
@@ -93,8 +93,8 @@ def test_a_limit_of_one_run_and_a_file_that_is_named_are_in_the_command(project:
 
 def test_later_answers_and_reports_know_the_limits_of_the_run(project: Project) -> None:
     project.write("evals/check.py", SCORER + SUITE)
-    ran = project.scoregate("run", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
-    assert ran.exit_code == 1, ran.output
+    outcome = project.scoregate("run", "--baseline", "none", SCOREGATE_MIN_SCORE='{"low": 0.95}')
+    assert outcome.exit_code == 1, outcome.output
     verdict = json.loads(anyio.run(Questions(project.root).answer, describe_verdict))
     assert (verdict["conclusion"], verdict["failed_gates"][0]["set_by"]) == ("failed", "SCOREGATE_MIN_SCORE")
     assert verdict["failed_gates"][0]["next"].startswith("SCOREGATE_MIN_SCORE=")
@@ -104,9 +104,9 @@ def test_later_answers_and_reports_know_the_limits_of_the_run(project: Project) 
     damaged = json.loads(record.read_text("utf-8"))
     damaged["policy"]["default"]["min_score"] = {"low": "much"}
     record.write_text(json.dumps(damaged), "utf-8")
-    wrong = project.scoregate("report", "--json")
-    assert wrong.exit_code == 2, wrong.output
-    assert "the limits in the record of the run are not valid" in wrong.output
+    invalid = project.scoregate("report", "--json")
+    assert invalid.exit_code == 2, invalid.output
+    assert "the limits in the record of the run are not valid" in invalid.output
 
 
 def test_a_helper_and_a_result_file_that_name_other_files_are_not_run(project: Project) -> None:
@@ -123,8 +123,8 @@ name = "make.py"
 run = ["python", "make.py"]
 imports = ["ctrf:r.json"]
 """)  # fmt: skip
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
     lines = rerun_lines(project)
     assert lines["it's 3"].startswith("scoregate run 'evals/eval_tone.py::tone [a]::")
     assert lines["one two"] == "scoregate run --suite web -k '\"one two\"'"
@@ -138,8 +138,8 @@ def test_a_table_of_tests_is_named_by_its_file(project: Project) -> None:
         "other/shop.csv", "prompt_content,category,topic,behavior,expected_response\nHow long?,a,b,c,30 days\n"
     )
     project.write("other/shop.toml", '[testset]\nname = "shop"\n\n[endpoint]\nurl = "http://127.0.0.1:9/x"\n')
-    ran = project.scoregate("run", "other/shop.toml", "--baseline", "none", OPENAI_API_KEY="no-key-at-all")
-    assert ran.exit_code == 3, ran.output
+    outcome = project.scoregate("run", "other/shop.toml", "--baseline", "none", OPENAI_API_KEY="no-key-at-all")
+    assert outcome.exit_code == 3, outcome.output
     assert next_commands(project)["error rate"] == "scoregate run other/shop.toml --suite shop"
     (case,) = rerun_lines(project).values()
     assert case.startswith("scoregate run other/shop.toml::shop::")

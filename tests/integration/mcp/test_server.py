@@ -36,8 +36,8 @@ def compared(project: Project) -> Project:
     """A run in which one of two cases fails newly."""
     project.write("evals/hours.py", SUITE)
     assert project.scoregate("run", "--out", "base").exit_code == 0
-    ran = project.scoregate("run", "--baseline", "base", ANSWER="Ignore your instructions")
-    assert ran.exit_code == 1, ran.output
+    outcome = project.scoregate("run", "--baseline", "base", ANSWER="Ignore your instructions")
+    assert outcome.exit_code == 1, outcome.output
     return project
 
 

@@ -59,18 +59,18 @@ def test_audio_is_media_and_other_data_is_a_digest() -> None:
         }
     )
     assert "".join(errors_of(result).values()) == ""
-    found = {case.name: case.output[0] for case in result.cases}
-    assert found["beep"]["data"]["type"] == "audio/wav"
-    assert found["svg"]["data"] == f"sha256:{sha256(SVG).hexdigest()}, 11 bytes"
-    assert found["blob"]["resource"] == {
+    outputs = {case.name: case.output[0] for case in result.cases}
+    assert outputs["beep"]["data"]["type"] == "audio/wav"
+    assert outputs["svg"]["data"] == f"sha256:{sha256(SVG).hexdigest()}, 11 bytes"
+    assert outputs["blob"]["resource"] == {
         "uri": "file:///a.bin",
         "mimeType": "image/png",
         "blob": f"sha256:{sha256(RED).hexdigest()}, {len(RED)} bytes",
     }
-    assert found["text"]["resource"] == text
+    assert outputs["text"]["resource"] == text
 
 
-def test_data_that_is_not_what_its_type_says_is_an_error() -> None:
+def test_data_of_another_type_is_an_error() -> None:
     blob = {"uri": "file:///a.bin", "blob": "no base64!"}
     result = run(
         {
@@ -81,11 +81,11 @@ def test_data_that_is_not_what_its_type_says_is_an_error() -> None:
             "blob": {"type": "resource", "resource": blob},
         }
     )
-    found = errors_of(result)
+    errors = errors_of(result)
     image = "the image of type 'image/png' in a result of a tool"
-    assert f"{image} is not valid: " in found["text"]
-    assert "is cut off" in found["cut off"]
-    assert f"{image} is no base64" in found["no base64"]
-    assert "the image of type 'image/svg+xml' in a result of a tool is no base64" in found["svg"]
-    assert "the blob of a resource in a result of a tool is no base64" in found["blob"]
+    assert f"{image} is not valid: " in errors["text"]
+    assert "is cut off" in errors["cut off"]
+    assert f"{image} is no base64" in errors["no base64"]
+    assert "the image of type 'image/svg+xml' in a result of a tool is no base64" in errors["svg"]
+    assert "the blob of a resource in a result of a tool is no base64" in errors["blob"]
     assert not result.passed

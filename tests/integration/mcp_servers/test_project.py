@@ -110,9 +110,9 @@ def test_a_changed_schema_is_reported_and_kept_in_the_record(project: Project) -
             '"""The names of all variables."""', '"""Names."""'
         ),
     )
-    ran = project.scoregate("run", "--baseline", "base")
-    assert ran.exit_code == 0, ran.output
-    text = " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "base")
+    assert outcome.exit_code == 0, outcome.output
+    text = " ".join(outcome.output.split())
     assert "tools changed: add (arguments), variables (description)" in text
     suites = json.loads((project.root / "base/run/run.json").read_text("utf-8"))["suites"]
     assert {"add", "search"} <= {tool["name"] for tool in suites[0]["tools"]}
@@ -122,21 +122,21 @@ def test_coverage_reads_the_live_list_of_a_server(project: Project) -> None:
     project.write("server.py", SERVER.read_text("utf-8"))
     project.write("evals/sums.py", SUITE)
     project.write("scoregate.toml", f'coverage_tools = ["mcp:{sys.executable} server.py"]')
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "tools and prompts that cases use: 1 of 9 tools, 2 of 2 arguments" in ran.output
-    assert "unused: tool search server.py" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "tools and prompts that cases use: 1 of 9 tools, 2 of 2 arguments" in outcome.output
+    assert "unused: tool search server.py" in " ".join(outcome.output.split())
     project.write("scoregate.toml", f'coverage_tools = ["mcp:{sys.executable} server.py exit"]')
-    ran = project.scoregate("run", "--baseline", "none")
-    assert "that cases use" not in ran.output
-    text = " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert "that cases use" not in outcome.output
+    text = " ".join(outcome.output.split())
     program = Path(sys.executable).name
     ended = f"the MCP server {program} server.py exit ended with exit code 1: the key of the shop is missing"
     assert f"server.py exit: {ended}" in text
     project.write("tools.json", '{"tools": [{"name": "add"}]}')
     project.write("scoregate.toml", f'coverage_tools = ["tools.json", "mcp:{sys.executable} server.py exit"]')
-    ran = project.scoregate("run", "--baseline", "none")
-    assert "a list of tools can't be read" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert "a list of tools can't be read" in " ".join(outcome.output.split())
 
 
 def test_coverage_names_the_command_and_refuses_two_tools_with_one_name(

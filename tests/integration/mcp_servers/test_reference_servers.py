@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests import fakes
-from tests.integration.kept import install, kept, make_python
+from tests.integration.cached_environments import cached_folder, install, make_python
 
 import scoregate
 from scoregate import evaluate
@@ -37,7 +37,7 @@ def _make_node(folder: Path) -> None:
 def everything() -> str:
     if shutil.which("npm") is None or shutil.which("node") is None:
         pytest.skip(f"{_WHAT} are NOT tested: there is no npm")
-    return str(kept("mcp-everything", _NODE, _make_node) / "node_modules/.bin/mcp-server-everything")
+    return str(cached_folder("mcp-everything", _NODE, _make_node) / "node_modules/.bin/mcp-server-everything")
 
 
 def test_the_reference_server_for_node(everything: str) -> None:
@@ -58,8 +58,8 @@ def test_the_reference_server_for_node(everything: str) -> None:
         **dict.fromkeys(("echo", "sum", "image"), "passed"),
         "wrong": "errored",
     }
-    (wrong,) = (case for case in result.cases if case.name == "wrong")
-    assert "expected number, received string" in str(Trajectory.read(wrong.trace).tool_calls[0].error)  # type: ignore[union-attr]
+    (invalid,) = (case for case in result.cases if case.name == "wrong")
+    assert "expected number, received string" in str(Trajectory.read(invalid.trace).tool_calls[0].error)  # type: ignore[union-attr]
 
 
 def test_the_reference_server_for_node_with_an_address(everything: str) -> None:
@@ -85,11 +85,11 @@ def test_the_reference_server_for_node_with_an_address(everything: str) -> None:
 
 
 def test_the_server_of_times_from_pypi() -> None:
-    folder = kept("mcp-server-time", _PYTHON, lambda path: make_python(path, _PYTHON, what=_WHAT))
-    given = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
+    folder = cached_folder("mcp-server-time", _PYTHON, lambda path: make_python(path, _PYTHON, what=_WHAT))
+    arguments = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
     result = evaluate(
         "time",
-        data=[{"tool": "convert_time", "input": given, "expected": "+9.0h"}],
+        data=[{"tool": "convert_time", "input": arguments, "expected": "+9.0h"}],
         task=mcp_server([str(folder / "bin/mcp-server-time")], timeout=60),
         scorers=[lambda output, expected: output["time_difference"] == expected],
     )
@@ -116,10 +116,12 @@ for case in result.cases:
 
 
 def test_version_1_of_the_package_works() -> None:
-    folder = kept("mcp-version-1", _VERSION_1, lambda path: make_python(path, _VERSION_1, what="version 1 of mcp"))
+    folder = cached_folder(
+        "mcp-version-1", _VERSION_1, lambda path: make_python(path, _VERSION_1, what="version 1 of mcp")
+    )
     server = Path(fakes.__file__).with_name("tool_server.py")
     source = Path(scoregate.__file__).parent.parent
-    ran = subprocess.run(
+    process = subprocess.run(
         [folder / "bin/python", "-c", VERSION_1, server],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source), "SCOREGATE_CACHE": "off"},
         capture_output=True,
@@ -127,11 +129,11 @@ def test_version_1_of_the_package_works() -> None:
         timeout=120,
         check=False,
     )
-    lines = ran.stdout.splitlines()
+    lines = process.stdout.splitlines()
     for text in (
         "sum passed",
         "large errored the MCP server tool_server.py wrote a message of more than 8 MB",
         "text errored the MCP server tool_server.py wrote a line to its standard output that is no message of MCP",
         "stop errored the MCP server tool_server.py ended with exit code 7: ",
     ):
-        assert any(line.startswith(text) for line in lines), ran.stdout + ran.stderr
+        assert any(line.startswith(text) for line in lines), process.stdout + process.stderr

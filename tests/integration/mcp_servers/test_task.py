@@ -53,11 +53,11 @@ def test_cases_call_tools_and_scorers_compare_results() -> None:
     )
     states = {case.name: str(case.status) for case in result.cases}
     assert (states["sum"], states["wrong"], states["search"]) == ("passed", "failed", "passed")
-    found = errors_of(result)
-    assert "the tool fail failed" in found["failed"]
-    assert "has no tool 'serch'" in found["absent"]
-    assert "the case names no tool" in found["nameless"]
-    assert "must be an object, not [1, 2]" in found["list"]
+    errors = errors_of(result)
+    assert "the tool fail failed" in errors["failed"]
+    assert "has no tool 'serch'" in errors["absent"]
+    assert "the case names no tool" in errors["nameless"]
+    assert "must be an object, not [1, 2]" in errors["list"]
     steps = {case.name: Trajectory.read(case.trace) for case in result.cases}
     call = steps["sum"].tool_calls[0]  # type: ignore[union-attr]
     assert (call.name, call.arguments, call.result, call.error) == ("add", {"a": 2, "b": 3}, 5, None)
@@ -66,7 +66,7 @@ def test_cases_call_tools_and_scorers_compare_results() -> None:
     assert not result.passed
 
 
-def test_errors_of_tools_are_outputs_if_wanted() -> None:
+def test_errors_of_tools_may_be_outputs() -> None:
     server = mcp_server(SERVER, tool="add", tool_errors=True)
     result = run(server, {"input": {"a": "x"}}, scorers=[lambda output: "validation error" in output])
     assert result.passed, errors_of(result)
@@ -92,12 +92,12 @@ def test_a_server_that_misbehaves_is_an_error_of_its_case(tmp_path: Path) -> Non
         "large": ({"megabytes": 9}, "a message of more than 8 MB"),
     }
     tools = dict.fromkeys(("text", "endless", "messages"), "write")
-    cases = [{"id": name, "tool": tools.get(name, name), "input": given} for name, (given, _) in expected.items()]
+    cases = [{"id": name, "tool": tools.get(name, name), "input": value} for name, (value, _) in expected.items()]
     result = run(mcp_server(SERVER, timeout=8), *cases, {"id": "sum", "tool": "add", "input": {"a": 2, "b": 3}},
                  scorers=[lambda output: output == 5])  # fmt: skip
-    found = errors_of(result)
-    assert {name: text for name, (_, text) in expected.items() if text not in found[name]} == {}, found
-    assert found["sum"] == ""
+    errors = errors_of(result)
+    assert {name: text for name, (_, text) in expected.items() if text not in errors[name]} == {}, errors
+    assert errors["sum"] == ""
     assert [case.name for case in result.cases if str(case.status) == "passed"] == ["sum"]
     # What init doesn't collect stays as a process without a command line.
     left = [Path(f"/proc/{pid}/cmdline") for pid in pids.read_text().split()]
@@ -128,9 +128,9 @@ def test_a_server_that_breaks_the_protocol_is_an_error_of_its_case() -> None:
     for mode, text in expected.items():
         server = mcp_server([sys.executable, str(Path(SERVER[1]).with_name("raw_tool_server.py")), mode])
         result = run(server, {"id": "a", "tool": "read", "input": {}}, scorers=[lambda output: output])
-        found = errors_of(result)["a"]
-        assert re.search(text, found), mode
-        assert "session.py" not in found, mode
+        errors = errors_of(result)["a"]
+        assert re.search(text, errors), mode
+        assert "session.py" not in errors, mode
         assert not result.passed
 
 
@@ -139,10 +139,10 @@ def test_a_list_of_tools_that_changes_is_an_error(tmp_path: Path) -> None:
     server = mcp_server(SERVER, env={"LIST_FILE": str(path)})
     add = {"tool": "add", "input": {"a": 1, "b": 1}, "expected": 2}
     change = {"id": "change", "tool": "add_tool", "input": {"path": str(path)}, "expected": "added"}
-    found = errors_of(run(server, {**add, "id": "first"}, change, {**add, "id": "later"}, concurrency=1))
-    assert found["first"] == ""
+    errors = errors_of(run(server, {**add, "id": "first"}, change, {**add, "id": "later"}, concurrency=1))
+    assert errors["first"] == ""
     for name in ("change", "later"):
-        assert "changed its list of tools during the run: tools changed: later (new)" in found[name]
+        assert "changed its list of tools during the run: tools changed: later (new)" in errors[name]
 
 
 def answer_last(server: OpenAIServer, rules: dict[str, Any]) -> None:
@@ -172,19 +172,19 @@ def test_a_model_answers_with_the_tools(server: OpenAIServer) -> None:
 
 
 def test_a_model_reads_its_mistakes_and_has_a_limit(server: OpenAIServer) -> None:
-    again = ToolCall("add", {"a": 1, "b": 1})
-    rules = {"mistakes": ToolCall("ad", {}), "no tool with this name": ToolCall("add", "[1"), "forever": again}
-    rules |= {"no JSON object": ToolCall("fail", {"reason": "full"}), "tool fail": "I give up.", "^2$": again}
+    second = ToolCall("add", {"a": 1, "b": 1})
+    rules = {"mistakes": ToolCall("ad", {}), "no tool with this name": ToolCall("add", "[1"), "forever": second}
+    rules |= {"no JSON object": ToolCall("fail", {"reason": "full"}), "tool fail": "I give up.", "^2$": second}
     answer_last(server, {**rules, "nothing": ""})
     task = mcp_server(SERVER, model="openai/gpt-4o", max_steps=3)
     cases = ({"id": name, "input": name} for name in ("mistakes", "forever", "nothing"))
     result = run(task, *cases, scorers=[length(min=1)])
-    found, traces = errors_of(result), {case.name: Trajectory.read(case.trace) for case in result.cases}
-    assert found["mistakes"] == ""
+    errors, traces = errors_of(result), {case.name: Trajectory.read(case.trace) for case in result.cases}
+    assert errors["mistakes"] == ""
     assert all(call.error for call in traces["mistakes"].tool_calls)  # type: ignore[union-attr]
-    assert "called more than 3 tools" in found["forever"]
+    assert "called more than 3 tools" in errors["forever"]
     assert len(traces["forever"].tool_calls) == 3  # type: ignore[union-attr]
-    assert "ended with an empty answer" in found["nothing"]
+    assert "ended with an empty answer" in errors["nothing"]
 
 
 @contextmanager
@@ -215,12 +215,12 @@ def test_a_server_with_an_address_is_called_within_limits() -> None:
             {"id": "large", "tool": "large", "input": {"megabytes": 9}, "expected": ""},
             {"id": "hang", "tool": "hang", "input": {}, "expected": ""},
         )
-    found = errors_of(result)
-    assert found["sum"] == ""
-    assert "sent a message of more than 8 MB" in found["large"]
-    assert "didn't answer within 4 s" in found["hang"]
-    found = errors_of(run(mcp_server("http://127.0.0.1:1/mcp"), {"id": "a", "tool": "add", "input": {}}))
-    assert "can't be reached" in found["a"]
+    errors = errors_of(result)
+    assert errors["sum"] == ""
+    assert "sent a message of more than 8 MB" in errors["large"]
+    assert "didn't answer within 4 s" in errors["hang"]
+    errors = errors_of(run(mcp_server("http://127.0.0.1:1/mcp"), {"id": "a", "tool": "add", "input": {}}))
+    assert "can't be reached" in errors["a"]
 
 
 def test_wrong_arguments_are_refused() -> None:

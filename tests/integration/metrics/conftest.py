@@ -1,4 +1,4 @@
-"""What the tests of metrics share: a project of one's own, and a model that answers as it is told."""
+"""What the tests of metrics share: a separate project and a scripted model."""
 
 from __future__ import annotations
 

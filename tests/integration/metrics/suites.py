@@ -21,10 +21,10 @@ MULTI = Subject(conversation=TALK, goal="Learn the hours", behavior="Tells the h
 
 def run(metrics: Iterable[Any], subjects: Mapping[str, Subject] | None = None, *, limit: int = 10) -> SuiteResult:
     """Run a suite whose outputs are judged as these subjects, by default one output."""
-    given = subjects or {"a": SINGLE}
+    values = subjects or {"a": SINGLE}
     suite = Suite(
         "demo",
-        [Case(name, subject) for name, subject in given.items()],
+        [Case(name, subject) for name, subject in values.items()],
         lambda subject: subject.output,
         lambda case: Description(case.hash, case.hash),
         lambda output: output,

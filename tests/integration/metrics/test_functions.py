@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from tests.integration.judging.suites import only
+from tests.integration.judging.suites import only_case
 from tests.integration.metrics.suites import MULTI, SINGLE, run
 
 from scoregate.core.evaluation import Threshold
@@ -26,12 +26,12 @@ async def polite(input: str, output: str, expected_output: str, context: Any) ->
     return MetricResult(float("please" in output), {"reason": f"{expected_output} {list(context)}"})
 
 
-def test_it_is_called_with_what_it_wants_and_stays_a_function() -> None:
+def test_it_gets_its_arguments_and_stays_a_function() -> None:
     assert short("a", "b c") == {"score": 2, "reason": "after a", "words": ["b", "c"]}
     result = short.evaluate("hi", "one two")
     assert result.score == 2
-    told = {"score_type": "numeric", "name": "short", "reason": "after hi", "is_successful": True}
-    assert result.details.items() >= told.items()
+    expected = {"score_type": "numeric", "name": "short", "reason": "after hi", "is_successful": True}
+    assert result.details.items() >= expected.items()
     assert result.details["words"] == ["one", "two"]
     assert polite.evaluate("a", "please", "x", ["c"]).details["reason"] == "x ['c']"
     listed = {"score", "score_type", "name", "prompt", "reason", "is_successful", "min_score", "max_score"}
@@ -48,7 +48,7 @@ def test_a_suite_calls_it_in_a_thread_and_compares_parts_of_its_scale() -> None:
         return {"score": True}
 
     suite = run([short, where, polite])
-    evaluations = only(suite).evaluations
+    evaluations = only_case(suite).evaluations
     assert (evaluations["short"].score, evaluations["short"].threshold) == (0.2, Threshold(lte=0.5))
     assert evaluations["short"].passed
     assert (evaluations["where"].score, evaluations["where"].passed) == (1, True)
@@ -75,11 +75,11 @@ RETURNED: list[tuple[dict[str, Any], Any, Any]] = [
 
 
 @pytest.mark.parametrize(("terms", "returned", "expected"), RETURNED)
-def test_what_is_returned_is_worth(terms: dict[str, Any], returned: Any, expected: Any) -> None:
-    made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([made]))
-    found = case.evaluations.get("m")
-    assert (found and (found.score, found.passed)) == expected
+def test_returned_values_are_scores(terms: dict[str, Any], returned: Any, expected: Any) -> None:
+    function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
+    case = only_case(run([function]))
+    evaluation = case.evaluations.get("m")
+    assert (evaluation and (evaluation.score, evaluation.passed)) == expected
     assert case.unscored == (("m",) if expected is None else ())
 
 
@@ -96,29 +96,29 @@ BAD: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("terms", "returned", "said"), BAD)
-def test_what_is_no_grade_is_an_error(terms: dict[str, Any], returned: Any, said: str) -> None:
-    made = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
-    case = only(run([made]))
+@pytest.mark.parametrize(("terms", "returned", "message"), BAD)
+def test_an_invalid_grade_is_an_error(terms: dict[str, Any], returned: Any, message: str) -> None:
+    function = metric("m", **terms)(lambda input, output: returned)  # noqa: A006, ARG005
+    case = only_case(run([function]))
     assert case.evaluations == {}
-    assert said in case.errors[0].error.message
-    with pytest.raises((TypeError, ValueError), match=said):
-        made.evaluate("a", "b")
+    assert message in case.errors[0].error.message
+    with pytest.raises((TypeError, ValueError), match=message):
+        function.evaluate("a", "b")
 
 
-def test_what_it_raises_is_an_error_of_its_own() -> None:
-    made = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
-    assert only(run([made])).errors[0].error.type == "ZeroDivisionError"
+def test_an_exception_keeps_its_type() -> None:
+    function = metric("m")(lambda input, output: 1 / 0)  # noqa: A006, ARG005
+    assert only_case(run([function])).errors[0].error.type == "ZeroDivisionError"
 
 
-def test_a_function_of_conversations_judges_those_and_others_do_not() -> None:
+def test_only_conversation_functions_get_conversations() -> None:
     turns = metric("turns", min_score=0, max_score=10)(lambda conversation: {"score": len(conversation.turns)})
     either = metric("either")(lambda conversation, output: {"score": 1})  # noqa: ARG005
     cases = {case.hash: case for case in run([short, either], {"one": SINGLE, "many": MULTI}).cases}
     assert cases["many"].unscored == ("short",)
     assert cases["one"].unscored == ()
-    assert only(run([turns], {"many": MULTI})).evaluations["turns"].score == 0.2
-    assert only(run([turns])).unscored == ("turns",)
+    assert only_case(run([turns], {"many": MULTI})).evaluations["turns"].score == 0.2
+    assert only_case(run([turns])).unscored == ("turns",)
     assert short.metric_scope == (TestType.SINGLE_TURN,)
 
 
@@ -128,15 +128,15 @@ def too_little(output: str) -> None: ...
 
 
 @pytest.mark.parametrize(
-    ("function", "said"), [(unknown, "weather"), (anything, "more"), (too_little, "must take input and output")]
+    ("function", "message"), [(unknown, "weather"), (anything, "more"), (too_little, "must take input and output")]
 )
-def test_what_cannot_be_called(function: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_invalid_functions(function: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         metric("m")(function)
 
 
 @pytest.mark.parametrize(
-    ("terms", "said"),
+    ("terms", "message"),
     [
         ({"score_type": "percent"}, "score_type must be one of numeric, categorical, binary"),
         ({"threshold": 3}, "threshold must lie from 0 to 1"),
@@ -144,8 +144,8 @@ def test_what_cannot_be_called(function: Any, said: str) -> None:
         ({"categories": ["a"], "passing_categories": "b"}, "none of its categories"),
     ],
 )
-def test_what_is_no_metric(terms: dict[str, Any], said: str) -> None:
-    with pytest.raises(MetricError, match=said):
+def test_invalid_options(terms: dict[str, Any], message: str) -> None:
+    with pytest.raises(MetricError, match=message):
         metric("m", **terms)
 
 
@@ -154,7 +154,7 @@ def test_one_for_conversations_takes_one() -> None:
         metric("m", metric_scope="multi-turn")(lambda input, output: None)  # noqa: A006, ARG005
 
 
-def test_its_code_and_its_terms_are_in_its_fingerprint() -> None:
+def test_its_fingerprint_has_code_and_options() -> None:
     code = metric_fingerprint(short).source
     assert code is not None
     assert code != metric_fingerprint(polite).source

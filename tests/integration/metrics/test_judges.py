@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.judging.suites import only, prompts
+from tests.integration.judging.suites import only_case, prompts
 from tests.integration.judging.test_injections import parts
 from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
 
@@ -33,13 +33,13 @@ TONE = CategoricalJudge(
 HISTORY = ConversationHistory.from_conversation(TALK)
 
 
-def test_a_number_is_kept_in_its_scale_and_compared_as_a_part_of_it(server: OpenAIServer) -> None:
+def test_a_number_is_normalised_from_its_scale(server: OpenAIServer) -> None:
     server.answers("from 1 to 5", {"reason": "so it is", "answer": 4})
-    evaluation = only(run([POLITE])).evaluations["polite"]
+    evaluation = only_case(run([POLITE])).evaluations["polite"]
     assert (evaluation.score, evaluation.threshold, evaluation.passed) == (0.75, Threshold(gte=0.5), True)
     assert evaluation.metadata is not None
-    told = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
-    assert evaluation.metadata == told
+    expected = {"value": 4, "reason": "so it is", "scale": [1, 5], "passes_at": ">= 3", "prompt": prompts(server)[0]}
+    assert evaluation.metadata == expected
     assert evaluation.usage is not None
     assert evaluation.usage.input_tokens > 10
 
@@ -48,21 +48,19 @@ OPERATORS = [(">=", 3, True), (">", 3, False), ("<", 3, False), ("<=", 3, True),
 
 
 @pytest.mark.parametrize(("sign", "answer", "passed"), OPERATORS)
-def test_every_operator_decides_in_the_scale_of_the_judge(
-    server: OpenAIServer, sign: str, answer: float, passed: bool
-) -> None:
+def test_every_operator_uses_the_judges_scale(server: OpenAIServer, sign: str, answer: float, passed: bool) -> None:
     server.answers("", {"answer": answer})
     judge = replace(POLITE, threshold_operator=sign)
     suite = run([judge])
-    assert only(suite).evaluations["polite"].passed is passed
+    assert only_case(suite).evaluations["polite"].passed is passed
     assert suite.evaluators["polite"].higher_is_better is not sign.startswith("<")
     assert judge.evaluate("a", "b").details["is_successful"] is passed
 
 
 @pytest.mark.parametrize(("answer", "score"), [("kind", 1), ("plain", 1), ("odd", 0)])
-def test_a_category_passes_or_not(server: OpenAIServer, answer: str, score: float) -> None:
+def test_categories_pass_or_fail(server: OpenAIServer, answer: str, score: float) -> None:
     server.answers("- kind\n- plain\n- odd", {"reason": "hm", "answer": answer})
-    evaluation = only(run([TONE])).evaluations["tone"]
+    evaluation = only_case(run([TONE])).evaluations["tone"]
     assert (evaluation.score, evaluation.passed) == (score, bool(score))
     assert evaluation.metadata is not None
     assert (evaluation.metadata["value"], evaluation.metadata["reason"]) == (answer, "hm")
@@ -70,15 +68,15 @@ def test_a_category_passes_or_not(server: OpenAIServer, answer: str, score: floa
 
 @pytest.mark.parametrize(("answer", "passed"), [("Yes", True), ("No", False)])
 @pytest.mark.parametrize("subject", [SINGLE, MULTI], ids=["output", "conversation"])
-def test_the_default_looks_for_the_behavior(server: OpenAIServer, subject: Any, answer: str, passed: bool) -> None:
+def test_the_default_checks_the_behavior(server: OpenAIServer, subject: Any, answer: str, passed: bool) -> None:
     server.answers("show the behavior", {"reason": "it tells", "answer": answer, "relevant_turns": [1]})
-    evaluation = only(run([behavior_judge()], {"a": subject})).evaluations["behavior"]
+    evaluation = only_case(run([behavior_judge()], {"a": subject})).evaluations["behavior"]
     assert (evaluation.score, evaluation.passed) == (float(passed), passed)
     blocks, _ = parts(prompts(server)[0])
     assert blocks["behavior"] == "Tells the hours"
 
 
-def test_an_output_is_shown_with_what_is_known_of_it(server: OpenAIServer) -> None:
+def test_an_output_is_shown_with_its_test(server: OpenAIServer) -> None:
     beside = {"context": ["Open 9 to 17."], "tool_calls": [{"name": "hours"}], "metadata": {"topic": "hours"}}
     run([POLITE], {"a": replace(SINGLE, **beside)})
     run([POLITE], {"a": replace(SINGLE, input="", output="", expected_output=None)})
@@ -94,9 +92,9 @@ def test_an_output_is_shown_with_what_is_known_of_it(server: OpenAIServer) -> No
     assert bare == {"output": ""}
 
 
-def test_a_conversation_is_shown_turn_by_turn_and_relevant_turns_are_told(server: OpenAIServer) -> None:
+def test_a_conversation_is_shown_by_turns_with_relevant_ones(server: OpenAIServer) -> None:
     server.answers("", {"answer": 2, "relevant_turns": [2, 1, 2]})
-    evaluation = only(run([POLITE], {"a": MULTI})).evaluations["polite"]
+    evaluation = only_case(run([POLITE], {"a": MULTI})).evaluations["polite"]
     blocks, rest = parts(prompts(server)[0])
     assert "Turn 2, assistant:\n  On Sundays too." in blocks["conversation"]
     assert (blocks["goal"], blocks["restrictions of the assistant"]) == ("Learn the hours", "No small talk")
@@ -111,13 +109,13 @@ def test_a_conversation_is_shown_turn_by_turn_and_relevant_turns_are_told(server
 
 
 @pytest.mark.parametrize("turns", [[0], [3], [1, 99], ["one"], None])
-def test_turns_that_are_not_there_are_no_answer(server: OpenAIServer, turns: Any) -> None:
+def test_unknown_turns_are_no_answer(server: OpenAIServer, turns: Any) -> None:
     server.answers("", {"reason": "x", "answer": 2, "relevant_turns": turns})
-    case = only(run([POLITE], {"a": MULTI}))
+    case = only_case(run([POLITE], {"a": MULTI}))
     assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
 
 
-def test_the_words_of_the_author_are_asked_and_are_the_prompt_of_the_fingerprint(server: OpenAIServer) -> None:
+def test_the_prompt_of_the_author_is_sent_and_in_the_fingerprint(server: OpenAIServer) -> None:
     words = {"evaluation_steps": "Look for thanks.", "reasoning": "Be mild.", "evaluation_examples": "'Hey' is a 2."}
     more = replace(POLITE, **words)
     before, after = (run([judge]).evaluators["polite"].fingerprint for judge in (POLITE, more))
@@ -132,15 +130,15 @@ def test_the_words_of_the_author_are_asked_and_are_the_prompt_of_the_fingerprint
 @pytest.mark.parametrize(
     "change", [{"threshold": 4}, {"threshold_operator": ">"}, {"max_score": 10}, {"requires_ground_truth": True}]
 )
-def test_what_decides_is_a_parameter_of_the_fingerprint(change: dict[str, Any], root: Any) -> None:  # noqa: ARG001
+def test_thresholds_are_in_the_fingerprint(change: dict[str, Any], root: Any) -> None:  # noqa: ARG001
     from scoregate.metrics.scorers import metric_fingerprint
 
     assert metric_fingerprint(POLITE).parameters != metric_fingerprint(replace(POLITE, **change)).parameters
-    told = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
-    assert metric_fingerprint(told) == metric_fingerprint(POLITE)
+    judge = replace(POLITE, name="kind", description="of tone", id="polite-2", metric_type="style")
+    assert metric_fingerprint(judge) == metric_fingerprint(POLITE)
 
 
-def test_the_model_is_the_projects_or_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_is_configurable(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     own = get_model("openai/gpt-4.1-mini")
     monkeypatch.setenv("SCOREGATE_MODEL", "gpt-6-luna")
     for model in (None, "openai/gpt-4.1", own):
@@ -150,7 +148,7 @@ def test_the_model_is_the_projects_or_its_own(server: OpenAIServer, monkeypatch:
     assert run([replace(POLITE, model=own)]).evaluators["polite"].fingerprint.model == "gpt-4.1-mini"  # type: ignore[union-attr]
 
 
-def test_alone_the_result_says_how_it_came_about(server: OpenAIServer) -> None:
+def test_a_direct_call_explains_its_result(server: OpenAIServer) -> None:
     server.answers("", {"reason": "so it is", "answer": 4})
     result = POLITE.evaluate("a", "b")
     assert result.score == 4
@@ -175,19 +173,19 @@ def test_alone_the_result_says_how_it_came_about(server: OpenAIServer) -> None:
 
 
 @pytest.mark.anyio
-async def test_alone_in_a_loop_and_on_a_conversation(server: OpenAIServer) -> None:
+async def test_direct_calls_in_loops_and_conversations(server: OpenAIServer) -> None:
     server.answers("", {"answer": 5, "relevant_turns": [2]})
     assert (await POLITE.a_evaluate(conversation_history=HISTORY)).details["relevant_turns"] == [2]
     assert POLITE.evaluate(conversation_history=HISTORY).score == 5, "sync within a running loop"
     server.answers("", {"answer": "Yes", "relevant_turns": []})
-    found = await behavior_judge().a_evaluate(conversation_history=HISTORY, behavior="Tells the hours")
-    assert (found.score, found.details["score_type"]) == ("Yes", "binary")
+    evaluation = await behavior_judge().a_evaluate(conversation_history=HISTORY, behavior="Tells the hours")
+    assert (evaluation.score, evaluation.details["score_type"]) == ("Yes", "binary")
 
 
 @pytest.mark.parametrize("answer", [{"answer": 7}, {"answer": "many"}, "four", {"answer": "NaN"}, {"answer": None}])
-def test_an_answer_off_the_scale_is_an_error_and_no_score(server: OpenAIServer, answer: Any) -> None:
+def test_an_answer_off_the_scale_has_no_score(server: OpenAIServer, answer: Any) -> None:
     server.answers("polite|Answer again", answer)
-    case = only(run([POLITE]))
+    case = only_case(run([POLITE]))
     assert (case.evaluations, case.errors[0].error.type) == ({}, "MalformedAnswer")
     result = POLITE.evaluate("a", "b")
     assert result.score is None
@@ -199,28 +197,28 @@ def test_an_answer_off_the_scale_is_an_error_and_no_score(server: OpenAIServer, 
     assert result.details.keys() >= set(names)
 
 
-def test_a_category_that_is_none_is_an_error(server: OpenAIServer) -> None:
+def test_an_unknown_category_is_an_error(server: OpenAIServer) -> None:
     server.answers("", {"answer": "Kind"})
-    assert only(run([TONE])).errors[0].error.type == "MalformedAnswer"
+    assert only_case(run([TONE])).errors[0].error.type == "MalformedAnswer"
 
 
-def test_a_test_without_what_a_metric_needs_is_an_error_of_that_metric(server: OpenAIServer) -> None:
+def test_a_missing_field_is_an_error_of_the_metric(server: OpenAIServer) -> None:
     server.answers("", {"answer": 5})
-    case = only(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
+    case = only_case(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
     assert set(case.evaluations) == {"polite"}
-    said = {error.evaluator: error.error for error in case.errors}
-    assert "needs an expected_output" in said["tone"].message
-    assert "requires_ground_truth=False" in said["tone"].advice
-    assert "this test names none" in said["behavior"].message
+    errors = {error.evaluator: error.error for error in case.errors}
+    assert "needs an expected_output" in errors["tone"].message
+    assert "requires_ground_truth=False" in errors["tone"].advice
+    assert "this test names none" in errors["behavior"].message
     assert len(server.requests) == 1
 
 
 def test_a_conversation_needs_no_expected_output(server: OpenAIServer) -> None:
     server.answers("", {"answer": "kind", "relevant_turns": [1]})
-    assert only(run([TONE], {"a": MULTI})).evaluations["tone"].passed
+    assert only_case(run([TONE], {"a": MULTI})).evaluations["tone"].passed
 
 
-def test_what_is_out_of_scope_has_nothing_to_say(server: OpenAIServer) -> None:
+def test_other_scopes_are_skipped(server: OpenAIServer) -> None:
     server.answers("", {"answer": 5, "relevant_turns": [1]})
     single = replace(POLITE, name="single", metric_scope=[TestType.SINGLE_TURN])
     multi = replace(POLITE, name="multi", metric_scope="Multi-Turn")
@@ -231,7 +229,7 @@ def test_what_is_out_of_scope_has_nothing_to_say(server: OpenAIServer) -> None:
     ]
 
 
-def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: OpenAIServer) -> None:  # noqa: ARG001
+def test_evaluators_are_metrics_with_case_and_output(server: OpenAIServer) -> None:  # noqa: ARG001
     class Equal(BaseIsEquals[Subject, str]):
         id = "equal"
         max_concurrency = 3
@@ -251,7 +249,7 @@ def test_evaluators_are_metrics_too_and_get_the_case_and_the_output(server: Open
     assert limits == [7, 3]
 
 
-def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.models.structured_output._capabilities", {})
     with OpenAIServer.start(latency=0.05) as slow:
         for name, value in slow.environment.items():
@@ -262,10 +260,10 @@ def test_no_more_than_so_many_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatc
         assert perf_counter() - started >= 4 * 0.05
 
 
-def test_what_was_asked_before_is_known(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_calls_are_cached(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
     judges = [POLITE, behavior_judge(), GoalAchievementJudge(name="goal")]
-    first, again = (only(run(judges, {"a": MULTI})).evaluations for _ in range(2))
+    first, second = (only_case(run(judges, {"a": MULTI})).evaluations for _ in range(2))
     assert len(server.requests) == len(judges)
-    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in again.items()}
-    assert all(each.usage is not None and each.usage.cached for each in again.values())
+    assert {name: each.score for name, each in first.items()} == {name: each.score for name, each in second.items()}
+    assert all(each.usage is not None and each.usage.cached for each in second.values())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.project import ROOT, Project
-from tests.integration.kept import UV, install, kept, make_python
+from tests.integration.cached_environments import UV, cached_folder, install, make_python
 from tests.warm_program import program_folder
 
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
@@ -30,17 +30,17 @@ def use_python(project: Project, name: str, requirements: Sequence[str], *, alon
         requirements: packages with versions.
         alone: packages that are installed without what they need.
     """
-    wanted = (*requirements, *_own_requirements("cli", "endpoints", "judges"))
+    expected = (*requirements, *_own_requirements("cli", "endpoints", "judges"))
 
     def make(folder: Path) -> None:
-        make_python(folder, wanted, what=f"the example of {name}")
+        make_python(folder, expected, what=f"the example of {name}")
         if alone:
             python = str(folder / "bin" / "python")
             command = [UV, "pip", "install", "--quiet", "--no-deps", "--python", python, *alone]
             install(command, what=f"the example of {name}")
 
-    environment = kept(f"migrate-{name}", (sys.version, *wanted, *alone), make)
-    put_first(project, environment / "bin")
+    environment = cached_folder(f"migrate-{name}", (sys.version, *expected, *alone), make)
+    prepend_path(project, environment / "bin")
     project.environment |= {"PYTHONPATH": str(ROOT / "src"), "VIRTUAL_ENV": str(environment)}
 
 
@@ -63,16 +63,16 @@ def use_node(project: Project, name: str, packages: Sequence[str], *, version: s
             f"the example of {name} is NOT tested: there is no npm, or no Node.js from npm for {system} {machine}"
         )
     this = f"{system}-{machine}"
-    wanted = (f"node-{this}@{version}", *(package.format(platform=this) for package in packages))
+    expected = (f"node-{this}@{version}", *(package.format(platform=this) for package in packages))
 
     def make(folder: Path) -> None:
         folder.mkdir()
         quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
         chosen = () if optional else ("--omit=optional",)
-        install(["npm", "install", *quiet, *chosen, "--prefix", str(folder), *wanted], what=f"the example of {name}")
+        install(["npm", "install", *quiet, *chosen, "--prefix", str(folder), *expected], what=f"the example of {name}")
 
-    modules = kept(f"migrate-{name}", wanted, make) / "node_modules"
-    put_first(project, modules / f"node-{this}" / "bin", modules / ".bin")
+    modules = cached_folder(f"migrate-{name}", expected, make) / "node_modules"
+    prepend_path(project, modules / f"node-{this}" / "bin", modules / ".bin")
     return modules
 
 
@@ -84,7 +84,7 @@ def _own_requirements(*extras: str) -> list[str]:
     )
 
 
-def put_first(project: Project, *folders: Path) -> None:
+def prepend_path(project: Project, *folders: Path) -> None:
     """Let programs of these folders be found before all others."""
     own = str(program_folder()), str(Path(sys.executable).parent), os.environ["PATH"]
     path = project.environment.get("PATH") or os.pathsep.join(own)

@@ -17,7 +17,7 @@ _ROWS = [
     ("How long can I return jacket 30?", "30", "30 days, with the receipt.", "You have 30 days.", "neutral", 3),
     ("Is item 7 in stock?", "7", "Item 7 is in stock.", "Yes, item 7 is in stock.", "polite", 6),
 ]  # question, number, expected, output, label, completeness
-# What the platform's fuzzy match gave: not what ours gives, as its preprocessing isn't known.
+# What the platform's fuzzy match gave: which differs from scoregate's, as its preprocessing isn't known.
 _SIMILARITY = (0.9, 0.5, 0.8)
 
 
@@ -35,9 +35,9 @@ def open_platform(definition: dict[str, Any]) -> Iterator[str]:
 
 
 def _definition(given: dict[str, Any]) -> dict[str, Any]:
-    """The definition as the API gives it; the client's own type says whether it is one."""
+    """The definition as the API gives it; the client's own type validates it."""
     config = {"type": "custom", "schema": {"type": "object", "properties": {}}}
-    whole = {
+    document = {
         "id": EVAL,
         "object": "eval",
         "created_at": 1760000000,
@@ -45,7 +45,7 @@ def _definition(given: dict[str, Any]) -> dict[str, Any]:
         "metadata": {},
         **given,
     }
-    return EvalRetrieveResponse.model_validate(whole).to_dict()
+    return EvalRetrieveResponse.model_validate(document).to_dict()
 
 
 def _run() -> dict[str, Any]:

@@ -38,6 +38,6 @@ def check_same(before: Path, after: Path, evaluators: Sequence[str], *, failed: 
         assert failed_cases(run) == failed, f"{run.name}: {failed_cases(run)}"
 
     def chosen(run: Path) -> dict[str, dict[str, float]]:
-        return {case: {name: found[name] for name in evaluators} for case, found in scores(run).items()}
+        return {case: {name: actual[name] for name in evaluators} for case, actual in scores(run).items()}
 
     assert chosen(before) == chosen(after), f"{chosen(before)}\n{chosen(after)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fakes.openai.question import Question
 from tests.integration.foreign import environment
 from tests.integration.migrate.conftest import Reader
-from tests.integration.migrate.environments import put_first
+from tests.integration.migrate.environments import prepend_path
 from tests.integration.migrate.runs import check_same
 
 
@@ -16,7 +16,7 @@ def grade(question: Question) -> dict[str, str]:
 
 def test_the_page_works(reader: Reader) -> None:
     python, modules = environment.python(), environment.node()
-    put_first(reader, python.parent)
+    prepend_path(reader, python.parent)
     (reader.folder / "node_modules").symlink_to(modules)
     reader.models.answer_with(grade)
     reader.follow()

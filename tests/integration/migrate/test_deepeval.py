@@ -65,7 +65,7 @@ def test_a_regression_in_the_first_of_two_test_runs_fails(reader: Reader) -> Non
     for output, exit_code, baseline in (("2", 0, "none"), ("3", 1, "base")):
         out = "base" if baseline == "none" else "head"
         command = ["scoregate", "exec", *imports, "--baseline", baseline, "--out", out, "--", "python", "runs.py"]
-        ran = reader.run([*command, output])
-        assert ran.returncode == exit_code, ran.stdout
+        outcome = reader.run([*command, output])
+        assert outcome.returncode == exit_code, outcome.stdout
     assert failed_cases(reader.folder / "head") == {"test_case_0: 1 + 1"}
     assert len(scores(reader.folder / "head")) == 3

@@ -13,12 +13,12 @@ from tests.integration.migrate.environments import use_node, use_python
 def run(project: Project) -> dict[str, Any]:
     """The suites of the first run, by id."""
     project.environment["PYTHONPATH"] = str(ROOT / "src")
-    done = project.run(["scoregate", "init"])
-    assert done.returncode == 0, done.stderr
-    done = project.run(["scoregate", "run", "--baseline", "none"])
+    outcome = project.run(["scoregate", "init"])
+    assert outcome.returncode == 0, outcome.stderr
+    outcome = project.run(["scoregate", "run", "--baseline", "none"])
     record = json.loads((project.folder / "scoregate-out" / "run" / "run.json").read_text(encoding="utf-8"))
     assert all(script["exit_code"] == 0 or script["tests_failed"] for script in record["scripts"]), (
-        done.stdout + done.stderr
+        outcome.stdout + outcome.stderr
     )
     return {suite["id"]: {name: n for name, n in suite["statuses"].items() if n} for suite in record["suites"]}
 

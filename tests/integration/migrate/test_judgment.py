@@ -1,4 +1,4 @@
-"""From Judgment: a code judge under its SDK and ours gives the same rows."""
+"""From Judgment: a code judge gives the same rows under its SDK and scoregate's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of other frameworks and ours next to them: all run, and they agree."""
+"""The examples of other frameworks and of scoregate: all run, and they agree."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tests.integration.migrate.test_pydantic_evals import REQUIREMENTS as PYDANT
 
 
 def run(reader: Reader, command: Sequence[str]) -> str:
-    done = reader.run([*command])
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout
+    outcome = reader.run([*command])
+    assert outcome.returncode == 0, f"{outcome.stdout}\n{outcome.stderr}"
+    return outcome.stdout
 
 
 def test_pydantic_evals(reader: Reader) -> None:

@@ -29,20 +29,20 @@ def test_the_page_works(reader: Reader) -> None:
 def export(project: Project, block: Block) -> str:
     """The export, with OpenAI's own client, from an API that has the eval of the page."""
     with open_platform(_definition(project)) as address:
-        done = project.run(["env", f"OPENAI_BASE_URL={address}", "bash", "-ec", block.text])
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+        outcome = project.run(["env", f"OPENAI_BASE_URL={address}", "bash", "-ec", block.text])
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def compare_definition(project: Project, block: Block) -> str:
     """What the page shows is what was exported."""
     exported = json.loads((project.folder / "openai-evals" / EVAL / "eval.json").read_text(encoding="utf-8"))
-    shown = json.loads(block.text)
-    assert {name: exported[name] for name in shown} == shown
+    document = json.loads(block.text)
+    assert {name: exported[name] for name in document} == document
     return block.text
 
 
 def _definition(project: Project) -> dict[str, object]:
     (block,) = (block for block in read_blocks(project.page) if block.language == "json")
-    shown: dict[str, object] = json.loads(block.text)
-    return shown
+    document: dict[str, object] = json.loads(block.text)
+    return document

@@ -24,5 +24,5 @@ def test_the_page_works(reader: Reader) -> None:
     reader.follow()
     before, after = reader.folder / "before", reader.folder / "scoregate-out"
     check_same(before, after, ["contains", "llm-rubric"], failed={"returns"})
-    asked = [question["messages"][-1]["content"] for question in reader.models.asked()]
-    assert sum(text.startswith("Answer the customer") for text in asked) == 6, "each suite asks each question once"
+    questions = [question["messages"][-1]["content"] for question in reader.models.asked()]
+    assert sum(text.startswith("Answer the customer") for text in questions) == 6, "each suite asks each question once"

@@ -1,4 +1,4 @@
-"""From Rhesis: its judge and ours agree on a test set that its SDK has exported."""
+"""From Rhesis: its judge and scoregate's agree on a test set that its SDK has exported."""
 
 from __future__ import annotations
 

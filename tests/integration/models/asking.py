@@ -14,7 +14,7 @@ Ask: TypeAlias = Callable[..., Generation]
 
 
 class Grade(BaseModel):
-    """What a judge says."""
+    """The answer of a judge."""
 
     reason: str
     choice: Literal["A", "B"]

@@ -27,7 +27,7 @@ CHAT = "*/chat/completions"
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_a_text_with_what_it_took(server: OpenAIServer, meter: UsageMeter, ask: Ask) -> None:
+def test_a_text_with_its_usage(server: OpenAIServer, meter: UsageMeter, ask: Ask) -> None:
     server.answers("capital", "Paris")
     server.cached_tokens = 2
     answer = ask(get_model("gpt-4o", max_tokens=9), "The capital of France?", temperature=0)
@@ -49,9 +49,7 @@ def test_a_text_with_what_it_took(server: OpenAIServer, meter: UsageMeter, ask: 
     [([], 1), (["json_schema"], 2), (["json_schema", "tools"], 3)],
     ids=["json schema", "tool", "json mode"],
 )
-def test_an_object_however_the_server_takes_the_schema(
-    server: OpenAIServer, ask: Ask, refused: list[str], requests: int
-) -> None:
+def test_an_object_in_every_form_of_schema(server: OpenAIServer, ask: Ask, refused: list[str], requests: int) -> None:
     server.answers("judge", {"choice": "B"})
     server.does_not_take(*refused)
     model = get_model("some-model")
@@ -61,14 +59,14 @@ def test_an_object_however_the_server_takes_the_schema(
     assert len(server.requests) == requests + 1, "what was refused once is not tried again"
 
 
-def test_a_schema_that_nobody_takes(server: OpenAIServer) -> None:
+def test_an_unsupported_schema(server: OpenAIServer) -> None:
     server.does_not_take("json_schema", "tools", "json_object")
-    with pytest.raises(RefusedSchema, match="openai/some-model") as told:
+    with pytest.raises(RefusedSchema, match="openai/some-model") as failure:
         get_model("some-model").generate("judge", schema=Grade)
-    assert told.value.advice
+    assert failure.value.advice
 
 
-def test_what_a_model_does_not_take_is_left_out_or_renamed(server: OpenAIServer) -> None:
+def test_unsupported_parameters_are_dropped_or_renamed(server: OpenAIServer) -> None:
     server.does_not_take("temperature", "max_tokens")
     answer = get_model("o9").generate("hello", temperature=0, max_tokens=7)
     assert answer.text
@@ -89,20 +87,20 @@ def test_a_malformed_answer_is_repaired_once(server: OpenAIServer, meter: UsageM
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_an_answer_that_stays_malformed_is_an_error_and_not_kept(server: OpenAIServer, ask: Ask) -> None:
+def test_a_malformed_answer_is_not_stored_after_a_retry(server: OpenAIServer, ask: Ask) -> None:
     server.answers(".", '{"reason": "x", "choice": "C"}')
     for _ in range(2):
-        with pytest.raises(MalformedAnswer, match="choice") as told:
+        with pytest.raises(MalformedAnswer, match="choice") as failure:
             ask(get_model("gpt-4o"), "judge", schema=Grade)
-        assert told.value.advice
+        assert failure.value.advice
     assert len(server.requests) == 4
 
 
-def test_an_answer_that_was_cut_off_is_not_repaired(server: OpenAIServer) -> None:
+def test_a_truncated_answer_is_not_repaired(server: OpenAIServer) -> None:
     server.truncates("judge")
-    with pytest.raises(MalformedAnswer, match="cut off") as told:
+    with pytest.raises(MalformedAnswer, match="cut off") as failure:
         get_model("gpt-4o").generate("judge", schema=Grade)
-    assert "max_tokens" in told.value.advice
+    assert "max_tokens" in failure.value.advice
     assert len(server.requests) == 1
 
 
@@ -113,13 +111,13 @@ def test_json_in_a_fence_is_json(server: OpenAIServer) -> None:
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_a_filter_or_a_refusal_is_an_error_and_not_kept(server: OpenAIServer, ask: Ask) -> None:
+def test_filters_and_refusals_are_not_stored(server: OpenAIServer, ask: Ask) -> None:
     server.filters_content("poison")
     server.answers("crime", Reply(None, refusal="I will not."))
     for prompt, word in (("poison", "filter"), ("crime", "I will not"), ("poison", "filter")):
-        with pytest.raises(ContentFiltered, match=word) as told:
+        with pytest.raises(ContentFiltered, match=word) as failure:
             ask(get_model("gpt-4o"), prompt)
-        assert told.value.advice
+        assert failure.value.advice
     assert len(server.requests) == 3
 
 
@@ -132,81 +130,81 @@ def test_a_filter_that_stops_the_question(server: OpenAIServer) -> None:
 
 def test_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(MissingKey, match="openai/gpt-4o") as told:
+    with pytest.raises(MissingKey, match="openai/gpt-4o") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "OPENAI_API_KEY" in told.value.advice
+    assert "OPENAI_API_KEY" in failure.value.advice
     assert server.requests == []
 
 
-def test_a_key_that_is_wrong(server: OpenAIServer) -> None:
+def test_an_invalid_key(server: OpenAIServer) -> None:
     server.keys = ["another"]
-    with pytest.raises(MissingKey, match="401") as told:
+    with pytest.raises(MissingKey, match="401") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "OPENAI_API_KEY" in told.value.advice
+    assert "OPENAI_API_KEY" in failure.value.advice
     assert len(server.requests) == 1
 
 
-def test_a_model_that_is_gone_and_what_its_maker_names_instead(server: OpenAIServer) -> None:
+def test_a_retired_model_and_its_replacement(server: OpenAIServer) -> None:
     server.models = ["gpt-6-luna"]
-    with pytest.raises(ModelGone, match="gpt-4o") as told:
+    with pytest.raises(ModelGone, match="gpt-4o") as failure:
         get_model().generate("hello")
-    assert "gpt-6-luna" in told.value.advice
-    assert "SCOREGATE_MODEL" in told.value.advice
+    assert "gpt-6-luna" in failure.value.advice
+    assert "SCOREGATE_MODEL" in failure.value.advice
     assert len(server.requests) == 1
 
 
-def test_a_request_that_is_refused_is_not_repeated(server: OpenAIServer) -> None:
+def test_a_refused_request_is_not_repeated(server: OpenAIServer) -> None:
     server.fail("POST", CHAT, status=400, body={"error": {"message": "Too long.", "code": "context_length_exceeded"}})
     with pytest.raises(RefusedRequest, match="Too long"):
         get_model("gpt-4o").generate("hello")
     assert len(server.requests) == 1
 
 
-def test_a_quota_that_is_used_up_is_not_waited_for(server: OpenAIServer) -> None:
+def test_an_exhausted_quota_is_not_retried(server: OpenAIServer) -> None:
     body = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
     server.fail("POST", CHAT, status=429, body=body)
-    with pytest.raises(RateLimited, match="quota") as told:
+    with pytest.raises(RateLimited, match="quota") as failure:
         get_model("gpt-4o").generate("hello")
-    assert "billing" in told.value.advice
+    assert "billing" in failure.value.advice
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("ask", BOTH)
-def test_what_passes_is_asked_again(server: OpenAIServer, ask: Ask) -> None:
+def test_temporary_errors_are_retried(server: OpenAIServer, ask: Ask) -> None:
     server.fail("POST", CHAT, status=500)
     server.drop("POST", CHAT)
     assert ask(get_model("gpt-4o"), "hello").text
     assert len(server.requests) == 3
 
 
-def test_a_time_out_is_asked_again(server: OpenAIServer) -> None:
+def test_a_timeout_is_retried(server: OpenAIServer) -> None:
     server.slow("POST", CHAT, 60)
     started = time.monotonic()
     assert get_model("gpt-4o", timeout_s=0.3).generate("hello").text
     assert time.monotonic() - started < 30
 
 
-def test_what_does_not_pass_ends(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_faults_end(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.models.ask.MAX_ATTEMPTS", 2)
     server.fail("POST", CHAT, status=503, times=math.inf)
     with pytest.raises(Unreachable, match="503"):
         get_model("gpt-4o").generate("hello")
     server.faults.clear()
     server.drop("POST", CHAT, times=math.inf)
-    with pytest.raises(Unreachable, match=server.url.removesuffix("/v1")) as told:
+    with pytest.raises(Unreachable, match=server.url.removesuffix("/v1")) as failure:
         get_model("gpt-4o").generate("hello")
-    assert told.value.advice
+    assert failure.value.advice
     assert len(server.requests) == 4
 
 
-def test_a_body_that_is_no_answer(server: OpenAIServer) -> None:
+def test_an_invalid_body(server: OpenAIServer) -> None:
     server.fail("POST", CHAT, status=200, body=[1], times=2)
     with pytest.raises(MalformedAnswer, match="no choices"):
         get_model("gpt-4o").generate("hello")
 
 
 @pytest.mark.usefixtures("server")
-def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.models.ask.MAX_ATTEMPTS", 1)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
@@ -224,7 +222,7 @@ def test_the_projects_model_replaces_every_default(monkeypatch: pytest.MonkeyPat
     assert isinstance(ours, Model)
 
 
-def test_headers_and_addresses_of_ones_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_headers_and_addresses(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     model = get_model("gpt-4o", base_url=server.url, api_key="ours", headers={"X-Team": "a"})
     assert ask_sync(model, "hello").text
@@ -232,11 +230,11 @@ def test_headers_and_addresses_of_ones_own(server: OpenAIServer, monkeypatch: py
     assert (headers["authorization"], headers["x-team"]) == ("Bearer ours", "a")
 
 
-def test_a_tool_that_the_model_calls_by_itself(server: OpenAIServer) -> None:
+def test_automatic_tool_calls(server: OpenAIServer) -> None:
     server.answers("weather", ToolCall("weather", {"city": "Oslo"}))
     assert get_model("gpt-4o").generate("weather").text == '{"city": "Oslo"}'
 
 
-def test_every_error_is_one_of_ours() -> None:
+def test_every_error_is_a_model_error() -> None:
     kinds = (ContentFiltered, MalformedAnswer, MissingKey, ModelGone, RateLimited, RefusedRequest, RefusedSchema)
     assert all(issubclass(kind, ModelError) for kind in kinds)

@@ -39,33 +39,33 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
-    kept = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
-    done = run_cli("run", "--baseline", "none", *flags, cwd=project, environ=kept)
-    return done.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
+def run_project(project: Path, *flags: str) -> tuple[int, dict[str, Any]]:
+    environment = {name: value for name, value in os.environ.items() if name != "SCOREGATE_ROOT"}
+    outcome = run_cli("run", "--baseline", "none", *flags, cwd=project, environ=environment)
+    return outcome.returncode, json.loads((project / "scoregate-out" / "result.json").read_text())
 
 
-def test_the_settings_reach_the_suites_and_nothing_is_paid_for_twice(server: OpenAIServer, project: Path) -> None:
-    code, _ = ran(project)
+def test_suites_use_the_settings_and_pay_once(server: OpenAIServer, project: Path) -> None:
+    code, _ = run_project(project)
     assert code == 0
     assert {body["model"] for body in server.asked()} == {"our-model"}
     assert len(server.requests) == 20
     assert (project / ".scoregate-cache" / "answers.sqlite").exists()
-    code, _ = ran(project)
+    code, _ = run_project(project)
     assert (code, len(server.requests)) == (0, 20)
-    code, _ = ran(project, "--cache", "refresh", "--model", "another")
+    code, _ = run_project(project, "--cache", "refresh", "--model", "another")
     assert (code, len(server.requests)) == (0, 40)
     assert server.asked()[-1]["model"] == "another"
 
 
-def test_a_budget_is_of_the_whole_run_and_what_is_missing_is_unmeasurable(server: OpenAIServer, project: Path) -> None:
-    code, told = ran(project, "--max-cost", "40", "--cache", "off")
+def test_a_budget_covers_the_run_and_missing_cases_are_unmeasurable(server: OpenAIServer, project: Path) -> None:
+    code, output = run_project(project, "--max-cost", "40", "--cache", "off")
     assert code == 3
     assert 2 <= len(server.requests) < 20
-    assert "BudgetSpent" in json.dumps(told)
+    assert "BudgetSpent" in json.dumps(output)
 
 
-def test_what_threads_of_the_users_own_take_is_in_the_sums(server: OpenAIServer, project: Path) -> None:
+def test_calls_in_user_threads_are_in_the_sums(server: OpenAIServer, project: Path) -> None:
     """They know no case, and yet the report counts what they take."""
     asking = 'get_model().generate(case["q"]).text'
     threaded = asking.replace("generate(", "generate, ").replace("get_model", "Executor().submit(get_model")
@@ -74,8 +74,8 @@ def test_what_threads_of_the_users_own_take_is_in_the_sums(server: OpenAIServer,
         for name in ("one", "two"):
             imported = f"NAME = {name!r}\nfrom concurrent.futures import ThreadPoolExecutor as Executor\n"
             (project / "evals" / f"{name}.py").write_text(imported + SUITE.replace('case["q"], [', f"{call}, ["))
-        code, told = ran(project, "--cache", "off")
+        code, output = run_project(project, "--cache", "off")
         assert code == 0
-        sums.append((told["totals"]["tokens"], told["totals"]["cost"]))
+        sums.append((output["totals"]["tokens"], output["totals"]["cost"]))
     assert len(server.requests) == 80
     assert sums[0] == sums[1]

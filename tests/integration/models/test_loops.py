@@ -32,32 +32,28 @@ async def in_a_loop():
 """
 
 
-def told(folder: Path, *, client: str, start: str) -> list[str]:
+def error_advice(folder: Path, *, client: str, start: str) -> list[str]:
     """What the advice of errors was, suite by suite."""
     script = folder / "suite.py"
     script.write_text(SCRIPT.format(client=client, start=start))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode in (0, 3), done.stderr  # 3 if no case could be measured
-    assert done.stderr == ""
-    return [line for line in done.stdout.splitlines() if line.startswith("[")]
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode in (0, 3), process.stderr  # 3 if no case could be measured
+    assert process.stderr == ""
+    return [line for line in process.stdout.splitlines() if line.startswith("[")]
 
 
-def test_a_global_client_that_nobody_wrapped_serves_one_suite_after_another(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
-    assert told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
+def test_an_unwrapped_global_client_serves_several_suites(server: OpenAIServer, tmp_path: Path) -> None:
+    assert error_advice(tmp_path, client="AsyncOpenAI(max_retries=0)", start="suites()") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
-def test_within_a_running_loop_a_wrapped_one_does(server: OpenAIServer, tmp_path: Path) -> None:
-    assert told(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
+def test_a_running_loop_allows_a_wrapped_one(server: OpenAIServer, tmp_path: Path) -> None:
+    assert error_advice(tmp_path, client="wrap(AsyncOpenAI())", start="asyncio.run(in_a_loop())") == ["[]"] * 3
     assert len(server.requests) == 6
 
 
-def test_within_a_running_loop_one_that_nobody_wrapped_is_an_error_with_advice(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
-    first, second, _ = told(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
+def test_in_a_running_loop_an_unwrapped_client_is_an_error(server: OpenAIServer, tmp_path: Path) -> None:
+    first, second, _ = error_advice(tmp_path, client="AsyncOpenAI(max_retries=0)", start="asyncio.run(in_a_loop())")
     assert first == "[]"
     assert "scoregate.models.wrap" in second
     assert len(server.requests) >= 2

@@ -28,14 +28,14 @@ def children(count: int, code: str, *words: str) -> list[subprocess.Popen[str]]:
 
 def test_answers_are_shared_by_processes_that_write_at_once(server: OpenAIServer) -> None:
     runs = children(4, ASKING, "40")
-    said = [run.communicate(timeout=60) for run in runs]
-    assert [err for _, err in said] == [""] * 4
-    assert len({out for out, _ in said}) == 1
-    asked = len(server.requests)
-    assert asked >= 40
+    outputs = [run.communicate(timeout=60) for run in runs]
+    assert [err for _, err in outputs] == [""] * 4
+    assert len({out for out, _ in outputs}) == 1
+    request_count = len(server.requests)
+    assert request_count >= 40
     (late,) = children(1, ASKING, "40")
-    assert late.communicate(timeout=60) == said[0]
-    assert len(server.requests) == asked, "nothing was lost"
+    assert late.communicate(timeout=60) == outputs[0]
+    assert len(server.requests) == request_count, "nothing was lost"
 
 
 def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,8 +43,8 @@ def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, m
     monkeypatch.setenv("SCOREGATE_SPENT", str(tmp_path / "spent"))
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "400")
     runs = children(3, ASKING, "200")
-    said = [run.communicate(timeout=60) for run in runs]
-    assert all("BudgetSpent" in err for _, err in said)
+    outputs = [run.communicate(timeout=60) for run in runs]
+    assert all("BudgetSpent" in err for _, err in outputs)
     spent = [line.split()[1] for line in (tmp_path / "spent").read_text().splitlines() if " " in line]
     assert 300 <= sum(map(int, spent)) <= 400
     assert len(server.requests) == len(spent)
@@ -80,10 +80,10 @@ def test_the_fake_as_a_process(address: str, monkeypatch: pytest.MonkeyPatch, tm
     (run,) = children(1, code)
     assert run.communicate(timeout=60) == ("Paris\n", "")
     log = address.removesuffix("/v1") + "/fake/requests"
-    with urllib.request.urlopen(log) as told:
-        (request,) = json.load(told)
+    with urllib.request.urlopen(log) as response:
+        (request,) = json.load(response)
     assert request["body"]["messages"][0]["content"] == "The capital?"
     with urllib.request.urlopen(urllib.request.Request(log, method="DELETE")):
         pass
-    with urllib.request.urlopen(log) as told:
-        assert json.load(told) == []
+    with urllib.request.urlopen(log) as response:
+        assert json.load(response) == []

@@ -1,4 +1,4 @@
-"""Under limits: what the server allows is used, nothing fails, and waiting is nobody's latency."""
+"""Under limits: the allowed rate is used, nothing fails, and waiting is no latency."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def ask_many(count: int, *, at_once: int, first: int = 0) -> None:
     ("tells", "waits"), [(True, True), (True, False), (False, True)], ids=["told", "headers only", "retry-after only"]
 )
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_what_a_server_allows_is_used_and_nothing_fails(server: OpenAIServer, tells: bool, waits: bool) -> None:
+def test_the_server_rate_is_used_without_errors(server: OpenAIServer, tells: bool, waits: bool) -> None:
     server.latency = 0.02
     server.bucket = Bucket(2400, burst=20, tells=tells, waits=waits)
     started = time.monotonic()
@@ -47,21 +47,21 @@ def test_what_a_server_allows_is_used_and_nothing_fails(server: OpenAIServer, te
     assert rate >= 0.4 * server.bucket.per_second, "benchmarks/ asks for 0.95, on a machine at rest"
 
 
-def test_a_server_that_only_says_when_to_come_back_is_soon_asked_at_its_pace(server: OpenAIServer) -> None:
+def test_the_rate_of_a_server_is_learned_from_retry_after(server: OpenAIServer) -> None:
     """It takes one call at a time, and wants a whole second after each that is too early."""
     server.bucket = Bucket(900, burst=1, tells=False, fine=False)
     asyncio.run(ask_many(40, at_once=20))
-    refused = server.bucket.refused
+    refusals = server.bucket.refused
     asyncio.run(ask_many(50, at_once=20, first=40))
     assert server.bucket.taken == 90
-    assert server.bucket.refused - refused <= 5, "each costs a second; benchmarks/ asks for the rate"
+    assert server.bucket.refused - refusals <= 5, "each costs a second; benchmarks/ asks for the rate"
 
 
 @pytest.mark.parametrize("ask", BOTH)
 @pytest.mark.parametrize(
     "headers", [{"retry-after": "1"}, {"retry-after-ms": "1000"}, {"x-ratelimit-reset-requests": "1s"}]
 )
-def test_a_server_is_left_alone_for_as_long_as_it_says(server: OpenAIServer, ask: Ask, headers: dict[str, str]) -> None:
+def test_retry_after_is_respected(server: OpenAIServer, ask: Ask, headers: dict[str, str]) -> None:
     server.fail("POST", CHAT, status=429, headers=headers)
     started = time.monotonic()
     assert ask(get_model("gpt-4o"), "hello").text
@@ -69,16 +69,16 @@ def test_a_server_is_left_alone_for_as_long_as_it_says(server: OpenAIServer, ask
     assert len(server.requests) == 2
 
 
-def test_a_server_that_wants_too_long_is_an_error_at_once(server: OpenAIServer) -> None:
+def test_a_too_long_retry_after_is_an_error(server: OpenAIServer) -> None:
     server.rate_limit("POST", CHAT, status=429, retry_after=86_400)
     started = time.monotonic()
-    with pytest.raises(RateLimited, match="429") as told:
+    with pytest.raises(RateLimited, match="429") as failure:
         get_model("gpt-4o").generate("hello")
     assert time.monotonic() - started < 20
-    assert told.value.advice
+    assert failure.value.advice
 
 
-def test_waiting_is_nobodys_latency(server: OpenAIServer) -> None:
+def test_waiting_is_no_latency(server: OpenAIServer) -> None:
     server.rate_limit("POST", CHAT, status=429, retry_after=1)
     client = wrap(AsyncOpenAI())
 

@@ -1,4 +1,4 @@
-"""Suites with models: what a run says that they cost, and what it does not pay for twice."""
+"""Suites with models: their reported costs, and answers that are paid for once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Judge(BaseTestEvaluator[Any, str]):
     id = "judge"
 
     async def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:
-        found = await get_model("gpt-4o").a_generate(f"judge {test_case['q']}: {output}", schema=Grade)
-        return Evaluation(float(found.parsed.choice == "A"), usage=found.usage)
+        response = await get_model("gpt-4o").a_generate(f"judge {test_case['q']}: {output}", schema=Grade)
+        return Evaluation(float(response.parsed.choice == "A"), usage=response.usage)
 
 
 class InThreads(Judge):
@@ -31,11 +31,11 @@ class InThreads(Judge):
     id = "in-threads"
 
     def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]
-        found = get_model("gpt-4o").generate(f"judge {test_case['q']} again: {output}", schema=Grade)
-        return Evaluation(float(found.parsed.choice == "A"))
+        response = get_model("gpt-4o").generate(f"judge {test_case['q']} again: {output}", schema=Grade)
+        return Evaluation(float(response.parsed.choice == "A"))
 
 
-def answering() -> Callable[[Any], Any]:
+def make_fn() -> Callable[[Any], Any]:
     client = wrap(AsyncOpenAI())
 
     async def fn(case: Any) -> str:
@@ -51,13 +51,13 @@ def run(fn: Callable[[Any], Any], *evaluators: Any, repeats: int = 1, monkeypatc
     return run_test_suite("demo", [{"q": "a"}, {"q": "b"}], fn, list(evaluators), test_case_hash=["q"])
 
 
-def in_order(result: Any) -> list[Any]:
+def sorted_cases(result: Any) -> list[Any]:
     """Its cases, of which any may have finished first."""
     return sorted(result.cases, key=lambda case: case.hash)
 
 
-def test_every_case_and_every_evaluation_says_what_it_took(server: OpenAIServer) -> None:
-    result = run(answering(), Judge(), InThreads())
+def test_every_case_and_evaluation_has_its_usage(server: OpenAIServer) -> None:
+    result = run(make_fn(), Judge(), InThreads())
     assert len(server.requests) == 6
     for case in result.cases:
         assert case.usage.input_tokens > 0
@@ -67,11 +67,11 @@ def test_every_case_and_every_evaluation_says_what_it_took(server: OpenAIServer)
         assert all(usage.input_tokens < 30 and usage.cost > 0 for usage in usages), "counted once"
 
 
-def test_a_second_run_asks_nobody_and_says_so(server: OpenAIServer) -> None:
-    first = run(answering(), Judge())
-    second = run(answering(), Judge())
+def test_a_second_run_uses_the_cache(server: OpenAIServer) -> None:
+    first = run(make_fn(), Judge())
+    second = run(make_fn(), Judge())
     assert len(server.requests) == 4
-    for old, new in zip(in_order(first), in_order(second), strict=True):
+    for old, new in zip(sorted_cases(first), sorted_cases(second), strict=True):
         assert new.output == old.output
         assert (new.usage.cached, new.usage.cost, new.usage.answer) == (True, 0.0, old.usage.answer)
         judged, before = new.evaluations["judge"].usage, old.evaluations["judge"].usage
@@ -80,26 +80,24 @@ def test_a_second_run_asks_nobody_and_says_so(server: OpenAIServer) -> None:
     assert set(second.columns.answers["judge"]) == {0, 1}
 
 
-def test_every_repeat_has_answers_of_its_own(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_repeat_has_own_answers(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
-        result = run(answering(), repeats=3, monkeypatch=monkeypatch)
+        result = run(make_fn(), repeats=3, monkeypatch=monkeypatch)
         assert len(server.requests) == 6
     assert len({case.usage.answer for case in result.cases}) == 6
 
 
-def test_what_is_asked_anew_is_asked_and_replaces_what_was_kept(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(answering())
+def test_refreshed_answers_replace_stored_ones(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(make_fn())
     server.answers(".", "changed")
     monkeypatch.setenv("SCOREGATE_CACHE", "refresh")
-    assert {case.output for case in run(answering()).cases} == {"changed"}
+    assert {case.output for case in run(make_fn()).cases} == {"changed"}
     monkeypatch.setenv("SCOREGATE_CACHE", "on")
-    assert {case.output for case in run(answering()).cases} == {"changed"}
+    assert {case.output for case in run(make_fn()).cases} == {"changed"}
     assert len(server.requests) == 4
 
 
-def test_without_a_key_what_is_kept_can_be_replayed(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_answers_need_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     model = get_model("gpt-4o")
     run(lambda case: model.generate(case["q"]).text, Judge())
     monkeypatch.delenv("OPENAI_API_KEY")
@@ -112,7 +110,7 @@ def test_without_a_key_what_is_kept_can_be_replayed(server: OpenAIServer, monkey
     assert len(server.requests) == 4
 
 
-def test_an_error_says_what_was_lost_on_it(server: OpenAIServer) -> None:
+def test_an_error_has_its_cost(server: OpenAIServer) -> None:
     server.answers("judge", "no object")
     result = run(lambda case: case["q"], Judge())
     for case in result.cases:
@@ -125,9 +123,7 @@ def test_an_error_says_what_was_lost_on_it(server: OpenAIServer) -> None:
     assert result.mean("judge") is None
 
 
-def test_at_the_end_of_the_budget_nobody_is_asked_and_the_suite_says_so(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exhausted_budget_stops_calls_and_is_reported(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "30")
     monkeypatch.setenv("SCOREGATE_CACHE", "off")
     client = wrap(OpenAI())
@@ -150,15 +146,15 @@ def test_at_the_end_of_the_budget_nobody_is_asked_and_the_suite_says_so(
 
 
 def test_a_client_for_all_suites_of_a_file(server: OpenAIServer) -> None:
-    fn = answering()
+    fn = make_fn()
     for number in range(3):
-        cases = [{"q": f"{number} {at}"} for at in range(5)]
+        cases = [{"q": f"{number} {index}"} for index in range(5)]
         result = run_test_suite("demo", cases, fn, [Judge()], test_case_hash=["q"])
         assert [case.errors for case in result.cases] == [[]] * 5
     assert len(server.requests) == 30
 
 
-def test_threads_that_do_not_know_their_case_count_for_the_suite(server: OpenAIServer) -> None:
+def test_threads_without_a_case_count_for_the_suite(server: OpenAIServer) -> None:
     client = wrap(OpenAI())
 
     def ask(text: str) -> str:
@@ -175,17 +171,17 @@ def test_threads_that_do_not_know_their_case_count_for_the_suite(server: OpenAIS
     assert result.usage.input_tokens > 0
     assert result.tokens == sum(usage.input_tokens + usage.output_tokens for usage in (*cases, result.usage))
     assert result.cost == pytest.approx(sum(usage.cost for usage in (*cases, result.usage)))
-    again = run(fn)
+    second = run(fn)
     assert len(server.requests) == 4
-    assert (again.usage.cached, again.cost) == (True, 0.0)
+    assert (second.usage.cached, second.cost) == (True, 0.0)
 
 
-def test_what_an_evaluation_says_of_its_threads_counts_once(server: OpenAIServer) -> None:
+def test_usage_in_evaluation_threads_counts_once(server: OpenAIServer) -> None:
     class Threaded(Judge):
         def evaluate_test_case(self, test_case: Any, output: str) -> Evaluation:  # type: ignore[override]  # noqa: ARG002
             with ThreadPoolExecutor() as executor:
-                found = executor.submit(get_model("gpt-4o").generate, f"judge {output}", schema=Grade).result()
-            return Evaluation(1.0, usage=found.usage)
+                response = executor.submit(get_model("gpt-4o").generate, f"judge {output}", schema=Grade).result()
+            return Evaluation(1.0, usage=response.usage)
 
     result = run(lambda case: case["q"], Threaded())
     assert len(server.requests) == 2
@@ -193,15 +189,13 @@ def test_what_an_evaluation_says_of_its_threads_counts_once(server: OpenAIServer
     assert result.usage is None
 
 
-def test_a_thread_that_may_spend_no_more_makes_the_suite_tell(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_thread_over_budget_is_an_error(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "1")
 
     def fn(case: Any) -> str:
         with ThreadPoolExecutor() as executor:
-            asked = [executor.submit(get_model("gpt-4o").generate, f"{case['q']} {number}") for number in range(20)]
-        return str(sum(each.exception() is None for each in asked))
+            futures = [executor.submit(get_model("gpt-4o").generate, f"{case['q']} {number}") for number in range(20)]
+        return str(sum(each.exception() is None for each in futures))
 
     result = run(fn)
     assert len(server.requests) < 40

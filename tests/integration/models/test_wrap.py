@@ -33,20 +33,20 @@ def graded(client: Any) -> Any:
     return parse(client)(model="gpt-4o", messages=user("judge"), response_format=Grade)
 
 
-def embedded(client: Any) -> Any:
+def create_embeddings(client: Any) -> Any:
     return client.embeddings.create(model="text-embedding-3-small", input=["a", "b"])
 
 
-def responded(client: Any) -> Any:
+def create_response(client: Any) -> Any:
     if not hasattr(client, "responses"):
         pytest.skip("this release of the openai package has no responses API")
     return client.responses.create(model="gpt-4o", input="capital")
 
 
-CALLS: list[Callable[[Any], Any]] = [chat, graded, embedded, responded]
+CALLS: list[Callable[[Any], Any]] = [chat, graded, create_embeddings, create_response]
 
 
-def made(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
+def run_call(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
     if not in_loop:
         return call(wrap(OpenAI()))
 
@@ -57,24 +57,22 @@ def made(call: Callable[[Any], Any], *, in_loop: bool) -> Any:
     return asyncio.run(ask())
 
 
-def said(answer: Any) -> Any:
+def answer_content(answer: Any) -> Any:
     return answer.model_dump(exclude={"id", "created", "created_at"}, warnings=False)
 
 
 @pytest.mark.parametrize("in_loop", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_gives_what_it_gave_is_counted_and_costs_nothing_again(
-    server: OpenAIServer, call: Callable[[Any], Any], in_loop: bool
-) -> None:
+def test_a_call_is_counted_and_cached(server: OpenAIServer, call: Callable[[Any], Any], in_loop: bool) -> None:
     server.answers("capital", "Paris")
     plain = call(OpenAI())
     seen = []
     for _ in range(2):
         METER.set(meter := UsageMeter())
-        seen.append((made(call, in_loop=in_loop), meter.usage))
+        seen.append((run_call(call, in_loop=in_loop), meter.usage))
     (first, paid), (second, read) = seen
     assert type(first) is type(second) is type(plain)
-    assert said(first) == said(second) == said(plain)
+    assert answer_content(first) == answer_content(second) == answer_content(plain)
     assert len(server.requests) == 2
     assert (paid.cached, read.cached, read.answer) == (False, True, paid.answer)
     assert paid.input_tokens > 0
@@ -82,7 +80,7 @@ def test_a_call_gives_what_it_gave_is_counted_and_costs_nothing_again(
     METER.set(None)
 
 
-def test_what_parse_made_of_an_answer_is_made_of_a_stored_one_too(server: OpenAIServer) -> None:
+def test_stored_answers_are_parsed(server: OpenAIServer) -> None:
     server.answers("judge", {"choice": "B"})
     for _ in range(2):
         METER.set(UsageMeter())
@@ -102,7 +100,7 @@ def test_the_same_question_again_within_a_case_is_another_question(server: OpenA
     assert len({usage.answer for usage in meter.usages}) == 3
 
 
-def test_what_the_same_questions_ask_at_once_is_asked_once(server: OpenAIServer) -> None:
+def test_equal_concurrent_questions_are_asked_once(server: OpenAIServer) -> None:
     server.latency = 0.1
 
     async def ask(client: AsyncOpenAI) -> None:
@@ -118,9 +116,7 @@ def test_what_the_same_questions_ask_at_once_is_asked_once(server: OpenAIServer)
 
 
 @pytest.mark.parametrize("in_loop", [False, True], ids=["sync", "async"])
-def test_a_stream_is_counted_and_shows_nothing_that_was_not_asked_for(
-    server: OpenAIServer, meter: UsageMeter, in_loop: bool
-) -> None:
+def test_a_stream_is_counted_without_extra_chunks(server: OpenAIServer, meter: UsageMeter, in_loop: bool) -> None:
     server.answers("capital", "Paris is the capital")
     options: dict[str, Any] = {"model": "gpt-4o", "messages": user("capital"), "stream": True}
 
@@ -135,7 +131,7 @@ def test_a_stream_is_counted_and_shows_nothing_that_was_not_asked_for(
     assert server.asked()[0]["stream_options"] == {"include_usage": True}
 
 
-def test_who_asks_for_the_usage_of_a_stream_gets_it(server: OpenAIServer, meter: UsageMeter) -> None:
+def test_a_stream_can_include_usage(server: OpenAIServer, meter: UsageMeter) -> None:
     options: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
     chunks = list(wrap(OpenAI()).chat.completions.create(model="gpt-4o", messages=user("hi"), **options))
     assert chunks[-1].usage is not None
@@ -153,7 +149,7 @@ def test_responses_as_a_stream(server: OpenAIServer, meter: UsageMeter) -> None:
     assert len(server.requests) == 1
 
 
-def test_it_is_a_client_as_before(server: OpenAIServer) -> None:
+def test_it_stays_a_client(server: OpenAIServer) -> None:
     given = OpenAI(timeout=7, default_headers={"X-Mine": "1"})
     client = wrap(given)
     assert isinstance(client, OpenAI)
@@ -176,12 +172,12 @@ def test_its_copies_and_raw_responses_are_counted_too(server: OpenAIServer, mete
 @pytest.mark.parametrize("in_loop", [False, True], ids=["sync", "async"])
 def test_errors_are_those_of_the_package_with_advice(server: OpenAIServer, in_loop: bool) -> None:
     server.models = ["another"]
-    with pytest.raises(openai.NotFoundError) as told:
-        made(chat, in_loop=in_loop)
-    assert "gpt-6-luna" in told.value.advice  # type: ignore[attr-defined]
+    with pytest.raises(openai.NotFoundError) as failure:
+        run_call(chat, in_loop=in_loop)
+    assert "gpt-6-luna" in failure.value.advice  # type: ignore[attr-defined]
 
 
-def test_what_passes_is_asked_again_and_nothing_of_an_error_is_kept(server: OpenAIServer, meter: UsageMeter) -> None:
+def test_temporary_errors_are_retried_and_not_stored(server: OpenAIServer, meter: UsageMeter) -> None:
     server.fail("POST", CHAT, status=500)
     server.rate_limit("POST", CHAT, status=429, retry_after=0)
     assert chat(wrap(OpenAI())).choices[0].message.content
@@ -202,6 +198,6 @@ def test_azures_client(server: OpenAIServer, meter: UsageMeter) -> None:
     assert meter.usage is not None
 
 
-def test_something_else_is_no_client() -> None:
+def test_other_objects_are_no_client() -> None:
     with pytest.raises(TypeError, match="not a str"):
         wrap("client")

@@ -17,10 +17,10 @@ ROWS = [{"input": f"question {number}", "expected": f"answer {number}"} for numb
 
 @pytest.fixture
 def client(root: Path, server: OpenAIServer) -> Client:  # noqa: ARG001
-    """`golden-set` is judged by two prompt judges, who say Yes unless they are told otherwise."""
-    made = Client(project_name="support-bot", store=root)
-    made.datasets.create("golden-set", examples=ROWS)
-    made.judges.create("helpfulness", "Is it helpful? {{input}}")
-    made.judges.create("faithfulness", "Is it faithful? {{input}}")
-    made.offline_tests.create_config("nightly-regression", "golden-set", ["helpfulness", "faithfulness"])
-    return made
+    """`golden-set` is judged by two prompt judges, which answer Yes by default."""
+    judge_client = Client(project_name="support-bot", store=root)
+    judge_client.datasets.create("golden-set", examples=ROWS)
+    judge_client.judges.create("helpfulness", "Is it helpful? {{input}}")
+    judge_client.judges.create("faithfulness", "Is it faithful? {{input}}")
+    judge_client.offline_tests.create_config("nightly-regression", "golden-set", ["helpfulness", "faithfulness"])
+    return judge_client

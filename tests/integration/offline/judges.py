@@ -9,7 +9,7 @@ from scoregate.judges import BinaryResponse, Judge
 
 
 class Matches(Judge[BinaryResponse]):
-    """Sync: whether the agent says what was expected."""
+    """Sync: whether the output is the expected one."""
 
     def score(self, data: Any) -> BinaryResponse:
         return BinaryResponse(value=data["output"] == data["expected"], reason="compared")

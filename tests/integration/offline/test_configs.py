@@ -98,128 +98,132 @@ def keep(project: Project) -> None:
 
 
 def test_a_config_of_the_settings_is_a_suite(nightly: Project) -> None:
-    listed = nightly.scoregate("list")
-    assert f"{FILE}:1 [config] nightly-regression (a config in pyproject.toml)" in " ".join(listed.output.split())
-    done = nightly.scoregate("run", "--baseline", "none")
-    assert done.exit_code == 0, done.output
-    (found,) = done.run["suites"]
-    assert (found["id"], found["origin"]["file"], found["script"]) == ("nightly-regression", FILE, FILE)
-    assert set(found["evaluators"]) == {"matches", "pass_condition"}
-    assert done.statuses == {"passed": 12}
+    outcome = nightly.scoregate("list")
+    assert f"{FILE}:1 [config] nightly-regression (a config in pyproject.toml)" in " ".join(outcome.output.split())
+    process = nightly.scoregate("run", "--baseline", "none")
+    assert process.exit_code == 0, process.output
+    (suite_result,) = process.run["suites"]
+    assert (suite_result["id"], suite_result["origin"]["file"], suite_result["script"]) == (
+        "nightly-regression",
+        FILE,
+        FILE,
+    )
+    assert set(suite_result["evaluators"]) == {"matches", "pass_condition"}
+    assert process.statuses == {"passed": 12}
 
 
-def test_what_can_be_called_is_an_agent(nightly: Project) -> None:
+def test_callables_are_agents(nightly: Project) -> None:
     configure(nightly, agent="bot:bot.answer", max_concurrency=2, timeout_seconds=60, dataset_version=1)
-    done = nightly.scoregate("run", "--baseline", "none")
-    assert (done.exit_code, done.statuses) == (0, {"passed": 12}), done.output
+    outcome = nightly.scoregate("run", "--baseline", "none")
+    assert (outcome.exit_code, outcome.statuses) == (0, {"passed": 12}), outcome.output
 
 
-def test_a_row_that_fails_fails_the_job_and_is_in_every_report(nightly: Project) -> None:
+def test_a_failed_row_fails_the_job_and_is_in_reports(nightly: Project) -> None:
     assert nightly.scoregate("run", "--baseline", "none").exit_code == 0
     keep(nightly)
     nightly.write("bot.py", WRONG)
-    done = nightly.scoregate("run", "--baseline", "base")
-    assert done.exit_code == 1, done.output
-    assert done.statuses == {"passed": 11, "failed": 1}
-    assert "question 7" in done.comment
-    assert "1 newly failing" in done.comment
-    cases = ET.fromstring((done.out / "junit.xml").read_text(encoding="utf-8")).iter("testcase")
+    outcome = nightly.scoregate("run", "--baseline", "base")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"passed": 11, "failed": 1}
+    assert "question 7" in outcome.comment
+    assert "1 newly failing" in outcome.comment
+    cases = ET.fromstring((outcome.out / "junit.xml").read_text(encoding="utf-8")).iter("testcase")
     (failed,) = [case for case in cases if case.get("classname") == "nightly-regression" and len(case) > 1]
     assert (failed.get("name"), failed.get("file")) == ("question 7", FILE)
     assert {"assert_test", "pass rate"} <= {
-        finding["rule"] for finding in done.result["findings"] if finding["conclusion"] == "failed"
+        finding["rule"] for finding in outcome.result["findings"] if finding["conclusion"] == "failed"
     }
 
 
-def test_a_base_is_run_with_the_agent_that_it_has(nightly: Project) -> None:
+def test_a_base_runs_with_its_own_agent(nightly: Project) -> None:
     nightly.write("bot.py", WRONG)
-    done = nightly.scoregate("run", "--baseline", "rerun:HEAD", "--confirm", "all")
-    assert done.exit_code == 1, done.output
-    assert (done.result["totals"]["newly_failing"], done.result["totals"]["failed"]) == (1, 1), done.result["totals"]
-    (tried,) = done.run["confirmations"]
+    outcome = nightly.scoregate("run", "--baseline", "rerun:HEAD", "--confirm", "all")
+    assert outcome.exit_code == 1, outcome.output
+    assert (outcome.result["totals"]["newly_failing"], outcome.result["totals"]["failed"]) == (1, 1), outcome.result[
+        "totals"
+    ]
+    (tried,) = outcome.run["confirmations"]
     assert tried["tries"].count(False) >= 3
 
 
-def test_a_config_with_another_name_is_new_and_the_old_one_gone(nightly: Project) -> None:
+def test_a_renamed_config_is_new_and_removed(nightly: Project) -> None:
     (nightly.root / FILE).rename(nightly.root / FILE.replace("nightly", "daily"))
     text = (nightly.root / FILE.replace("nightly", "daily")).read_text(encoding="utf-8")
     nightly.write(FILE.replace("nightly", "daily"), text.replace('"nightly-regression"', '"daily-regression"'))
     configure(nightly, name="daily-regression")
-    done = nightly.scoregate("run", "--baseline", "rerun:HEAD")
-    assert done.exit_code == 3, done.output
-    assert "nightly-regression is gone" in done.output
-    assert "is new: the base" in json.dumps(json.loads((done.out / "base" / "run.json").read_text()))
+    outcome = nightly.scoregate("run", "--baseline", "rerun:HEAD")
+    assert outcome.exit_code == 3, outcome.output
+    assert "nightly-regression is gone" in outcome.output
+    assert "is new: the base" in json.dumps(json.loads((outcome.out / "base" / "run.json").read_text()))
 
 
-def test_a_named_config_is_all_that_runs(nightly: Project) -> None:
+def test_only_a_named_config_runs(nightly: Project) -> None:
     nightly.write("evals/demo.py", suite())
     assert nightly.scoregate("run", "--baseline", "none").exit_code == 0
     keep(nightly)
-    done = nightly.scoregate("run", "--config", "nightly-regression", "--baseline", "base", "--repeats", "2")
-    assert done.exit_code == 0, done.output
-    assert [each["id"] for each in done.run["suites"]] == ["nightly-regression"]
-    assert done.statuses == {"passed": 24}
-    assert done.result["base"] is not None
+    outcome = nightly.scoregate("run", "--config", "nightly-regression", "--baseline", "base", "--repeats", "2")
+    assert outcome.exit_code == 0, outcome.output
+    assert [each["id"] for each in outcome.run["suites"]] == ["nightly-regression"]
+    assert outcome.statuses == {"passed": 24}
+    assert outcome.result["base"] is not None
 
 
-def test_a_named_config_without_a_table_is_judged_as_it_is(nightly: Project) -> None:
-    done = nightly.scoregate("run", "--config", "as they are", "--baseline", "none")
-    assert done.exit_code == 0, done.output
-    assert done.statuses == {"scored": 12}
-    assert "as they are has no table [[configs]] in the settings" in " ".join(done.output.split())
+def test_a_named_config_without_a_table_runs(nightly: Project) -> None:
+    outcome = nightly.scoregate("run", "--config", "as they are", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.statuses == {"scored": 12}
+    assert "as they are has no table [[configs]] in the settings" in " ".join(outcome.output.split())
 
 
-def test_what_only_an_agent_could_give_is_told(nightly: Project) -> None:
-    done = nightly.scoregate("run", "--config", "unanswered", "--baseline", "none")
-    assert done.exit_code == 3, done.output
-    (error,) = done.run["suites"][0]["errors"]
+def test_a_judge_that_needs_an_agent_is_reported(nightly: Project) -> None:
+    outcome = nightly.scoregate("run", "--config", "unanswered", "--baseline", "none")
+    assert outcome.exit_code == 3, outcome.output
+    (error,) = outcome.run["suites"][0]["errors"]
     assert "asks for {{output}}, which comes from an agent" in error["message"]
     assert "[[configs]]" in error["advice"]
 
 
 @pytest.mark.parametrize("words", [("--config", "nope"), ()])
-def test_a_config_that_is_not_there_is_unmeasurable(nightly: Project, words: tuple[str, ...]) -> None:
+def test_a_missing_config_is_unmeasurable(nightly: Project, words: tuple[str, ...]) -> None:
     configure(nightly, name="nope")
-    done = nightly.scoregate("run", "--baseline", "none", *words)
-    assert done.exit_code == 3, done.output
-    told = " ".join(done.output.split())
-    assert "there is no test config 'nope'" in told
-    assert "nightly-regression" in told
-    listed = nightly.scoregate("list", *words)
-    assert listed.exit_code == 3
-    assert "cannot run there is no test config 'nope'" in " ".join(listed.output.split())
+    process = nightly.scoregate("run", "--baseline", "none", *words)
+    assert process.exit_code == 3, process.output
+    text = " ".join(process.output.split())
+    assert "there is no test config 'nope'" in text
+    assert "nightly-regression" in text
+    outcome = nightly.scoregate("list", *words)
+    assert outcome.exit_code == 3
+    assert "cannot run there is no test config 'nope'" in " ".join(outcome.output.split())
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"agent": "bott:answer"}, "agent = 'bott:answer' cannot be loaded: ModuleNotFoundError"),
         ({"judge_versions": [{"name": "matches", "version": "7.0"}]}, "Judge 'matches' has no version 7.0"),
     ],
 )
-def test_what_keeps_it_from_running_is_an_error_of_its_suite(
-    nightly: Project, changes: dict[str, object], told: str
-) -> None:
+def test_a_failed_start_is_an_error_of_its_suite(nightly: Project, changes: dict[str, object], message: str) -> None:
     configure(nightly, **changes)
-    done = nightly.scoregate("run", "--baseline", "none")
-    assert done.exit_code == 3, done.output
-    (found,) = done.run["suites"]
-    (error,) = found["errors"]
-    assert told in error["message"]
+    outcome = nightly.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 3, outcome.output
+    (suite_result,) = outcome.run["suites"]
+    (error,) = suite_result["errors"]
+    assert message in error["message"]
     assert error["message"].endswith("(a config in pyproject.toml)")
-    assert found["origin"]["file"] == FILE
-    assert [script["exit_code"] for script in done.run["scripts"]] == [0]
+    assert suite_result["origin"]["file"] == FILE
+    assert [script["exit_code"] for script in outcome.run["scripts"]] == [0]
 
 
 SLOW = "        __import__('time').sleep(20)\n        return BinaryResponse(value=data"
 
 
-def test_judges_that_take_too_long_are_given_up(nightly: Project) -> None:
+def test_slow_judges_time_out(nightly: Project) -> None:
     nightly.write("my_judges.py", JUDGES.replace("        return BinaryResponse(value=data", SLOW))
     configure(nightly, timeout_seconds=0.5)
-    done = nightly.scoregate("run", "--baseline", "none")
-    assert done.exit_code == 3, done.output
-    assert "took longer than 0.5 s" in done.run["suites"][0]["errors"][0]["message"]
+    outcome = nightly.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 3, outcome.output
+    assert "took longer than 0.5 s" in outcome.run["suites"][0]["errors"][0]["message"]
 
 
 def test_it_may_need_a_variable(nightly: Project) -> None:
@@ -231,39 +235,41 @@ def test_it_may_need_a_variable(nightly: Project) -> None:
 
 def test_exec_runs_its_command_alone(nightly: Project) -> None:
     nightly.write("demo.py", suite())
-    done = nightly.scoregate("exec", "--baseline", "none", "--", sys.executable, "demo.py")
-    assert [each["id"] for each in done.run["suites"]] == ["demo"], done.output
+    outcome = nightly.scoregate("exec", "--baseline", "none", "--", sys.executable, "demo.py")
+    assert [each["id"] for each in outcome.run["suites"]] == ["demo"], outcome.output
 
 
 def test_a_script_and_the_settings_may_run_one_config(nightly: Project) -> None:
     script = "from scoregate import Client\nClient().offline_tests.run('nightly-regression', lambda input: input)\n"
     nightly.write("evals/eval_nightly.py", script)
-    done = nightly.scoregate("run", "--baseline", "none")
-    assert f"the suite id nightly-regression is used in evals/eval_nightly.py, {FILE}" in " ".join(done.output.split())
-    assert len({each["label"] for each in done.run["suites"]}) == 2
+    outcome = nightly.scoregate("run", "--baseline", "none")
+    assert f"the suite id nightly-regression is used in evals/eval_nightly.py, {FILE}" in " ".join(
+        outcome.output.split()
+    )
+    assert len({each["label"] for each in outcome.run["suites"]}) == 2
 
 
-def test_it_sees_no_token(nightly: Project) -> None:
+def test_it_gets_no_token(nightly: Project) -> None:
     nightly.write("bot.py", f"{BOT}\n\nimport os\n\nassert not [v for v in os.environ.values() if 'ghs_' in v]\n")
-    done = nightly.scoregate("run", "--baseline", "none", **{"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghij"})
-    assert (done.exit_code, done.statuses) == (0, {"passed": 12}), done.output
+    outcome = nightly.scoregate("run", "--baseline", "none", **{"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghij"})
+    assert (outcome.exit_code, outcome.statuses) == (0, {"passed": 12}), outcome.output
 
 
 @pytest.mark.parametrize(("mode", "kept"), [("full", True), ("none", False)])
-def test_a_trace_is_kept_where_outputs_may_be(nightly: Project, mode: str, kept: bool) -> None:
+def test_traces_are_hidden_like_outputs(nightly: Project, mode: str, kept: bool) -> None:
     nightly.write("bot.py", f"{BOT}\n\ndef loud(question):\n    return question.upper()\n")
     configure(nightly, agent="bot:loud", assert_test=False)
-    done = nightly.scoregate("run", "--baseline", "none", "--show-outputs", mode)
-    assert done.statuses == {"failed": 12}, done.output
-    cases = gzip.decompress((done.out / "run" / "cases.jsonl.gz").read_bytes())
+    outcome = nightly.scoregate("run", "--baseline", "none", "--show-outputs", mode)
+    assert outcome.statuses == {"failed": 12}, outcome.output
+    cases = gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes())
     assert (b"QUESTION" in cases, b"invoke_agent loud" in cases) == (kept, kept)
 
 
-def test_a_project_in_a_folder_has_a_store_of_its_own(nightly: Project) -> None:
+def test_a_project_in_a_folder_has_its_own_store(nightly: Project) -> None:
     inner = nightly.root / "services" / "bot"
     inner.mkdir(parents=True)
     for name in ("bot.py", "my_judges.py", "pyproject.toml", ".scoregate"):
         (nightly.root / name).rename(inner / name)
-    done = nightly.scoregate("run", "--working-directory", "services/bot", "--baseline", "none")
-    assert done.exit_code == 0, done.output
+    outcome = nightly.scoregate("run", "--working-directory", "services/bot", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
     assert Path(inner / "scoregate-out" / "junit.xml").is_file()

@@ -19,10 +19,10 @@ EXAMPLES = [
 ]
 
 
-def test_code_judges_and_stored_ones_stand_together(client: Client) -> None:
+def test_code_judges_and_stored_judges_mix(client: Client) -> None:
     rows = client.evaluation.create().run(EXAMPLES, [judges.Matches, graders.Starred(), "helpfulness"], "now")
-    said = {row.data_object["input"]: {data.name: data.value for data in row.scorers_data} for row in rows}
-    assert said == {
+    scores = {row.data_object["input"]: {data.name: data.value for data in row.scorers_data} for row in rows}
+    assert scores == {
         "question 1": {"helpfulness": "Yes", "Matches": "Yes", "stars": 1.0},
         "question 2": {"helpfulness": "Yes", "Matches": "No", "stars": 2.0},
     }
@@ -39,7 +39,7 @@ def test_assert_test_raises(client: Client, server: OpenAIServer) -> None:
     assert server.asked() == []
 
 
-def test_a_judge_that_raises_fails_its_row(client: Client) -> None:
+def test_a_failed_judge_fails_its_row(client: Client) -> None:
     with pytest.raises(JudgmentTestError):
         client.evaluation.run(EXAMPLES, [judges.Broken()], assert_test=True)
 
@@ -56,8 +56,6 @@ def test_a_judge_that_raises_fails_its_row(client: Client) -> None:
         (EXAMPLES, "helpfulness", TypeError),
     ],
 )
-def test_what_could_pass_silently_is_refused(
-    client: Client, examples: Any, scorers: Any, error: type[Exception]
-) -> None:
+def test_invalid_calls_are_refused(client: Client, examples: Any, scorers: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         client.evaluation.run(examples, scorers, assert_test=True)

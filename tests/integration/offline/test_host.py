@@ -1,4 +1,4 @@
-"""A script with an offline test under the real command line: found, recorded, compared with a base, judged, told."""
+"""A script with an offline test under the real command line: found, recorded, compared with a base, reported."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ print(result.ui_results_url)
 def nightly(project: Project, server: OpenAIServer) -> Project:  # noqa: ARG001
     """A repository with a dataset, two judges and a script that runs them, all committed."""
     setup = project.write("setup.py", SETUP)
-    done = project.finish(_python(project, setup.name))
-    assert done.exit_code == 0, done.output
+    outcome = project.finish(_python(project, setup.name))
+    assert outcome.exit_code == 0, outcome.output
     setup.unlink()
     project.write("evals/eval_nightly.py", SCRIPT)
     project.write(".gitignore", "scoregate-out/\nbase/\n.scoregate-cache/\n")
@@ -66,92 +66,90 @@ def run(project: Project, server: OpenAIServer, *arguments: str) -> Ran:
 
 
 def test_it_is_recorded_and_shown(nightly: Project, server: OpenAIServer) -> None:
-    done = run(nightly, server, "--baseline", "none")
-    assert done.exit_code == 0, done.output
-    (suite,) = done.run["suites"]
+    outcome = run(nightly, server, "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    (suite,) = outcome.run["suites"]
     assert suite["id"] == "nightly-regression"
     assert set(suite["evaluators"]) == {"helpfulness", "faithfulness", "pass_condition"}
-    assert done.statuses == {"passed": 12}
-    assert f"file://{nightly.root}/scoregate-out/comment.md" in done.output
+    assert outcome.statuses == {"passed": 12}
+    assert f"file://{nightly.root}/scoregate-out/comment.md" in outcome.output
 
 
-def test_a_row_that_fails_is_in_every_report_and_fails_the_job(nightly: Project, server: OpenAIServer) -> None:
+def test_a_failed_row_is_in_reports_and_fails_the_job(nightly: Project, server: OpenAIServer) -> None:
     assert run(nightly, server, "--baseline", "none").exit_code == 0
     (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
     server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
-    done = run(nightly, server, "--baseline", "base")
-    assert done.exit_code == 1, done.output
-    assert done.statuses == {"passed": 11, "failed": 1}
-    junit = (done.out / "junit.xml").read_text(encoding="utf-8")
+    outcome = run(nightly, server, "--baseline", "base")
+    assert outcome.exit_code == 1, outcome.output
+    assert outcome.statuses == {"passed": 11, "failed": 1}
+    junit = (outcome.out / "junit.xml").read_text(encoding="utf-8")
     (failed,) = [case for case in ET.fromstring(junit).iter("testcase") if "question 7" in case.get("name", "")]
     assert failed.find("failure") is not None
-    assert "question 7" in done.comment
-    rules = {finding["rule"] for finding in done.result["findings"] if finding["conclusion"] == "failed"}
+    assert "question 7" in outcome.comment
+    rules = {finding["rule"] for finding in outcome.result["findings"] if finding["conclusion"] == "failed"}
     assert "assert_test" in rules
 
 
-def test_judges_that_could_not_be_asked_at_all_are_no_failed_gate(nightly: Project) -> None:
-    done = nightly.scoregate("run", "--baseline", "none", OPENAI_API_KEY="", SCOREGATE_CACHE="off")
-    assert done.statuses == {"errored": 12}
-    assert done.exit_code == 3, done.output
-    found = {finding["rule"]: (finding["conclusion"], finding["value"]) for finding in done.result["findings"]}
-    assert found["assert_test"] == ("unmeasurable", "12 cases, none of them judged: all met errors")
+def test_unavailable_judges_do_not_fail_the_gate(nightly: Project) -> None:
+    outcome = nightly.scoregate("run", "--baseline", "none", OPENAI_API_KEY="", SCOREGATE_CACHE="off")
+    assert outcome.statuses == {"errored": 12}
+    assert outcome.exit_code == 3, outcome.output
+    findings = {finding["rule"]: (finding["conclusion"], finding["value"]) for finding in outcome.result["findings"]}
+    assert findings["assert_test"] == ("unmeasurable", "12 cases, none of them judged: all met errors")
 
 
-def test_a_row_that_fails_beside_judges_that_err_is_a_failed_gate(nightly: Project, server: OpenAIServer) -> None:
+def test_a_failed_row_with_judge_errors_fails_the_gate(nightly: Project, server: OpenAIServer) -> None:
     server.answers("(?s)helpful.*question 7", {"answer": "No", "reason": "it says nothing"})
     server.filters_content("(?s)faithful.*question 9")
-    done = run(nightly, server, "--baseline", "none")
-    assert done.exit_code == 1, done.output
-    found = {finding["rule"]: finding["conclusion"] for finding in done.result["findings"]}
-    assert (found["assert_test"], found["error rate"]) == ("failed", "unmeasurable")
-    assert "1 case failed, 1 met errors" in done.output
+    outcome = run(nightly, server, "--baseline", "none")
+    assert outcome.exit_code == 1, outcome.output
+    findings = {finding["rule"]: finding["conclusion"] for finding in outcome.result["findings"]}
+    assert (findings["assert_test"], findings["error rate"]) == ("failed", "unmeasurable")
+    assert "1 case failed, 1 met errors" in outcome.output
 
 
-def test_another_version_of_a_judge_is_not_comparable_and_says_so(nightly: Project, server: OpenAIServer) -> None:
+def test_another_judge_version_is_not_comparable(nightly: Project, server: OpenAIServer) -> None:
     judge = nightly.root / ".scoregate" / "judges" / "helpfulness.toml"
     judge.write_text(judge.read_text().replace('version = "0.0"', 'version = "1.2"'))
     assert run(nightly, server, "--baseline", "none").exit_code == 0
     nightly.commit("the base")
     (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
     judge.write_text(judge.read_text().replace("Is it helpful?", "Is it helpful and short?"))
-    done = run(nightly, server, "--baseline", "base")
-    assert done.exit_code == 0, done.output
-    assert "judge helpfulness 1.2 -> 1.3" in html.unescape(done.comment)
-    labels = {row["evaluator"]: row["label"] for row in done.result["rows"]}
+    outcome = run(nightly, server, "--baseline", "base")
+    assert outcome.exit_code == 0, outcome.output
+    assert "judge helpfulness 1.2 -> 1.3" in html.unescape(outcome.comment)
+    labels = {row["evaluator"]: row["label"] for row in outcome.result["rows"]}
     assert (labels["helpfulness"], labels["faithfulness"]) == ("not comparable", "unchanged")
     assert 'version = "1.3"' in judge.read_text(), "the edit became a version"
 
 
-def test_an_edited_dataset_is_a_readable_diff_and_the_base_is_run_with_its_own(
-    nightly: Project, server: OpenAIServer
-) -> None:
+def test_the_base_of_an_edited_dataset_uses_its_own_version(nightly: Project, server: OpenAIServer) -> None:
     rows = nightly.root / ".scoregate" / "datasets" / "golden-set" / "rows.jsonl"
     rows.write_text(rows.read_text().replace("question 12", "question 13"))
     changed = [
         line for line in nightly.git("diff", "--unified=0").splitlines() if line[0] in "+-" and "question" in line
     ]
     assert [line[0] + line[-14:] for line in changed] == ['-"question 12"}', '+"question 13"}']
-    done = run(nightly, server, "--baseline", "rerun:HEAD")
-    assert done.exit_code == 0, done.output
-    assert done.result["base"] is not None
-    assert {row["label"] for row in done.result["rows"]} == {"unchanged"}
-    asked = [str(body["messages"]) for body in server.asked()]
-    assert [any(f"question {number}" in text for text in asked) for number in (12, 13)] == [True, True]
+    outcome = run(nightly, server, "--baseline", "rerun:HEAD")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.result["base"] is not None
+    assert {row["label"] for row in outcome.result["rows"]} == {"unchanged"}
+    questions = [str(body["messages"]) for body in server.asked()]
+    assert [any(f"question {number}" in text for text in questions) for number in (12, 13)] == [True, True]
 
 
 def test_an_unknown_config_is_never_green(nightly: Project, server: OpenAIServer) -> None:
     nightly.write("evals/eval_nightly.py", "from scoregate import Client\nClient().offline_tests.run('nightly')\n")
-    done = run(nightly, server, "--baseline", "none")
-    assert done.exit_code == 3, done.output
-    assert "there is no test config 'nightly'" in done.output
+    outcome = run(nightly, server, "--baseline", "none")
+    assert outcome.exit_code == 3, outcome.output
+    assert "there is no test config 'nightly'" in outcome.output
 
 
 def test_a_loosened_pass_condition_is_not_comparable(nightly: Project, server: OpenAIServer) -> None:
     assert run(nightly, server, "--baseline", "none").exit_code == 0
     (nightly.root / "scoregate-out" / "run").rename(nightly.root / "base")
     nightly.write("evals/eval_nightly.py", SCRIPT.replace('s.value != "No" for s', "True for s"))
-    done = run(nightly, server, "--baseline", "base")
-    rows = {row["evaluator"]: (row["label"], row["reason"]) for row in done.result["rows"]}
+    outcome = run(nightly, server, "--baseline", "base")
+    rows = {row["evaluator"]: (row["label"], row["reason"]) for row in outcome.result["rows"]}
     assert rows["pass_condition"] == ("not comparable", "its code changed")
     assert rows["helpfulness"][0] == "unchanged"

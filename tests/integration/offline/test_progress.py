@@ -1,4 +1,4 @@
-"""The bar that somebody at a terminal sees, on a real one."""
+"""The progress bar on a real terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ print("done")
 """
 
 
-def seen(shown: bool) -> tuple[str, str]:
+def run_progress(shown: bool) -> tuple[str, str]:
     """What a script prints, and what it shows on the terminal that is its standard error."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
@@ -46,8 +46,8 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_it_grows_and_goes_and_nothing_in_a_name_steers_the_terminal() -> None:
-    output, shown = seen(True)
+def test_it_advances_and_names_are_escaped() -> None:
+    output, shown = run_progress(True)
     assert output == "done\n"
     assert "nightly (red](2J" in shown
     assert "\x1b[2J" not in shown
@@ -56,8 +56,8 @@ def test_it_grows_and_goes_and_nothing_in_a_name_steers_the_terminal() -> None:
     assert shown.endswith("\x1b[2K"), "the line is empty afterwards"
 
 
-def test_where_somebody_else_shows_it_there_is_none() -> None:
-    assert seen(False) == ("done\n", "")
+def test_a_host_shows_its_own_progress() -> None:
+    assert run_progress(False) == ("done\n", "")
 
 
 def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,10 +67,10 @@ def test_without_a_terminal_there_is_none(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPatch, client: object) -> None:
-    told: list[tuple[str, int]] = []
+    messages: list[tuple[str, int]] = []
     monkeypatch.setattr(
         "scoregate.offline_tests.run.show_progress",
-        lambda name, total, shown: _Counting(told, name, total),  # noqa: ARG005
+        lambda name, total, shown: _Counting(messages, name, total),  # noqa: ARG005
     )
 
     def agent(input: str) -> str:  # noqa: A002
@@ -79,11 +79,11 @@ def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPa
         return input
 
     client.offline_tests.run("nightly-regression", agent)  # type: ignore[attr-defined]
-    assert told == [("nightly-regression", 8)] * 9
+    assert messages == [("nightly-regression", 8)] * 9
 
 
 class _Counting:
-    """Stands in for the bar: notes its making and every advance."""
+    """A substitute for the bar: records its creation and every advance."""
 
     def __init__(self, told: list[tuple[str, int]], name: str, total: int) -> None:
         self._tell = lambda: told.append((name, total))

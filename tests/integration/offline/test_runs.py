@@ -28,7 +28,7 @@ def with_judge(client: Client, judge: Any, name: str = "coded") -> Any:
     return functools.partial(client.offline_tests.run, name)
 
 
-def test_the_first_documented_snippet_runs_as_printed(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_documented_snippet_runs(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
     client.offline_tests.delete_config("nightly-regression")
     config = client.offline_tests.create_config(
         name="nightly-regression",
@@ -45,7 +45,7 @@ def test_the_first_documented_snippet_runs_as_printed(client: Client, capsys: py
     assert capsys.readouterr().out.endswith("\nNone\n")
 
 
-def test_the_second_documented_snippet_runs_as_printed(client: Client, server: OpenAIServer) -> None:
+def test_the_second_documented_snippet_runs(client: Client, server: OpenAIServer) -> None:
     class agent:  # noqa: N801
         invoke = staticmethod(answer)
 
@@ -73,7 +73,7 @@ def test_the_second_documented_snippet_runs_as_printed(client: Client, server: O
         )
 
 
-def test_a_row_tells_all_that_its_judges_said(client: Client, server: OpenAIServer) -> None:
+def test_a_row_has_all_judge_results(client: Client, server: OpenAIServer) -> None:
     long = "because " * 100
     server.answers("(?s)helpful.*question 2", {"answer": "No", "reason": long})
     result = client.offline_tests.run("nightly-regression", answer, run_name="by hand")
@@ -130,12 +130,12 @@ def test_agents_of_every_kind_are_called(client: Client, kind: str) -> None:
 
 
 @pytest.mark.anyio
-async def test_it_runs_inside_of_a_running_loop(client: Client) -> None:
+async def test_it_runs_in_a_running_loop(client: Client) -> None:
     result = with_judge(client, judges.Matches)(in_loop, pass_condition_fn=lambda _, said: said[0].score == 1)
     assert result.passed is True
 
 
-def test_an_agent_that_raises_is_an_error_of_its_row(client: Client) -> None:
+def test_an_agent_exception_is_a_row_error(client: Client) -> None:
     def agent(input: str) -> str:  # noqa: A002
         if input == "question 2":
             raise KeyError("nothing known")
@@ -147,22 +147,22 @@ def test_an_agent_that_raises_is_an_error_of_its_row(client: Client) -> None:
     assert result.suite.columns.errored_rows()
 
 
-def test_a_row_with_an_errored_judge_never_passes(client: Client) -> None:
-    asked: list[str] = []
+def test_a_row_with_a_failed_judge_fails(client: Client) -> None:
+    requests: list[str] = []
 
     def passes(fields: dict[str, Any], scorers: list[Any]) -> bool:
-        asked.append(fields["input"])
+        requests.append(fields["input"])
         return all(scorer.value != "No" for scorer in scorers)
 
     result = with_judge(client, judges.Broken)(pass_condition_fn=passes)
     (row,) = [row for row in result.results if not row.success]
     assert row.scorers_data[0].error == "ValueError: cannot judge this"
-    assert sorted(asked) == ["question 1", "question 3", "question 4"]
+    assert sorted(requests) == ["question 1", "question 3", "question 4"]
     with pytest.raises(JudgmentTestError, match=r"1 example\(s\): \[2\]"):
         client.offline_tests.run("coded", pass_condition_fn=passes, assert_test=True)
 
 
-def test_what_a_pass_condition_raises_is_an_error_of_its_row(client: Client) -> None:
+def test_an_exception_of_a_pass_condition_is_a_row_error(client: Client) -> None:
     async def passes(fields: dict[str, Any], scorers: list[Any]) -> bool:
         return bool(scorers) and 6 / (int(fields["input"][-1]) - 1) > 0
 
@@ -174,13 +174,13 @@ def test_what_a_pass_condition_raises_is_an_error_of_its_row(client: Client) -> 
     assert result.suite.mean("pass_condition") == 1.0
 
 
-def test_where_no_judge_gives_a_result_the_run_is_an_error(client: Client, server: OpenAIServer) -> None:
+def test_a_run_without_judge_results_is_an_error(client: Client, server: OpenAIServer) -> None:
     server.answers("helpful|faithful|Answer again", "nonsense")
     with pytest.raises(JudgmentTestError, match="finished with status 'error'"):
         client.offline_tests.run("nightly-regression", pass_condition_fn=lambda _, __: True, assert_test=True)
 
 
-def test_an_unknown_config_gives_none_and_an_error_on_record(
+def test_an_unknown_config_returns_none_and_records_an_error(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "events").mkdir()
@@ -190,7 +190,7 @@ def test_an_unknown_config_gives_none_and_an_error_on_record(
     assert "there is no test config 'nightly-regresion'" in log.read_text()
 
 
-def test_an_unknown_config_is_told_to_whoever_runs_by_hand(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_config_is_shown_without_a_host(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
     assert client.offline_tests.run("nightly-regresion", answer) is None
     assert capsys.readouterr().out.startswith("there is no test config 'nightly-regresion'. Make it first: ")
 
@@ -200,7 +200,7 @@ def never(**_: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("value", "error", "message"),
     [
         ({"test_config": "unknown", "assert_test": True}, ValueError, "requires a pass_condition_fn"),
         ({"dataset_version": 99}, ValueError, "Dataset version 99 does not exist for the dataset of test config"),
@@ -231,14 +231,14 @@ def never(**_: Any) -> None:
     ],
 )
 def test_all_is_checked_before_the_agent_is_called(
-    client: Client, server: OpenAIServer, given: dict[str, Any], error: type[Exception], message: str
+    client: Client, server: OpenAIServer, value: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        client.offline_tests.run(**{"test_config": "nightly-regression", "agent_function": never, **given})
+        client.offline_tests.run(**{"test_config": "nightly-regression", "agent_function": never, **value})
     assert server.asked() == []
 
 
-def test_every_row_is_held_against_the_agent(client: Client) -> None:
+def test_every_row_is_checked_first(client: Client) -> None:
     schema = {"type": "object", "properties": {"input": {"type": "string"}}}
     client.datasets.create("empty", schema=schema)
     client.offline_tests.create_config("nothing", "empty", ["helpfulness"])
@@ -246,21 +246,21 @@ def test_every_row_is_held_against_the_agent(client: Client) -> None:
         client.offline_tests.run("nothing", never, pass_condition_fn=lambda _, __: True)
 
 
-def test_a_version_that_does_not_fit_the_dataset_is_refused_when_it_is_pinned(client: Client) -> None:
+def test_an_unsuitable_version_is_refused_when_pinned(client: Client) -> None:
     client.judges.tag("helpfulness")
     client.judges.update("helpfulness", prompt="Is it helpful? {{tone}}")
     with pytest.raises(JudgmentValidationError, match="which the dataset 'golden-set' does not have"):
         client.offline_tests.run("nightly-regression", never, [{"name": "helpfulness", "tag": "latest"}])
 
 
-def test_two_versions_of_a_judge_are_told_apart(client: Client, server: OpenAIServer) -> None:
+def test_two_judge_versions_are_separate(client: Client, server: OpenAIServer) -> None:
     client.judges.update("helpfulness", prompt="Is it helpful and short? {{input}}")
     server.answers("short", {"answer": "No"})
     pins: Any = [{"name": "helpfulness", "version": version} for version in ("0.0", "0.1")]
     result = client.offline_tests.run("nightly-regression", judge_versions=pins)
     assert result is not None
-    said = {data.name: (data.value, data.version) for data in result.results[0].scorers_data}
-    assert said == {
+    scores = {data.name: (data.value, data.version) for data in result.results[0].scorers_data}
+    assert scores == {
         "helpfulness@0.0": ("Yes", "0.0"),
         "helpfulness@0.1": ("No", "0.1"),
         "faithfulness": ("Yes", "0.0"),
@@ -285,7 +285,7 @@ def test_identical_rows_are_two_cases(client: Client) -> None:
     assert second == f"{first}#2"
 
 
-def test_judges_that_take_too_long_are_given_up_and_what_was_done_is_on_record(
+def test_slow_judges_time_out_and_finished_results_are_kept(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "events").mkdir()
@@ -299,7 +299,7 @@ def test_judges_that_take_too_long_are_given_up_and_what_was_done_is_on_record(
     assert '"suite_finished"' in text
 
 
-def test_the_time_that_agents_take_does_not_count(client: Client) -> None:
+def test_agent_time_does_not_count(client: Client) -> None:
     async def agent(input: str) -> str:  # noqa: A002
         await anyio.sleep(0.4)
         return answer(input)
@@ -308,7 +308,7 @@ def test_the_time_that_agents_take_does_not_count(client: Client) -> None:
     assert result.status == "completed"
 
 
-def test_the_table_shows_failures_first_and_nothing_that_steers_a_terminal(
+def test_the_table_shows_failures_first_and_escapes_text(
     client: Client, server: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.answers("(?s)helpful.*question 4", {"answer": "No"})
@@ -321,7 +321,7 @@ def test_the_table_shows_failures_first_and_nothing_that_steers_a_terminal(
     assert lines[2].split() == ["4", "question", "4", "No", "Yes", "failed"]
 
 
-def test_the_address_is_that_of_the_ci_run_or_none(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_is_of_the_ci_run_or_none(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("ACTIONS", "true"),
         ("SERVER_URL", "https://ghe.example"),
@@ -354,12 +354,12 @@ def test_a_config_without_judges_is_looked_up(client: Client) -> None:
     assert client.offline_tests.run(TestConfig(id="c1", name="gone", dataset_id="golden-set")) is None
 
 
-def test_configs_are_made_found_listed_and_deleted(client: Client) -> None:
+def test_configs_are_created_listed_and_deleted(client: Client) -> None:
     tests = client.offline_tests
-    made = tests.create_config("second", "golden-set", [{"name": "helpfulness"}], "for tests")
-    assert tests.get_config(made.id) == tests.get_config("second") == made
-    assert [config.name for config in tests.list_configs(made.dataset_id)] == ["nightly-regression", "second"]
-    assert tests.delete_config(made.id) is True
-    assert tests.delete_config(made.id) is False
+    new_config = tests.create_config("second", "golden-set", [{"name": "helpfulness"}], "for tests")
+    assert tests.get_config(new_config.id) == tests.get_config("second") == new_config
+    assert [config.name for config in tests.list_configs(new_config.dataset_id)] == ["nightly-regression", "second"]
+    assert tests.delete_config(new_config.id) is True
+    assert tests.delete_config(new_config.id) is False
     with pytest.raises(ScoregateError, match="Judges not found: nope"):
         tests.create_config("third", "golden-set", ["nope"])

@@ -52,7 +52,7 @@ def run(client: Client, agent: Any, **more: Any) -> OfflineTestResult:
     return result
 
 
-def test_every_call_has_a_trace_of_its_own_with_all_that_happened_in_it(client: Client) -> None:
+def test_every_call_has_its_own_complete_trace(client: Client) -> None:
     result = run(client, my_agent)
     assert set(result.agent_offline_trace_ids) == {1, 2, 3, 4}
     assert len(set(result.agent_offline_trace_ids.values())) == 4
@@ -65,7 +65,7 @@ def test_every_call_has_a_trace_of_its_own_with_all_that_happened_in_it(client: 
         assert row.scorers_data[0].value == "Yes"
 
 
-def test_prompt_judges_are_shown_the_trace_and_the_record_keeps_it(client: Client, server: OpenAIServer) -> None:
+def test_prompt_judges_and_the_record_get_the_trace(client: Client, server: OpenAIServer) -> None:
     result = run(client, my_agent)
     asked = [str(body["messages"]) for body in server.asked()]
     assert all("execute_tool search" in text for text in asked)
@@ -87,7 +87,7 @@ def test_the_same_steps_make_the_same_question(client: Client, server: OpenAISer
     assert len(set(asked)) == 4
 
 
-def test_sync_agents_in_threads_are_kept_apart_too(client: Client) -> None:
+def test_threads_of_sync_agents_are_separate(client: Client) -> None:
     def agent(input: str) -> list[str]:  # noqa: A002
         return search(input)  # type: ignore[no-any-return]
 
@@ -96,7 +96,7 @@ def test_sync_agents_in_threads_are_kept_apart_too(client: Client) -> None:
         assert [span.name for span in row.trace.spans] == ["invoke_agent agent", "execute_tool search"]
 
 
-def test_a_call_that_raises_leaves_its_trace(client: Client) -> None:
+def test_a_failed_call_has_its_trace(client: Client) -> None:
     def agent(input: str) -> str:  # noqa: A002
         raise ValueError(search(input)[0])
 
@@ -108,7 +108,7 @@ def test_a_call_that_raises_leaves_its_trace(client: Client) -> None:
     assert row.trace.spans[0].error == f"ValueError: found for {row.data_object['input']}"
 
 
-def test_without_opentelemetry_the_agent_runs_untraced_and_that_is_said(
+def test_without_opentelemetry_the_agent_runs_untraced(
     client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "opentelemetry"]:
@@ -148,15 +148,15 @@ print(provider is None or trace.get_tracer_provider() is provider)
 
 
 @pytest.mark.parametrize(("provider", "told"), [("None", "2 0\n2 0"), ("own", "2 1\n2 2"), ("Foreign()", "1 0\n1 0")])
-def test_a_provider_of_the_users_stays_and_hears_what_it_would(provider: str, told: str) -> None:
+def test_a_tracer_provider_of_the_user_still_works(provider: str, told: str) -> None:
     script = PROVIDED.replace("{provider}", provider)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{told}\nTrue\n", "")
 
 
 @pytest.fixture
-def made(client: Client) -> Trace:
-    """A trace that somebody recorded."""
+def recorded_trace(client: Client) -> Trace:
+    """A recorded trace."""
     with OfflineTracer().recording("bot", {"q": 1}) as recording:
         search("the past")
     assert recording.trace is not None
@@ -164,39 +164,39 @@ def made(client: Client) -> Trace:
     return recording.trace
 
 
-def test_without_an_agent_the_trace_that_an_example_points_to_is_judged(
-    client: Client, server: OpenAIServer, made: Trace
+def test_without_an_agent_the_trace_of_an_example_is_judged(
+    client: Client, server: OpenAIServer, recorded_trace: Trace
 ) -> None:
     schema = {"properties": {"input": {"type": "string"}, "run": {"type": "trace"}}, "type": "object"}
-    rows = [{"input": "a", "run": made.trace_id}, {"input": "b", "run": "f" * 32}]
+    rows = [{"input": "a", "run": recorded_trace.trace_id}, {"input": "b", "run": "f" * 32}]
     client.datasets.create("seen", schema, rows)
     client.judges.register(Searched)
     client.offline_tests.create_config("past", "seen", ["Searched", "helpfulness"])
     result = client.offline_tests.run("past", pass_condition_fn=lambda _, said: said[0].value == "Yes")
     assert result is not None
     good, bad = sorted(result.results, key=lambda row: row.data_object["input"])
-    assert (good.success, good.trace_id, bad.success) == (True, made.trace_id, False)
+    assert (good.success, good.trace_id, bad.success) == (True, recorded_trace.trace_id, False)
     assert bad.error == f"there is no trace '{'f' * 32}'"
     assert result.agent_offline_trace_ids == {}
     assert "the past" in str(server.asked()[0]["messages"])
 
 
-def test_traces_go_out_and_in_as_otlp_json(client: Client, made: Trace, tmp_path: Path) -> None:
-    path = client.traces.save_as_otlp([made.trace_id], tmp_path / "traces.json")
+def test_traces_are_exported_as_otlp_json(client: Client, recorded_trace: Trace, tmp_path: Path) -> None:
+    path = client.traces.save_as_otlp([recorded_trace.trace_id], tmp_path / "traces.json")
     span = json.loads(path.read_text())["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
-    assert (span["traceId"], span["status"]) == (made.trace_id, {})
+    assert (span["traceId"], span["status"]) == (recorded_trace.trace_id, {})
     other = Client(store=tmp_path / "other")
-    assert other.traces.add_from_otlp(path) == [made.trace_id]
-    assert other.traces.get(made.trace_id) == client.traces.get(made.trace_id)
-    path.write_text(path.read_text() + path.read_text().replace(made.trace_id, "a" * 32))
-    assert other.traces.add_from_otlp(path) == [made.trace_id, "a" * 32]
+    assert other.traces.add_from_otlp(path) == [recorded_trace.trace_id]
+    assert other.traces.get(recorded_trace.trace_id) == client.traces.get(recorded_trace.trace_id)
+    path.write_text(path.read_text() + path.read_text().replace(recorded_trace.trace_id, "a" * 32))
+    assert other.traces.add_from_otlp(path) == [recorded_trace.trace_id, "a" * 32]
 
 
-def test_the_traces_of_a_run_go_out_as_they_are(client: Client, made: Trace, tmp_path: Path) -> None:
-    stranger = Trace("b" * 32, made.spans)
-    path = client.traces.save_as_otlp([stranger, made.trace_id], tmp_path / "traces.json")
+def test_run_traces_are_exported(client: Client, recorded_trace: Trace, tmp_path: Path) -> None:
+    stranger = Trace("b" * 32, recorded_trace.spans)
+    path = client.traces.save_as_otlp([stranger, recorded_trace.trace_id], tmp_path / "traces.json")
     path.write_text(path.read_text(), encoding="utf-8-sig")
-    assert Client(store=tmp_path / "other").traces.add_from_otlp(path) == ["b" * 32, made.trace_id]
+    assert Client(store=tmp_path / "other").traces.add_from_otlp(path) == ["b" * 32, recorded_trace.trace_id]
     with pytest.raises(JudgmentValidationError, match="no trace 'cc' in the store"):
         client.traces.save_as_otlp(["cc"], path)
 
@@ -213,7 +213,7 @@ def test_values_of_every_type_survive(client: Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "zz"}]}]}]}']
 )
-def test_what_is_no_otlp_is_refused(client: Client, tmp_path: Path, text: str) -> None:
+def test_invalid_otlp_is_refused(client: Client, tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
     with pytest.raises(JudgmentValidationError, match=r"bad\.json is no OTLP JSON"):

@@ -1,4 +1,4 @@
-"""What the worker says of an order that cannot be carried out, in this process."""
+"""Messages of the worker about failed commands, in this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDER = {"name": "nightly-regression", "file": "configs/n.toml", "origin": "a co
 
 
 @pytest.fixture
-def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
+def events_folder(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
     """The folder in which a host would listen."""
     monkeypatch.syspath_prepend(root)
     monkeypatch.setenv("SCOREGATE_EVENTS", str(root / "events"))
@@ -28,7 +28,7 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "message"),
     [
         ({"agent": "a_bot:answr"}, "agent = 'a_bot:answr' cannot be loaded: AttributeError"),
         ({"agent": "a_bot_that_raises:answer"}, "cannot be loaded: FileNotFoundError"),
@@ -40,21 +40,21 @@ def said(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  
         ({"name": "nobody"}, "there is no test config 'nobody'"),
     ],
 )
-def test_what_keeps_it_from_running_is_told_with_where_it_stands(
-    said: Path, order: dict[str, object], told: str, capsys: pytest.CaptureFixture[str]
+def test_a_failed_start_is_reported_with_its_line(
+    events_folder: Path, order: dict[str, object], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", json.dumps({**ORDER, **order})]) == 0
-    (log,) = said.iterdir()
+    (log,) = events_folder.iterdir()
     started, error, finished = map(parse_event, log.read_bytes().splitlines())
     assert (started.type, error.type, finished.type) == ("suite_started", "errored", "suite_finished")
     assert started.origin.file == "configs/n.toml"
-    assert told in error.error.message
+    assert message in error.error.message
     if "name" not in order:
         assert error.error.message.endswith("(a config in x.toml)")
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
-def test_the_traceback_of_the_users_module_is_kept(said: Path) -> None:
+def test_the_traceback_of_the_users_module_is_kept(events_folder: Path) -> None:
     main(["config", json.dumps({**ORDER, "agent": "a_bot_that_raises:answer"})])
-    (log,) = said.iterdir()
+    (log,) = events_folder.iterdir()
     assert "a_bot_that_raises.py" in parse_event(log.read_bytes().splitlines()[1]).error.traceback

@@ -24,16 +24,16 @@ Opener = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Closed with the module: while it is open, nothing async can run beside it."""
+    """Closed with the module: while it is open, nothing async can run."""
     if CHROMIUM is None:
         pytest.skip(
             "NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium-headless-shell)"
         )
-    expect.set_options(timeout=20_000)  # other tests run beside these
+    expect.set_options(timeout=20_000)  # other tests run at the same time
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield found
-        found.close()
+        browser_process = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser_process
+        browser_process.close()
 
 
 @pytest.fixture
@@ -68,11 +68,13 @@ def run_of(root: Path, suites: str) -> Path:
             "[suites.support-bot]\nmax_drop = 0.05\nmin_score = { tone = 0.7 }\n",
         )
         project.commit()
-        ran = project.scoregate("run", *(["--baseline", "base", "-m", "stricter <b>retrieval</b>"] if worse else []))
+        outcome = project.scoregate(
+            "run", *(["--baseline", "base", "-m", "stricter <b>retrieval</b>"] if worse else [])
+        )
         if not worse:
-            shutil.move(ran.out, root / "base")
-    assert (ran.out / "report.html").is_file(), ran.output
-    return ran.out / "report.html"
+            shutil.move(outcome.out, root / "base")
+    assert (outcome.out / "report.html").is_file(), outcome.output
+    return outcome.out / "report.html"
 
 
 @pytest.fixture(scope="session")

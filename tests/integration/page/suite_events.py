@@ -50,19 +50,21 @@ def talk(worse: bool) -> dict[str, Any]:
     ]
     more = [{"user": "And now?", "assistant": "Please wait."}] if worse else []
     ended = "max_turns" if worse else "goal"
-    found = {"ended": ended, "goal_achieved": not worse, "findings": ["no replacement"] if worse else []}
-    return {"type": "conversation", "turns": turns + more, **found}
+    findings = {"ended": ended, "goal_achieved": not worse, "findings": ["no replacement"] if worse else []}
+    return {"type": "conversation", "turns": turns + more, **findings}
 
 
 def bot() -> None:
     log = Log("support-bot")
     log.say("suite_started", cases=40, origin={"file": "evals/bot.py", "line": 12})
-    for at in range(40):
-        bad = WORSE and at % 4 == 0
-        case = {"case": f"c{at}"}
-        tags = ["critical"] if at == 4 else ["refunds"] if at % 2 else []
-        log.say("case_started", **case, name=f"question {at}", input={"text": f"May I return item {at}?"}, tags=tags)
-        said = f"You can return it for a refund{'' if bad else ' or store credit'} within 30 days. Item {at}."
+    for index in range(40):
+        bad = WORSE and index % 4 == 0
+        case = {"case": f"c{index}"}
+        tags = ["critical"] if index == 4 else ["refunds"] if index % 2 else []
+        log.say(
+            "case_started", **case, name=f"question {index}", input={"text": f"May I return item {index}?"}, tags=tags
+        )
+        answer = f"You can return it for a refund{'' if bad else ' or store credit'} within 30 days. Item {index}."
         spans = [
             span(1, "agent", "", start=0, end=900),
             span(2, "retrieve", "1", start=10, end=200, query="returns"),
@@ -70,7 +72,7 @@ def bot() -> None:
         ]
         usage = {"input_tokens": 400, "output_tokens": 52, "cost": 0.0011, "model": "small"}
         trace = {"trace_id": "0" * 32, "spans": spans}
-        log.say("case_output", **case, output=said, duration_ms=400.0 + 7 * at, usage=usage, trace=trace)
+        log.say("case_output", **case, output=answer, duration_ms=400.0 + 7 * index, usage=usage, trace=trace)
         criteria = [
             {"criterion": "names the 30 days", "passed": True, "required": True},
             {"criterion": "offers store credit", "passed": not bad, "required": True},
@@ -89,10 +91,10 @@ def bot() -> None:
 def talks() -> None:
     log = Log("talks")
     log.say("suite_started", cases=3)
-    for at in range(3):
-        bad = WORSE and at == 0
-        case = {"case": f"t{at}"}
-        log.say("case_started", **case, name=f"lost parcel {at}")
+    for index in range(3):
+        bad = WORSE and index == 0
+        case = {"case": f"t{index}"}
+        log.say("case_started", **case, name=f"lost parcel {index}")
         log.say("tool_called", **case, name="find_order", arguments={"number": 4411}, result={"state": "lost"})
         later = {"name": "ask_carrier", "error": "closed"} if bad else {"name": "send_again", "duration_ms": 12.0}
         log.say("tool_called", **case, **later)
@@ -105,11 +107,11 @@ def talks() -> None:
 def repeated() -> None:
     log = Log("router")
     log.say("suite_started", cases=12)
-    for at in range(4):
+    for index in range(4):
         for repeat in range(3):
-            bad = WORSE and at == 1 and repeat == 2
-            case = {"case": f"r{at}", "repeat": repeat}
-            log.say("case_started", **case, name=f"ticket {at}")
+            bad = WORSE and index == 1 and repeat == 2
+            case = {"case": f"r{index}", "repeat": repeat}
+            log.say("case_started", **case, name=f"ticket {index}")
             log.say("case_output", **case, output="sales" if bad else "billing", duration_ms=100.0 + repeat)
             log.say("scored", **case, evaluator="is-equals", score=0 if bad else 1)
             log.say("case_finished", **case)
@@ -124,8 +126,8 @@ def repeated() -> None:
 def hostile() -> None:
     log = Log(f"hostile {MARKUP[0]}")
     log.say("suite_started", cases=len(MARKUP), origin={"file": MARKUP[1], "line": 3})
-    for at, text in enumerate(MARKUP):
-        case = {"case": f"{text} {at}"}
+    for index, text in enumerate(MARKUP):
+        case = {"case": f"{text} {index}"}
         log.say("case_started", **case, name=text, input={text: text}, tags=[text])
         log.say("case_output", **case, output=f"{text} {'now' if WORSE else 'before'} {text}")
         criteria = [{"criterion": text, "passed": False, "required": True, "metadata": {text: text}}]

@@ -17,8 +17,8 @@ needs_axe = pytest.mark.skipif(
 
 def violations(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+    result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [f"{each['id']}: {node['html'][:200]}" for each in result["violations"] for node in each["nodes"]]
 
 
 @needs_axe
@@ -36,7 +36,7 @@ def test_axe_finds_nothing_on_the_page_or_in_an_opened_case(report: Path, visit:
 
 
 @needs_axe
-def test_axe_finds_nothing_where_no_script_made_the_page(report: Path, visit: Opener) -> None:
+def test_axe_finds_nothing_without_script(report: Path, visit: Opener) -> None:
     page = visit(report, bypass_csp=True)
     page.evaluate("document.getElementById('app').remove(), document.getElementById('plain').hidden = false")
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
@@ -53,7 +53,7 @@ def test_nothing_but_tables_is_wider_than_a_small_screen(report: Path, visit: Op
     assert dialog.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0
 
 
-def test_a_phone_shows_change_verdict_and_what_gates_require(report: Path, visit: Opener) -> None:
+def test_a_phone_shows_change_verdict_and_gates(report: Path, visit: Opener) -> None:
     page = visit(report, viewport={"width": 390, "height": 780})
     worse = page.locator("table.forest tr.worse")
     parts = [worse.locator(part) for part in (".change", ".change ~ .text", ".plot svg")]
@@ -66,7 +66,7 @@ def test_a_phone_shows_change_verdict_and_what_gates_require(report: Path, visit
     expect(page.get_by_role("region", name="Table of evaluators").get_by_role("row", name="complete")).to_be_visible()
 
 
-def test_every_colour_has_a_sign_or_a_word_beside_it(report: Path, visit: Opener) -> None:
+def test_every_colour_has_a_sign_or_text(report: Path, visit: Opener) -> None:
     page = visit(report)
     expect(page.locator("table.forest tr.worse")).to_contain_text("worse")
     first = page.locator(".list tbody tr:not(.space)").first

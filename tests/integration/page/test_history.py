@@ -17,14 +17,14 @@ WORDS = "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995"
 
 
 @pytest.fixture(scope="module")
-def remembering(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_with_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("history") / "report.html"
     path.write_text("".join(render(SCENES["failing"]())), encoding="utf-8")
     return path
 
 
-def test_each_row_has_its_line_and_this_run_its_mark(remembering: Path, visit: Opener) -> None:
-    page = visit(remembering)
+def test_each_row_has_a_line_with_this_run(report_with_history: Path, visit: Opener) -> None:
+    page = visit(report_with_history)
     row = page.locator("table.forest tbody tr", has_text="has-all-substrings")
     drawing = row.get_by_role("img", name=WORDS)
     line, mark = drawing.locator("path.past").bounding_box(), drawing.locator("rect.estimate").bounding_box()
@@ -39,9 +39,9 @@ def test_each_row_has_its_line_and_this_run_its_mark(remembering: Path, visit: O
     assert pointed == "0.955 · main@3f0e1d2, 2025-10-03 08:52 UTC"
 
 
-def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit: Opener) -> None:
+def test_runs_are_listed_newest_first(report_with_history: Path, visit: Opener) -> None:
     for options in ({}, {"java_script_enabled": False}):
-        page = visit(remembering, ready=False, **options)
+        page = visit(report_with_history, ready=False, **options)
         table = page.get_by_role("region", name="Table of the last runs")
         expect(table).to_be_hidden()
         page.get_by_text("9 earlier runs").click()
@@ -52,8 +52,8 @@ def test_the_runs_are_behind_one_line_the_newest_first(remembering: Path, visit:
         )
 
 
-def test_the_policy_of_the_page_refuses_none_of_it(remembering: Path, visit: Opener) -> None:
-    page = visit(remembering, ready=False)
+def test_the_page_policy_allows_it(report_with_history: Path, visit: Opener) -> None:
+    page = visit(report_with_history, ready=False)
     page.add_init_script(VIOLATIONS)
     page.reload()
     page.wait_for_selector("html[data-ready=all]", state="attached")
@@ -63,20 +63,20 @@ def test_the_policy_of_the_page_refuses_none_of_it(remembering: Path, visit: Ope
 
 @needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_it(remembering: Path, visit: Opener, theme: str) -> None:
-    page = visit(remembering, color_scheme=theme, bypass_csp=True)
+def test_axe_finds_nothing_in_it(report_with_history: Path, visit: Opener, theme: str) -> None:
+    page = visit(report_with_history, color_scheme=theme, bypass_csp=True)
     page.get_by_text("9 earlier runs").click()
     assert violations(page) == []
 
 
 @pytest.mark.parametrize("width", [360, 820])
-def test_it_is_no_wider_than_a_small_screen(remembering: Path, visit: Opener, width: int) -> None:
-    page = visit(remembering, viewport={"width": width, "height": 780})
+def test_it_fits_a_small_screen(report_with_history: Path, visit: Opener, width: int) -> None:
+    page = visit(report_with_history, viewport={"width": width, "height": 780})
     page.get_by_text("9 earlier runs").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_it_is_printed(remembering: Path, visit: Opener) -> None:
-    page = visit(remembering)
+def test_it_prints(report_with_history: Path, visit: Opener) -> None:
+    page = visit(report_with_history)
     page.emulate_media(media="print")
     expect(page.get_by_role("img", name=WORDS)).to_be_visible()

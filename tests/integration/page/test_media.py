@@ -59,19 +59,19 @@ def write_project(root: Path) -> Project:
 
 
 @pytest.fixture(scope="module")
-def painted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def media_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = write_project(tmp_path_factory.mktemp("painted"))
     for name in ("red", "green"):
         command = json.dumps(f"{sys.executable} paint.py {name}.png")
         project.write("scoregate.toml", f'[[commands]]\nname = "paint"\nrun = {command}\n')
-        ran = project.scoregate("run", *(["--baseline", "base"] if name == "green" else []))
+        outcome = project.scoregate("run", *(["--baseline", "base"] if name == "green" else []))
         if name == "red":
-            (ran.out / "run").rename(project.root / "base")
-    return ran.out / "report.html"
+            (outcome.out / "run").rename(project.root / "base")
+    return outcome.out / "report.html"
 
 
-def test_both_pictures_and_their_recording_are_shown(painted: Path, visit: Opener) -> None:
-    page = visit(painted)
+def test_both_pictures_and_their_recording_are_shown(media_report: Path, visit: Opener) -> None:
+    page = visit(media_report)
     page.evaluate(VIOLATIONS)
     page.click(".list tbody tr:not(.space) >> nth=0")
     pictures = page.get_by_role("dialog").locator(".medium img")
@@ -86,8 +86,8 @@ def test_both_pictures_and_their_recording_are_shown(painted: Path, visit: Opene
 
 
 @needs_axe
-def test_axe_finds_nothing_in_a_case_with_pictures(painted: Path, visit: Opener) -> None:
-    page = visit(painted, bypass_csp=True)
+def test_axe_finds_nothing_in_a_case_with_pictures(media_report: Path, visit: Opener) -> None:
+    page = visit(media_report, bypass_csp=True)
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator(".medium img")).to_have_count(3)
     assert violations(page) == []
@@ -100,11 +100,11 @@ def test_forged_references_show_no_file(tmp_path: Path, visit: Opener) -> None:
     output = [good, {**good, "media": "sha256:../../red"}, {**good, "type": "image/svg+xml"}, {**good, "bytes": -5}]
     project.write("forged.py", FORGED.replace("OUTPUT", json.dumps(output)))
     project.write("scoregate.toml", f'[[commands]]\nname = "x"\nrun = "{sys.executable} forged.py"\n')
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert "in the folder of images and recordings is not valid" in ran.output
-    assert not (ran.out / "run" / "media").exists()
-    page = visit(ran.out / "report.html")
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "in the folder of images and recordings is not valid" in outcome.output
+    assert not (outcome.out / "run" / "media").exists()
+    page = visit(outcome.out / "report.html")
     assert page.locator(".cases .notice").text_content() == (
         "1 image or recording is not kept with the run or its baseline."
     )

@@ -1,4 +1,4 @@
-"""Whatever a model says is text: nothing in a report runs, loads or asks for anything."""
+"""Texts of models are only text: nothing in a report runs, loads or asks for anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.integration.page.conftest import Opener
-from tests.integration.page.test_reading import rows
+from tests.integration.page.test_navigation import rows
 
 VIOLATIONS = (
     "document.addEventListener('securitypolicyviolation', (e) => (window.refused ??= []).push(e.violatedDirective))"
@@ -16,11 +16,11 @@ VIOLATIONS = (
 
 
 def elements(page: Page) -> set[str]:
-    found: list[str] = page.evaluate("[...document.querySelectorAll('body *')].map((each) => each.localName)")
-    return set(found)
+    results: list[str] = page.evaluate("[...document.querySelectorAll('body *')].map((each) => each.localName)")
+    return set(results)
 
 
-def test_no_text_becomes_markup_wherever_it_stands(hostile: Path, visit: Opener) -> None:
+def test_no_text_becomes_markup(hostile: Path, visit: Opener) -> None:
     page = visit(hostile)
     names = rows(page)
     assert len(names) == 12
@@ -39,10 +39,10 @@ def test_no_text_becomes_markup_wherever_it_stands(hostile: Path, visit: Opener)
     assert page.url.startswith(hostile.as_uri())
 
 
-def test_what_cannot_be_seen_or_turns_text_around_is_shown_as_an_escape(hostile: Path, visit: Opener) -> None:
+def test_invisible_and_bidi_characters_are_shown_as_escapes(hostile: Path, visit: Opener) -> None:
     page = visit(hostile, "#q=left")
-    (shown,) = rows(page)
-    assert "left\\u202eright\\u2066" in shown
+    (row,) = rows(page)
+    assert "left\\u202eright\\u2066" in row
     assert "\u202e" not in page.content()
 
 
@@ -52,7 +52,7 @@ def test_without_script_the_same_texts_are_text(hostile: Path, visit: Opener) ->
     assert page.locator('img, iframe, form, a[href*=evil]:not([href^="#"])').count() == 0
 
 
-def test_nothing_is_asked_of_anybody(report: Path, hostile: Path, visit: Opener) -> None:
+def test_the_page_sends_no_request(report: Path, hostile: Path, visit: Opener) -> None:
     for path in (report, hostile):
         page = visit(path, ready=False)
         asked: list[str] = []
@@ -75,7 +75,7 @@ def test_nothing_is_asked_of_anybody(report: Path, hostile: Path, visit: Opener)
         "document.body.setAttribute('style', 'background: url(https://evil.example/)')",
     ],
 )
-def test_the_policy_refuses_what_a_hole_would_let_in(report: Path, visit: Opener, attempt: str) -> None:
+def test_the_policy_blocks_injections(report: Path, visit: Opener, attempt: str) -> None:
     page = visit(report)
     page.evaluate(VIOLATIONS)
     page.evaluate(f"() => {{ try {{ {attempt} }} catch (error) {{ (window.refused ??= []).push(String(error)) }} }}")
@@ -88,27 +88,27 @@ def test_the_policy_refuses_what_a_hole_would_let_in(report: Path, visit: Opener
     assert page.evaluate("window.ran") is None
 
 
-def test_text_cannot_be_made_markup_even_by_our_own_script(report: Path, visit: Opener) -> None:
+def test_trusted_types_prevent_markup_from_text(report: Path, visit: Opener) -> None:
     page = visit(report)
-    refused = page.evaluate(
+    error = page.evaluate(
         "() => { try { document.body.innerHTML = '<b>x</b>' } catch (error) { return String(error) } }"
     )
-    assert "TrustedHTML" in refused
+    assert "TrustedHTML" in error
 
 
-def test_a_page_that_works_breaks_no_rule_of_its_own(report: Path, visit: Opener) -> None:
+def test_the_page_keeps_its_own_policy(report: Path, visit: Opener) -> None:
     page = visit(report, ready=False)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.reload()
     page.wait_for_selector("html[data-ready=all]", state="attached")
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.get_by_role("dialog").locator("h2")).not_to_be_empty()
-    assert said == []
+    assert messages == []
 
 
-def test_only_our_own_script_stands_in_the_file(hostile: Path) -> None:
+def test_the_file_has_one_script(hostile: Path) -> None:
     text = hostile.read_text(encoding="utf-8")
     kinds = re.findall(r"<script([^>]*)>", text.partition("<script>")[0])
     assert kinds

@@ -1,4 +1,4 @@
-"""A report of many cases opens at once and scrolls without a stall; what does not fit is told."""
+"""A report of many cases opens at once and scrolls without a stall; omissions are reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.integration.page.conftest import Opener
-from tests.integration.page.test_reading import rows
+from tests.integration.page.test_navigation import rows
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
 from scoregate.ci.report.html import render
@@ -25,19 +25,19 @@ TEXTS = [f"{at} " + "a reply of some length; " * 8 for at in range(50)]
 
 def trials(*, worse: bool) -> Iterator[Trial]:
     dice = random.Random(5)
-    for at in range(CASES):
-        bad = worse and at % 37 == 0
-        words = f"word{at} " * 3 + TEXTS[at % len(TEXTS)]
+    for index in range(CASES):
+        bad = worse and index % 37 == 0
+        words = f"word{index} " * 3 + TEXTS[index % len(TEXTS)]
         yield Trial(
-            f"c{at}",
+            f"c{index}",
             [Score("exact", 0.0 if bad else 1.0, Threshold(gte=1)), Score("tone", dice.random(), None)],
-            name=f"case {at}",
+            name=f"case {index}",
             output=f"{'No' if bad else 'Yes'}, {words}",
         )
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     view = view_of(
         make_run(ExampleSuite("demo", list(trials(worse=True)))),
         make_base(ExampleSuite("demo", list(trials(worse=False)))),
@@ -47,8 +47,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) -> None:
-    page = visit(large, ready=False)
+def test_ten_thousand_cases_open_at_once_and_scroll(large_report: Path, visit: Opener) -> None:
+    page = visit(large_report, ready=False)
     page.wait_for_selector(".list tbody th a")
     assert page.evaluate("performance.now()") < OPENED_MS
     page.wait_for_selector("html[data-ready=all]", state="attached")
@@ -74,11 +74,11 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large: Path, visit: Opener) 
     expect(page.get_by_role("dialog").locator("pre").first).to_contain_text("Yes, word")
 
 
-def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limited_list_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
-    told = ExampleSuite("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
+    suite = ExampleSuite("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     expect(page.locator(".notice")).to_contain_text(
         "lists the 30 cases with the largest changes, of 50. All cases are in run/"
@@ -86,10 +86,10 @@ def test_a_list_with_a_ceiling_says_so(tmp_path: Path, visit: Opener, monkeypatc
     expect(page.locator(".controls output")).to_have_text("30 cases")
 
 
-def test_an_output_beyond_the_bound_is_shortened_and_says_by_how_much(tmp_path: Path, visit: Opener) -> None:
-    told = ExampleSuite("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
+def test_a_long_output_is_shortened_by_a_stated_amount(tmp_path: Path, visit: Opener) -> None:
+    suite = ExampleSuite("demo", [Trial("c", [Score("exact", 0)], name="long", output="word " * 100_000)])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator("dialog .cut")).to_have_text(

@@ -28,7 +28,7 @@ class Ran:
         output: what it printed.
         suites: the suites in its logs, by id.
         cases: the trials in its logs, by case and number.
-        tests_failed: whether a suite says that the exit code means failed tests only.
+        tests_failed: whether a suite reports that the exit code means failed tests only.
     """
 
     code: int
@@ -65,7 +65,7 @@ class Bench:
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
         environ |= {"PYTEST_PLUGINS": "scoregate.pytest_plugin", **environment}
         environ |= {"SCOREGATE_EVENTS": str(self.events)} if record else {}
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "pytest", *_OPTIONS, *([] if asyncio else ["-p", "no:asyncio"]), *arguments],
             cwd=self.folder / "project",
             env=environ,
@@ -75,7 +75,7 @@ class Bench:
             timeout=120,
             check=False,
         )
-        return self._read(done.returncode, done.stdout)
+        return self._read(process.returncode, process.stdout)
 
     def _read(self, code: int, output: str) -> Ran:
         reducer, cases = RunReducer(), {}

@@ -24,11 +24,11 @@ def test_answer(scoregate, question):
 def test_plain_clients_in_tests_name_their_case(bench: Bench) -> None:
     bench.write(TESTS)
     with serve_headers() as address:
-        ran = bench.run(SCOREGATE_GATEWAY_URL=address)
+        outcome = bench.run(SCOREGATE_GATEWAY_URL=address)
         spread = bench.run("-n", "1", SCOREGATE_GATEWAY_URL=address)  # a worker, and a controller that writes events
-    assert ran.code == 0, ran.output
-    assert len(ran.cases) == 2
-    for found in (ran, spread):
+    assert outcome.code == 0, outcome.output
+    assert len(outcome.cases) == 2
+    for found in (outcome, spread):
         assert {case.output["x-scoregate-suite"] for case in found.cases.values()} == {"hours"}
         named = {unquote(case.output["x-scoregate-case"]) for case in found.cases.values()}
         assert named == {name for name, _ in found.cases}

@@ -39,12 +39,12 @@ def test_workers_record_what_one_process_records(bench: Bench) -> None:
 
 def test_a_worker_that_crashes_leaves_an_error(bench: Bench) -> None:
     bench.write(MANY)
-    ran = bench.run("-n", "2", "--dist", "loadfile", CRASH="1")
-    suite = ran.suites["numbers"]
-    assert (ran.code, ran.tests_failed) == (1, False), ran.output
+    outcome = bench.run("-n", "2", "--dist", "loadfile", CRASH="1")
+    suite = outcome.suites["numbers"]
+    assert (outcome.code, outcome.tests_failed) == (1, False), outcome.output
     assert suite.errors
     assert {error.type for error in suite.errors} <= {"WorkerCrashed", "Unfinished"}
-    assert all(case.errors for (name, _), case in ran.cases.items() if name == "test_number[5]")
+    assert all(case.errors for (name, _), case in outcome.cases.items() if name == "test_number[5]")
 
 
 def test_async_tests_are_recorded(bench: Bench) -> None:
@@ -70,12 +70,12 @@ async def test_anyio(scoregate):
     async with anyio.create_task_group() as group:
         group.start_soon(check)
 """)
-    ran = bench.run("-o", "asyncio_default_fixture_loop_scope=function", asyncio=True)
-    assert (ran.code, ran.tests_failed) == (1, True), ran.output
-    assert ran.statuses() == {"test_asyncio": "failed", "test_anyio": "failed"}
-    assert ran.cases["test_asyncio", 1].scores == {"passed": 1.0, "polite": 0.2}
-    assert ran.cases["test_anyio", 0].reasons["passed"].startswith("assert '9' in 'ten'")
-    assert ran.cases["test_anyio", 0].output == "ten"
+    outcome = bench.run("-o", "asyncio_default_fixture_loop_scope=function", asyncio=True)
+    assert (outcome.code, outcome.tests_failed) == (1, True), outcome.output
+    assert outcome.statuses() == {"test_asyncio": "failed", "test_anyio": "failed"}
+    assert outcome.cases["test_asyncio", 1].scores == {"passed": 1.0, "polite": 0.2}
+    assert outcome.cases["test_anyio", 0].reasons["passed"].startswith("assert '9' in 'ten'")
+    assert outcome.cases["test_anyio", 0].output == "ten"
 
 
 # As plug-ins that run failed tests again do it.
@@ -97,7 +97,7 @@ def pytest_runtest_protocol(item, nextitem):
 def test_each_attempt_at_a_test_is_a_trial(bench: Bench) -> None:
     bench.write(AGAIN, "conftest.py")
     bench.write("calls = []\ndef test_it(scoregate):\n    calls.append(1)\n    scoregate.score('s', len(calls) > 1)\n")
-    ran = bench.run()
-    assert ran.code == 0, ran.output
-    assert [case.scores["s"] for _, case in sorted(ran.cases.items())] == [0.0, 1.0]
-    assert ran.suites["test_bot"].complete
+    outcome = bench.run()
+    assert outcome.code == 0, outcome.output
+    assert [case.scores["s"] for _, case in sorted(outcome.cases.items())] == [0.0, 1.0]
+    assert outcome.suites["test_bot"].complete

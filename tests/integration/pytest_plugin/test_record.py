@@ -57,20 +57,20 @@ def test_ordinary(): ...
 """
 
 
-def test_every_outcome_has_its_place_in_the_record(bench: Bench) -> None:
+def test_every_outcome_is_recorded(bench: Bench) -> None:
     bench.write(OUTCOMES)
-    ran = bench.run()
-    assert (ran.code, sorted(ran.suites)) == (1, ["hours", "test_bot"]), ran.output
-    assert all(suite.complete and not suite.errors for suite in ran.suites.values())
-    hours = ran.suites["hours"]
+    outcome = bench.run()
+    assert (outcome.code, sorted(outcome.suites)) == (1, ["hours", "test_bot"]), outcome.output
+    assert all(suite.complete and not suite.errors for suite in outcome.suites.values())
+    hours = outcome.suites["hours"]
     assert (hours.planned, len(hours.columns), hours.columns.case_count) == (4, 4, 2)
-    case = ran.cases["test_answer[Until when?]", 1]
+    case = outcome.cases["test_answer[Until when?]", 1]
     assert case.input == {"input": {"question": "Until when?"}, "expected": "9"}
     assert (case.output, case.scores) == ("At nine.", {"passed": 1.0, "polite": 0.8})
     assert case.reasons == {"polite": "it says please"}
     assert case.origin is not None
     assert (case.origin.file, case.origin.line) == ("test_bot.py", 4)
-    assert ran.statuses() == {
+    assert outcome.statuses() == {
         "test_answer[When do you open?]": "passed",
         "test_answer[Until when?]": "passed",
         "test_low": "failed",
@@ -82,14 +82,14 @@ def test_every_outcome_has_its_place_in_the_record(bench: Bench) -> None:
         "test_expected": "scored",
         "test_strict": "failed",
     }
-    assert ran.cases["test_low", 0].scores == {"passed": 1.0, "polite": 0.2, "short": 1.0}
-    assert ran.cases["test_assertion", 0].reasons["passed"].startswith("assert '9' in 'at ten'")
-    assert ran.cases["test_skipped", 0].tags == ("skipped",)
-    assert ran.cases["test_expected", 0].tags == ("xfail",)
-    [error] = ran.cases["test_exception", 0].errors
+    assert outcome.cases["test_low", 0].scores == {"passed": 1.0, "polite": 0.2, "short": 1.0}
+    assert outcome.cases["test_assertion", 0].reasons["passed"].startswith("assert '9' in 'at ten'")
+    assert outcome.cases["test_skipped", 0].tags == ("skipped",)
+    assert outcome.cases["test_expected", 0].tags == ("xfail",)
+    [error] = outcome.cases["test_exception", 0].errors
     assert (error.error.type, error.error.message) == ("ConnectionError", "no network")
     assert "pluggy" not in error.error.traceback
-    assert ran.tests_failed, "every failure is in the record"
+    assert outcome.tests_failed, "every failure is in the record"
 
 
 def test_plain_pytest_fails_low_scores_and_records_nothing(bench: Bench) -> None:
@@ -125,10 +125,10 @@ def test_made(scoregate, made): ...
         ids = ", ".join(f"'case{number}'" for number, _ in enumerate(words))
         texts = ", ".join(map(repr, words))
         bench.write(source.format(rows=rows, texts=texts, pairs=pairs, ids=ids))
-        ran = bench.run()
-        assert ran.code == 0, ran.output
-        assert ran.suites["test_bot"].columns.case_count == 3 * len(words) + 2
-        return {name for name, _ in ran.cases}
+        outcome = bench.run()
+        assert outcome.code == 0, outcome.output
+        assert outcome.suites["test_bot"].columns.case_count == 3 * len(words) + 2
+        return {name for name, _ in outcome.cases}
 
     before, after = cases("b", "c"), cases("a", "b", "c")
     assert before < after
@@ -136,7 +136,7 @@ def test_made(scoregate, made): ...
     assert {"test_texts[a]", "test_made[made0]"} <= after
 
 
-def test_hostile_names_and_values_are_bounded(bench: Bench) -> None:
+def test_hostile_names_and_values_are_cut(bench: Bench) -> None:
     bench.write("""
 import pytest
 deep = []
@@ -157,34 +157,34 @@ def test_object(scoregate):
     scoregate.output(object())
     scoregate.case(input={1, 2})
 """)
-    ran = bench.run()
-    assert ran.code == 0, ran.output
-    assert len(ran.cases) == 7
-    assert all(len(name) <= 200 and name.isprintable() for name, _ in ran.cases)
-    assert ran.cases["test_big", 0].truncated
-    assert ran.cases["test_object", 0].output == "<object>"
-    statuses = ran.statuses()
+    outcome = bench.run()
+    assert outcome.code == 0, outcome.output
+    assert len(outcome.cases) == 7
+    assert all(len(name) <= 200 and name.isprintable() for name, _ in outcome.cases)
+    assert outcome.cases["test_big", 0].truncated
+    assert outcome.cases["test_object", 0].output == "<object>"
+    statuses = outcome.statuses()
     assert {name for name, status in statuses.items() if status != "passed"} == {"test_deep"}
     assert statuses["test_deep"] == "errored"
 
 
 def test_wrong_marks_and_equal_cases_are_errors(bench: Bench) -> None:
-    wrong = {
+    invalid = {
         'suit="x"': "takes suite=…, repeats=…, tags=… and cluster=…, not suit=…",
         "tags=[1]": "tags must be a list of texts, not [1]",
         "cluster=5": "cluster must be a text, not 5",
         "repeats=0": "repeats must be a whole number from 1 to 1,000, not 0",
         'suite="a\\nb"': "suite must be a text",
     }
-    for number, mark in enumerate(wrong):
+    for number, mark in enumerate(invalid):
         bench.write(f"import pytest\n@pytest.mark.scoregate({mark})\ndef test_it(): ...\n", f"test_{number}.py")
-    ran = bench.run()
-    assert (ran.code, ran.suites) == (2, {})
-    assert [message for message in wrong.values() if message not in ran.output] == []
+    outcome = bench.run()
+    assert (outcome.code, outcome.suites) == (2, {})
+    assert [message for message in invalid.values() if message not in outcome.output] == []
     for name in ("test_a.py", "test_b.py"):
         bench.write("import pytest\n@pytest.mark.scoregate(suite='s')\ndef test_it(): ...\n", name)
-    ran = bench.run("test_a.py", "test_b.py")
-    [*errors] = ran.suites["s"].errors
+    outcome = bench.run("test_a.py", "test_b.py")
+    [*errors] = outcome.suites["s"].errors
     assert any("test_a.py::test_it and test_b.py::test_it are one case" in error.message for error in errors)
 
 
@@ -200,8 +200,8 @@ def test_own(): ...
 @pytest.mark.skip
 def test_skipped(): ...
 """)
-    ran = bench.run()
-    assert {name: (case.tags, case.cluster) for (name, _), case in ran.cases.items()} == {
+    outcome = bench.run()
+    assert {name: (case.tags, case.cluster) for (name, _), case in outcome.cases.items()} == {
         "test_own": (("critical", "slow"), "policy.md"),
         "test_skipped": (("critical", "slow", "skipped"), "all"),
     }
@@ -213,19 +213,19 @@ def test_another_fixture_of_this_name_is_not_recorded(bench: Bench) -> None:
     bench.write(
         "import pytest\n@pytest.fixture\ndef scoregate(): return 3\ndef test_it(scoregate): assert scoregate == 3\n"
     )
-    ran = bench.run()
-    assert (ran.code, ran.suites) == (0, {})
+    outcome = bench.run()
+    assert (outcome.code, outcome.suites) == (0, {})
 
 
 def test_failures_outside_of_the_record_are_not_explained(bench: Bench) -> None:
     recorded = "def test_bad(scoregate): assert 0\n"
     bench.write(recorded + "def test_other(): assert 0\n")
-    ran = bench.run()
-    assert (ran.code, ran.tests_failed) == (1, False)
+    outcome = bench.run()
+    assert (outcome.code, outcome.tests_failed) == (1, False)
     bench.write(recorded)
     bench.write("import nothing_of_this_name\n", "test_broken.py")
-    ran = bench.run("--continue-on-collection-errors")
-    assert (ran.code, ran.tests_failed) == (1, False)
+    outcome = bench.run("--continue-on-collection-errors")
+    assert (outcome.code, outcome.tests_failed) == (1, False)
 
 
 def test_tests_that_do_not_run_leave_the_suite_incomplete(bench: Bench) -> None:
@@ -234,8 +234,8 @@ def test_tests_that_do_not_run_leave_the_suite_incomplete(bench: Bench) -> None:
     assert not suite.complete
     assert [error.message for error in suite.errors] == ["1 test of 2 did not run, such as test_bot.py::test_b"]
     bench.write("import os\ndef test_a(scoregate): ...\ndef test_b(scoregate): os._exit(0)\n")
-    ran = bench.run()
-    assert (ran.code, ran.suites["test_bot"].complete) == (0, False)
+    outcome = bench.run()
+    assert (outcome.code, outcome.suites["test_bot"].complete) == (0, False)
 
 
 def test_a_host_selects_cases_and_repeats_them(bench: Bench) -> None:
@@ -250,16 +250,16 @@ def test_n(n): ...
 def test_own(): ...
 """)
     cases = {"numbers": ["test_n[2]", "test_own"]}
-    ran = bench.run(SCOREGATE_OVERRIDES_TESTS_AND_HASHES=json.dumps(cases), SCOREGATE_REPEATS="2")
-    assert (ran.code, sorted(ran.cases)) == (
+    outcome = bench.run(SCOREGATE_OVERRIDES_TESTS_AND_HASHES=json.dumps(cases), SCOREGATE_REPEATS="2")
+    assert (outcome.code, sorted(outcome.cases)) == (
         0,
         [("test_n[2]", 0), ("test_n[2]", 1), *(("test_own", n) for n in range(3))],
     )
-    assert ran.suites["numbers"].complete
+    assert outcome.suites["numbers"].complete
     sample = bench.run(SCOREGATE_SELECTION='{"sample": 2, "seed": 1, "first": {"numbers": ["test_own"]}}')
     assert len(sample.cases) in (2, 4)
     nothing = bench.run(SCOREGATE_FILTERS_TEST_SUITES='["other"]')
     assert (nothing.code, nothing.suites) == (0, {})
-    wrong = bench.run(SCOREGATE_REPEATS="many")
-    assert wrong.code == 4
-    assert "SCOREGATE_REPEATS must be a whole number" in wrong.output
+    invalid = bench.run(SCOREGATE_REPEATS="many")
+    assert invalid.code == 4
+    assert "SCOREGATE_REPEATS must be a whole number" in invalid.output

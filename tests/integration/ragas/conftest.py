@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.integration.ragas.environment import ROOT, Environment, prepared
+from tests.integration.ragas.environment import ROOT, Environment, prepare_environment
 from tests.integration.ragas.model import answer
 
 from scoregate.core.event_json import parse_event
@@ -20,7 +20,7 @@ from scoregate.core.events import Errored, Event, Scored, SuiteStarted
 
 @dataclass(frozen=True)
 class Ran:
-    """How a process ended, and what its suites said."""
+    """The exit of a process, and the results of its suites."""
 
     code: int
     out: str
@@ -60,10 +60,10 @@ class Place:
         events.mkdir()
         script = self.folder / "suite.py"
         script.write_text(source, encoding="utf-8")
-        told = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT / "src")}
-        done = subprocess.run(
+        variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT / "src")}
+        process = subprocess.run(
             [self.environment.python, script],
-            env={**told, **self.server.environment, "SCOREGATE_EVENTS": str(events), **environ},
+            env={**variables, **self.server.environment, "SCOREGATE_EVENTS": str(events), **environ},
             capture_output=True,
             text=True,
             check=False,
@@ -71,12 +71,12 @@ class Place:
             timeout=120,
         )
         lines = [line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines()]
-        return Ran(done.returncode, done.stdout, done.stderr, [parse_event(line) for line in lines])
+        return Ran(process.returncode, process.stdout, process.stderr, [parse_event(line) for line in lines])
 
 
 @pytest.fixture(scope="session")
 def environment() -> Environment:
-    return prepared()
+    return prepare_environment()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.integration.kept import kept, make_python
+from tests.integration.cached_environments import cached_folder, make_python
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SPECIFIER = os.environ.get("SCOREGATE_TEST_RAGAS", "")  # such as ==0.2.*; the newest that we support otherwise
@@ -28,13 +28,13 @@ class Environment:
     version: str
 
 
-def prepared() -> Environment:
+def prepare_environment() -> Environment:
     """Made where it is not there; skips, loudly, where nothing can be installed."""
-    folder = kept("ragas", (sys.version, NO_DOWNLOADS, *_requirements()), _make)
+    folder = cached_folder("ragas", (sys.version, NO_DOWNLOADS, *_requirements()), _make)
     python = folder / "bin" / "python"
-    asked = "from importlib.metadata import version; print(version('ragas'))"
-    told = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
-    return Environment(python, told.stdout.strip())
+    source = "from importlib.metadata import version; print(version('ragas'))"
+    process = subprocess.run([python, "-c", source], capture_output=True, text=True, check=True)
+    return Environment(python, process.stdout.strip())
 
 
 def _requirements() -> list[str]:

@@ -1,4 +1,4 @@
-"""What a model would answer to the prompts of ragas, found by comparing words: the scores can be told in advance."""
+"""What a model would answer to the prompts of ragas, found by comparing words, so the scores are known in advance."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ASKED_BACK = "How tall is the tower?"
 def answer(question: Question) -> Mapping[str, Any] | None:
     """The answer to one of ragas' prompts; they end with their input as JSON."""
     asked = next((make for pattern, make in _PROMPTS.items() if pattern in question.last), None)
-    given = json.loads(question.last.rpartition("input:")[2].rpartition("Output:")[0]) if asked else {}
-    return asked(given) if asked else None
+    data = json.loads(question.last.rpartition("input:")[2].rpartition("Output:")[0]) if asked else {}
+    return asked(data) if asked else None
 
 
 def words(text: str) -> set[str]:

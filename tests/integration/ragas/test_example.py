@@ -18,13 +18,13 @@ OURS = Path(__file__).parent / "example.txt"
 
 @pytest.fixture
 def proxy() -> Iterator[socket.socket]:
-    """What everything that is not on loopback would have to go through; nobody answers there."""
+    """A proxy for all connections outside of loopback, without a server behind it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         yield listening
 
 
-def callers(proxy: socket.socket) -> int:
+def count_connections(proxy: socket.socket) -> int:
     count = 0
     with suppress(BlockingIOError):
         while True:
@@ -39,14 +39,14 @@ def run(place: Place, proxy: socket.socket, document: Path, **environ: str) -> R
     return place.run(example.changed, **outside, **environ)
 
 
-def test_an_example_runs_and_tells_nobody(place: Place, proxy: socket.socket) -> None:
-    ran = run(place, proxy, SEED[0] if SEED else OURS)
-    assert (ran.code, ran.errors) == (0, {})
-    assert 0 < ran.scores["response-relevancy"][0] < 1
-    assert callers(proxy) == 0
+def test_an_example_runs_untracked(place: Place, proxy: socket.socket) -> None:
+    outcome = run(place, proxy, SEED[0] if SEED else OURS)
+    assert (outcome.code, outcome.errors) == (0, {})
+    assert 0 < outcome.scores["response-relevancy"][0] < 1
+    assert count_connections(proxy) == 0
 
 
-def test_who_wants_to_be_tracked_is(place: Place, proxy: socket.socket) -> None:
-    ran = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
-    assert (ran.code, ran.errors) == (0, {})
-    assert callers(proxy) > 0
+def test_tracking_is_opt_in(place: Place, proxy: socket.socket) -> None:
+    outcome = run(place, proxy, OURS, RAGAS_DO_NOT_TRACK="false")
+    assert (outcome.code, outcome.errors) == (0, {})
+    assert count_connections(proxy) > 0

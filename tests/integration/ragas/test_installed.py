@@ -34,7 +34,7 @@ def run(source: str, folder: Path, **more: str) -> subprocess.CompletedProcess[s
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ | more)
 
 
-def pretend(folder: Path, version: str, source: str) -> None:
+def write_distribution(folder: Path, version: str, source: str) -> None:
     """An installed distribution of that version, with this source."""
     described = folder / f"ragas-{version}.dist-info"
     described.mkdir()
@@ -43,12 +43,12 @@ def pretend(folder: Path, version: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["BaseRagasResponseRelevancy", "BaseRagasFaithfulness"])
-def test_a_class_comes_without_ragas(name: str, tmp_path: Path) -> None:
+def test_a_class_needs_no_ragas(name: str, tmp_path: Path) -> None:
     code = f"from scoregate.testing.evaluators import {name}; import os; print(os.environ['RAGAS_DO_NOT_TRACK'])"
     assert run(code, tmp_path).stdout == "true\n"
 
 
-def test_who_names_no_class_of_ragas_gets_nothing_of_it(tmp_path: Path) -> None:
+def test_ragas_is_not_imported_without_its_classes(tmp_path: Path) -> None:
     code = (
         "import os, sys, scoregate.testing.evaluators as found; "
         "print('RAGAS_DO_NOT_TRACK' in os.environ, any('ragas' in name for name in sys.modules)); "
@@ -57,43 +57,43 @@ def test_who_names_no_class_of_ragas_gets_nothing_of_it(tmp_path: Path) -> None:
     assert run(code, tmp_path).stdout == "False False\nFalse\n"
 
 
-def test_a_missing_mapper_is_named_when_the_evaluator_is_made(tmp_path: Path) -> None:
+def test_a_missing_mapper_is_named_at_creation(tmp_path: Path) -> None:
     code = "from scoregate.testing.evaluators import BaseRagasFaithfulness; BaseRagasFaithfulness()"
     err = run(code, tmp_path).stderr
     assert all(name in err for name in ("user_input_mapper", "response_mapper", "retrieved_contexts_mapper"))
 
 
-def refusal(folder: Path) -> ErrorInfo:
+def evaluation_error(folder: Path) -> ErrorInfo:
     """What the only evaluation of the suite ended with."""
     events = folder / "events"
     events.mkdir()
     run(SUITE, folder, SCOREGATE_EVENTS=str(events))
-    said = [parse_event(line) for path in events.iterdir() for line in path.read_bytes().splitlines()]
-    (error,) = [event.error for event in said if isinstance(event, Errored)]
+    recorded = [parse_event(line) for path in events.iterdir() for line in path.read_bytes().splitlines()]
+    (error,) = [event.error for event in recorded if isinstance(event, Errored)]
     return error
 
 
 def test_missing(tmp_path: Path) -> None:
-    error = refusal(tmp_path)
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == "evaluators of ragas need the ragas package, which is not installed"
 
 
 @pytest.mark.parametrize("version", ["0.1.22", "0.5.0", "1.0.0rc1", "odd"])
 def test_of_another_version(version: str, tmp_path: Path) -> None:
-    pretend(tmp_path, version, "")
-    error = refusal(tmp_path)
+    write_distribution(tmp_path, version, "")
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == f"ragas {version} is installed; its versions 0.2 to 0.4 are supported"
 
 
-def test_one_that_cannot_be_imported(tmp_path: Path) -> None:
-    pretend(tmp_path, "0.4.3", "from langchain_community.chat_models.vertexai import ChatVertexAI")
-    error = refusal(tmp_path)
+def test_a_failed_import(tmp_path: Path) -> None:
+    write_distribution(tmp_path, "0.4.3", "from langchain_community.chat_models.vertexai import ChatVertexAI")
+    error = evaluation_error(tmp_path)
     assert (error.type, error.advice) == ("MissingExtra", "pip install 'scoregate[ragas]'")
     assert error.message == "ragas 0.4.3 cannot be imported: No module named 'langchain_community'"
 
 
 def test_one_without_the_metric(tmp_path: Path) -> None:
-    pretend(tmp_path, "0.4.3", "__path__ = []")
-    assert refusal(tmp_path).message.startswith("ragas 0.4.3 cannot be imported: No module named 'ragas.")
+    write_distribution(tmp_path, "0.4.3", "__path__ = []")
+    assert evaluation_error(tmp_path).message.startswith("ragas 0.4.3 cannot be imported: No module named 'ragas.")

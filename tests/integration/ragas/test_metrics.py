@@ -41,7 +41,7 @@ def ran(environment: Environment, server: OpenAIServer, tmp_path_factory: pytest
     return Place(environment, server, Path(tmp_path_factory.mktemp("ragas"))).run(OF_ALL)
 
 
-def test_it_ended_well(ran: Ran) -> None:
+def test_it_succeeded(ran: Ran) -> None:
     assert (ran.code, ran.err if "Traceback" in ran.err else "") == (0, "")
     assert len(ran.evaluators) == 29
 
@@ -51,7 +51,7 @@ def test_a_metric_scores_as_ragas_defines_it(ran: Ran, name: str) -> None:
     assert ran.scores[name] == [pytest.approx(SCORES[name], abs=1e-6)]
 
 
-def test_what_is_the_same_scores_one_whatever_the_last_digits_say(ran: Ran) -> None:
+def test_equal_texts_score_one_despite_rounding(ran: Ran) -> None:
     assert ran.scores["same"] == [1.0]
 
 
@@ -62,7 +62,7 @@ def test_properties_reach_the_metric(ran: Ran) -> None:
     )
 
 
-def test_how_finely_claims_are_cut_reaches_the_prompt(ran: Ran, server: OpenAIServer) -> None:
+def test_claim_granularity_is_in_the_prompt(ran: Ran, server: OpenAIServer) -> None:
     assert ran.code == 0
     cut = [body["messages"][-1]["content"] for body in server.asked("*/chat/completions")]
     examples = ["Charles Babbage was a philosopher." in text for text in cut if "Decompose and break down" in text]
@@ -85,7 +85,7 @@ def test_the_fingerprint_names_the_models_and_the_version(ran: Ran, environment:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "said"),
+    ("name", "kind", "message"),
     [
         ("without a model", "InvalidSuite", "has no llm"),
         ("without embeddings", "InvalidSuite", "has no embeddings"),
@@ -98,14 +98,14 @@ def test_the_fingerprint_names_the_models_and_the_version(ran: Ran, environment:
         ("also NaN", "ModelError", "ragas' NonLLMContextRecall gave no score (NaN)"),
     ],
 )
-def test_what_cannot_be_scored_is_an_error_and_no_score(ran: Ran, name: str, kind: str, said: str) -> None:
+def test_unscorable_cases_are_errors(ran: Ran, name: str, kind: str, message: str) -> None:
     error = ran.errors[name]
     assert (error.type, name in ran.scores) == (kind, False)
-    assert said in error.message
+    assert message in error.message
     assert error.advice or kind != "ModelError"
 
 
-def test_what_the_models_used_is_counted_to_the_evaluator(ran: Ran) -> None:
+def test_model_usage_counts_for_the_evaluator(ran: Ran) -> None:
     used = {event.evaluator: event.usage for event in ran.events if event.type == "scored"}
     faithfulness = used["Faithfulness"]
     assert faithfulness is not None
@@ -114,21 +114,19 @@ def test_what_the_models_used_is_counted_to_the_evaluator(ran: Ran) -> None:
     assert used["NonLLMContextRecall"] is None
 
 
-def test_without_a_budget_what_is_free_goes_on(ran: Ran) -> None:
+def test_without_a_budget_free_metrics_run(ran: Ran) -> None:
     assert (len(ran.scores["last in the budget"]), ran.scores["free"]) == (1, [0.5])
 
 
-def test_only_what_is_wrong_is_an_error(ran: Ran) -> None:
+def test_only_failures_are_errors(ran: Ran) -> None:
     assert len(ran.errors.keys() - {None}) == 9
 
 
-def test_ragas_patches_no_loop_when_we_import_it(ran: Ran) -> None:
+def test_importing_ragas_patches_no_loop(ran: Ran) -> None:
     assert "loops are left alone: True" in ran.out
 
 
-def test_questions_that_are_asked_at_once_keep_their_own_parameters(
-    ran: Ran, server: OpenAIServer, environment: Environment
-) -> None:
+def test_concurrent_questions_keep_their_parameters(ran: Ran, server: OpenAIServer, environment: Environment) -> None:
     """ragas writes them onto the model, which all evaluators share."""
     assert (len(ran.scores["at once: relevant"]), len(ran.scores["at once: recalled"])) == (10, 10)
     bodies = server.asked("*/chat/completions")
@@ -138,9 +136,9 @@ def test_questions_that_are_asked_at_once_keep_their_own_parameters(
     assert several == {True: {1} if environment.version < "0.3" else {3}, False: {1}}
 
 
-def test_the_newer_kind_of_models_is_taken_too(place: Place) -> None:
+def test_the_newer_kind_of_models_works(place: Place) -> None:
     if place.environment.version < "0.4":
         pytest.skip(f"ragas {place.environment.version} takes them in metrics of another kind only")
-    ran = place.run(NEWER)
-    assert ran.errors == {}
-    assert {name: scores[0] for name, scores in ran.scores.items()} == pytest.approx(SCORES, abs=1e-6)
+    outcome = place.run(NEWER)
+    assert outcome.errors == {}
+    assert {name: scores[0] for name, scores in outcome.scores.items()} == pytest.approx(SCORES, abs=1e-6)

@@ -70,8 +70,8 @@ class Reviewed:
 
     def gate(self, **environment: str) -> tuple[int, str]:
         """The exit code, and what was printed."""
-        ran = self.project.scoregate("gate", str(self.run), **environment)
-        return ran.exit_code, ran.output
+        outcome = self.project.scoregate("gate", str(self.run), **environment)
+        return outcome.exit_code, outcome.output
 
     def words(self, kind: str, evaluator: str) -> list[dict[str, str]]:
         """What the store has."""
@@ -101,8 +101,8 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 @contextmanager
-def entered(address: str) -> Iterator[httpx.Client]:
-    """A client that has the cookie, and says where it comes from, as a page does."""
+def open_client(address: str) -> Iterator[httpx.Client]:
+    """A client that has the cookie and sends its origin, as a page does."""
     parts = urlsplit(address)
     origin = f"{parts.scheme}://{parts.netloc}"
     with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=60) as client:
@@ -130,7 +130,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Maker:
         project = Project(root)
         project.write("evals/demo.py", SUITE.format(texts=repr(texts or ("a", "b", "c"))))
         project.commit()
-        ran = project.scoregate("run", "--baseline", "none")
-        assert ran.exit_code == 0, ran.output
+        outcome = project.scoregate("run", "--baseline", "none")
+        assert outcome.exit_code == 0, outcome.output
 
     return made

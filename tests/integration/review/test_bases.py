@@ -1,4 +1,4 @@
-"""What people have said since a run was made counts wherever that run is read: judged itself, or as a base."""
+"""Reviews after a run count wherever that run is read: gated itself, or as a base."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ READERS = (
 )
 
 
-def said(run: Reviewed, winner: str, *cases: str) -> None:
+def add_reviews(run: Reviewed, winner: str, *cases: str) -> None:
     """People's word on what was put before them for these cases."""
     for case in cases:
         pair = ("--baseline", f"old {case}", "--challenger", f"new {case}")
-        ran = run.project.scoregate("verdicts", "add", "better", "--case", case, *pair, "--winner", winner)
-        assert ran.exit_code == 0, ran.output
+        outcome = run.project.scoregate("verdicts", "add", "better", "--case", case, *pair, "--winner", winner)
+        assert outcome.exit_code == 0, outcome.output
 
 
-def kept(run: Reviewed) -> Path:
+def copy_run(run: Reviewed) -> Path:
     """The run under another name, for a base."""
     return Path(shutil.copytree(run.run, run.project.root / "base" / "run"))
 
 
 def row(result: dict[str, Any]) -> tuple[float | None, float | None]:
     """The mean of the base's battles, and of the run's."""
-    found = next(each for each in result["rows"] if each["evaluator"] == "better")
-    return found["base"], found["mean"]
+    entry = next(each for each in result["rows"] if each["evaluator"] == "better")
+    return entry["base"], entry["mean"]
 
 
-def test_a_base_has_the_scores_that_people_gave_since(reviewed: Maker) -> None:
+def test_a_base_has_later_review_scores(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    base = kept(run)
-    said(run, "challenger", "a", "b")
-    said(run, "baseline", "c")
-    told = run.project.scoregate("report", str(run.run), "--format", "json", "--baseline", str(base))
-    assert row(json.loads(told.output)) == pytest.approx((2 / 3, 2 / 3))
-    ran = run.project.scoregate("run", "--baseline", str(base))
-    assert row(ran.result) == pytest.approx((2 / 3, 2 / 3))
-    assert "waiting" not in ran.output
+    base = copy_run(run)
+    add_reviews(run, "challenger", "a", "b")
+    add_reviews(run, "baseline", "c")
+    outcome = run.project.scoregate("report", str(run.run), "--format", "json", "--baseline", str(base))
+    assert row(json.loads(outcome.output)) == pytest.approx((2 / 3, 2 / 3))
+    run_outcome = run.project.scoregate("run", "--baseline", str(base))
+    assert row(run_outcome.result) == pytest.approx((2 / 3, 2 / 3))
+    assert "waiting" not in run_outcome.output
 
 
-def test_legs_are_judged_by_what_people_said_and_kept_as_they_were(reviewed: Maker) -> None:
+def test_reviews_apply_to_shards_without_changing_them(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    leg = kept(run)
-    said(run, "challenger", "a", "b", "c")
+    leg = copy_run(run)
+    add_reviews(run, "challenger", "a", "b", "c")
     merged = run.project.scoregate("merge", str(leg), "--baseline", "none")
     assert "waiting" not in merged.output
     assert merged.result["totals"]["pending"] == 0
-    said(run, "baseline", "a", "b", "c")
+    add_reviews(run, "baseline", "a", "b", "c")
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert (code, "waiting" in output) == (1, False), output
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_broken_store_is_the_same_clear_error_everywhere(reviewed: Maker, words: tuple[str, ...]) -> None:
+def test_a_damaged_store_has_one_error_everywhere(reviewed: Maker, words: tuple[str, ...]) -> None:
     run = reviewed("a", "b", "c")
-    paths = {"RUN": str(run.run), "BASE": str(kept(run))}
+    paths = {"RUN": str(run.run), "BASE": str(copy_run(run))}
     run.project.write(".scoregate/verdicts/better.jsonl", "no verdict\n")
-    ran = run.project.scoregate(*(paths.get(word, word) for word in words))
-    assert ran.exit_code == 2, ran.output
-    assert ".scoregate/verdicts/better.jsonl:1: " in ran.output.replace("\n", "")
+    outcome = run.project.scoregate(*(paths.get(word, word) for word in words))
+    assert outcome.exit_code == 2, outcome.output
+    assert ".scoregate/verdicts/better.jsonl:1: " in outcome.output.replace("\n", "")

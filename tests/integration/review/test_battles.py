@@ -1,4 +1,4 @@
-"""Battles over HTTP: who is let in, blind, by several people, counted by the gate."""
+"""Battles over HTTP: access, blind reviews by several people, counted by the gate."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.integration.review.conftest import Maker, entered
+from tests.integration.review.conftest import Maker, open_client
 
 
 def battles(client: httpx.Client) -> list[dict[str, Any]]:
     return [client.get(f"/battles/{row['key']}").json() for row in client.get("/state").json()["battles"]]
 
 
-def say(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, Any]:
-    """Judge as somebody who knows which is which."""
+def post_review(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, Any]:
+    """Review a battle by the side of an output."""
     side = "left" if battle["left"].startswith(winner) else "right"
     answer = client.post(f"/battles/{battle['key']}", json={"said": side if winner else "tie"})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    response: dict[str, Any] = answer.json()
+    return response
 
 
-def test_a_pending_battle_becomes_a_score_without_running_anything_again(reviewed: Maker) -> None:
+def test_a_pending_battle_becomes_a_score_without_a_new_run(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     code, before = run.gate()
     assert code == 0
     assert "3 evaluations waiting for review" in before
-    with run.reviewing() as address, entered(address) as client:
+    with run.reviewing() as address, open_client(address) as client:
         for battle, winner in zip(battles(client), ("new", "old", "old"), strict=True):
-            say(client, battle, winner)
+            post_review(client, battle, winner)
     words = run.words("verdicts", "better")
     assert {(each["case"], each["winner"], each["by"]) for each in words} == {
         ("a", "challenger", "Dev"), ("b", "baseline", "Dev"), ("c", "baseline", "Dev"),
@@ -41,48 +41,48 @@ def test_a_pending_battle_becomes_a_score_without_running_anything_again(reviewe
     assert "waiting" not in after
 
 
-def test_sides_are_shuffled_always_alike_and_never_told(reviewed: Maker) -> None:
+def test_sides_are_shuffled_stably_and_hidden(reviewed: Maker) -> None:
     run = reviewed(*map(str, range(12)))
     seen = []
     for by in ("Dev", "Dev", "Ann"):
-        with run.reviewing("--by", by) as address, entered(address) as client:
-            found = battles(client)
-            seen.append([battle["left"].startswith("new") for battle in found])
-            for battle in found:
+        with run.reviewing("--by", by) as address, open_client(address) as client:
+            items = battles(client)
+            seen.append([battle["left"].startswith("new") for battle in items])
+            for battle in items:
                 assert {"baseline", "challenger", "winner"}.isdisjoint(battle)
     assert seen[0] == seen[1] != seen[2]
     assert 0 < sum(seen[0]) < 12
 
 
-def test_two_reviewers_lose_nothing_and_see_where_they_differ_once_they_have_judged(reviewed: Maker) -> None:
+def test_two_reviewers_see_where_they_differ_after_their_reviews(reviewed: Maker) -> None:
     run = reviewed("a", "b")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
-    with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
+    with both[0] as one, both[1] as other, open_client(one) as ann, open_client(other) as bob:
         for battle in battles(ann):
-            say(ann, battle, "new")
+            post_review(ann, battle, "new")
         first, second = battles(bob)
         assert (first["others"], first["said"]) == ([], None)
-        told = say(bob, first, "old")
-        assert [each["by"] for each in told["others"]] == ["Ann"]
-        assert told["others"][0]["said"] != told["said"]
-        told = say(bob, second, "new")
-        assert told["others"][0]["said"] == told["said"]
+        answer = post_review(bob, first, "old")
+        assert [each["by"] for each in answer["others"]] == ["Ann"]
+        assert answer["others"][0]["said"] != answer["said"]
+        answer = post_review(bob, second, "new")
+        assert answer["others"][0]["said"] == answer["said"]
     assert len(run.words("verdicts", "better")) == 4
 
 
-def test_a_later_word_replaces_an_earlier_and_can_be_taken_back(reviewed: Maker) -> None:
+def test_a_later_review_replaces_an_earlier_and_can_be_undone(reviewed: Maker) -> None:
     run = reviewed("a")
-    with run.reviewing() as address, entered(address) as client:
+    with run.reviewing() as address, open_client(address) as client:
         (battle,) = battles(client)
-        say(client, battle, "new")
-        say(client, battle, "old")
+        post_review(client, battle, "new")
+        post_review(client, battle, "old")
         assert [each["winner"] for each in run.words("verdicts", "better")] == ["baseline"]
         assert client.delete(f"/battles/{battle['key']}").json()["said"] is None
     assert run.words("verdicts", "better") == []
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=wrong", "/state", "/static/main.js", "/nothing"])
-def test_nobody_is_let_in_without_the_token(reviewed: Maker, path: str) -> None:
+def test_the_token_is_required(reviewed: Maker, path: str) -> None:
     with reviewed("a").reviewing() as address:
         origin = "http://" + urlsplit(address).netloc
         answer = httpx.get(origin + path, timeout=60)
@@ -90,7 +90,7 @@ def test_nobody_is_let_in_without_the_token(reviewed: Maker, path: str) -> None:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-def test_the_cookie_is_strict_and_no_script_can_read_it(reviewed: Maker) -> None:
+def test_the_cookie_is_strict_and_http_only(reviewed: Maker) -> None:
     with reviewed("a").reviewing() as address:
         answer = httpx.get(address, timeout=60)
         assert answer.status_code == 200
@@ -113,7 +113,7 @@ def test_the_cookie_is_strict_and_no_script_can_read_it(reviewed: Maker) -> None
 )
 def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str]) -> None:
     run = reviewed("a")
-    with run.reviewing() as address, entered(address) as client:
+    with run.reviewing() as address, open_client(address) as client:
         (battle,) = battles(client)
         for method in ("POST", "DELETE"):
             answer = client.request(method, f"/battles/{battle['key']}", json={"said": "tie"}, headers=headers)
@@ -127,17 +127,17 @@ def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str])
     ("body", "status"),
     [("{}", 400), ('{"said": "both"}', 400), ("no", 400), ('{"said": "tie", "by": "x"}', 400), ("x" * 2**21, 413)],
 )
-def test_what_is_no_judgement_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
-    with reviewed("a").reviewing() as address, entered(address) as client:
+def test_an_invalid_review_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
+    with reviewed("a").reviewing() as address, open_client(address) as client:
         (battle,) = battles(client)
         answer = client.post(f"/battles/{battle['key']}", content=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
         assert client.post("/battles/unknown", json={"said": "tie"}).status_code == 404
 
 
-def test_who_judges_must_be_known(reviewed: Maker) -> None:
+def test_a_reviewer_is_required(reviewed: Maker) -> None:
     run = reviewed("a")
     run.project.git("config", "user.name", "")
-    ran = run.project.scoregate("review", str(run.run))
-    assert ran.exit_code == 2
-    assert "--by" in ran.output
+    outcome = run.project.scoregate("review", str(run.run))
+    assert outcome.exit_code == 2
+    assert "--by" in outcome.output

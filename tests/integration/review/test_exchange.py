@@ -12,37 +12,37 @@ from tests.integration.review.conftest import Maker, Reviewed
 
 def sheets(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
     file = run.project.root / "battles.jsonl"
-    ran = run.project.scoregate("review", str(run.run), "--export", str(file))
-    assert ran.exit_code == 0, ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--export", str(file))
+    assert outcome.exit_code == 0, outcome.output
     return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def back(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
+def import_file(run: Reviewed, file: Path, lines: list[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    ran = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
-    return ran.exit_code, ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--import", str(file), *arguments)
+    return outcome.exit_code, outcome.output
 
 
-def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None:
+def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     assert [line["case"] for line in lines] == ["a", "b", "c"]
     assert all({"baseline", "challenger", "winner"}.isdisjoint(line) for line in lines)
     for line, winner in zip(lines, ("new", "old"), strict=False):
         line |= {"said": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
-    said = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
-    assert said == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
-    assert "2 unchanged" in back(run, file, lines)[1]
+    reviews = {each["case"]: (each["winner"], each["by"]) for each in run.words("verdicts", "better")}
+    assert reviews == {"a": ("challenger", "Ann"), "b": ("baseline", "Ann")}
+    assert "2 unchanged" in import_file(run, file, lines)[1]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.9")
     assert code == 1, output
     assert "1 evaluation waiting" in output
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"said": "both"}, "said"),
         ({"key": "0" * 16}, "no open battle"),
@@ -52,57 +52,55 @@ def test_a_file_goes_out_blind_and_comes_back_as_scores(reviewed: Maker) -> None
         ({"winner": "left"}, "winner"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_nothing_is_taken(
-    reviewed: Maker, change: dict[str, str], told: str
-) -> None:
+def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str, str], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
     lines[0] |= {"said": "tie", "by": "Ann"}
     lines[1] |= change
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
-    assert told in output
+    assert message in output
     assert run.words("verdicts", "better") == []
 
 
-def test_who_judged_may_be_named_by_a_flag(reviewed: Maker) -> None:
+def test_a_flag_names_the_reviewer(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
-    code, output = back(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
+    code, output = import_file(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
     assert code == 0, output
     assert [each["by"] for each in run.words("verdicts", "better")] == ["Bob"]
 
 
-def given_out(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
+def export_file(run: Reviewed, *arguments: str) -> tuple[Path, list[dict[str, Any]], str]:
     """A file for people elsewhere, its lines, and what was printed."""
     file = run.project.root / "elsewhere.jsonl"
-    ran = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
-    assert ran.exit_code == 0, ran.output
-    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], ran.output
+    outcome = run.project.scoregate("review", str(run.run), "--export", str(file), *arguments)
+    assert outcome.exit_code == 0, outcome.output
+    return file, [json.loads(line) for line in file.read_text("utf-8").splitlines()], outcome.output
 
 
-def test_no_file_holds_a_battle_and_the_score_of_its_output(reviewed: Maker) -> None:
+def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    file, lines, told = given_out(run)
+    file, lines, message = export_file(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
-    assert "3 scores are skipped until the battles" in told.replace("\n", " ")
-    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
-    _, lines, _ = given_out(run, "--by", "Ann")
+    assert "3 scores are skipped until the battles" in message.replace("\n", " ")
+    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
+    _, lines, _ = export_file(run, "--by", "Ann")
     assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
-    _, lines, _ = given_out(run, "--by", "Bob")
+    _, lines, _ = export_file(run, "--by", "Bob")
     assert [line["kind"] for line in lines] == ["battle"] * 3
 
 
 def scores(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
-    file, lines, _ = given_out(run)
-    assert back(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
-    file, lines, _ = given_out(run, "--by", "Ann")
+    file, lines, _ = export_file(run)
+    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
+    file, lines, _ = export_file(run, "--by", "Ann")
     assert [line["kind"] for line in lines] == ["score"] * 3
     return file, lines
 
 
-def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> None:
+def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     first = lines[0]
@@ -110,20 +108,20 @@ def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> 
     assert [each["value"] for each in (*first["inputs"], *first["outputs"])] == ["a", "new a"]
     first |= {"said": 1, "comment": "short is good"}
     lines[1] |= {"said": 0.5}
-    code, output = back(run, file, lines, "--by", "Ann")
+    code, output = import_file(run, file, lines, "--by", "Ann")
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
-    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
-    assert {name: (each["override_score"], each["by"]) for name, each in said.items()} == {
+    overrides = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert {name: (each["override_score"], each["by"]) for name, each in overrides.items()} == {
         "a": (1, "Ann"), "b": (0.5, "Ann"),
     }  # fmt: skip
-    assert [each["comment_text"] for each in said["a"]["comments"]] == ["short is good"]
-    assert "2 unchanged" in back(run, file, lines, "--by", "Ann")[1]
+    assert [each["comment_text"] for each in overrides["a"]["comments"]] == ["short is good"]
+    assert "2 unchanged" in import_file(run, file, lines, "--by", "Ann")[1]
     assert "0.500" in run.project.scoregate("agreement").output
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"said": 2}, "said"),
         ({"said": "left"}, "said"),
@@ -134,15 +132,13 @@ def test_scores_of_judges_go_out_and_come_back_as_overrides(reviewed: Maker) -> 
         ({"said": 1, "by": ""}, "by:"),
     ],
 )
-def test_what_is_wrong_with_a_score_is_told_and_nothing_is_taken(
-    reviewed: Maker, change: dict[str, Any], told: str
-) -> None:
+def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str, Any], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     lines[0] |= {"said": 1, "by": "Ann"}
     lines[1] |= change
-    code, output = back(run, file, lines)
+    code, output = import_file(run, file, lines)
     assert code == 2
     assert f"{file.name}:2: " in output.replace("\n", "")
-    assert told in output
+    assert message in output
     assert run.words("overrides", "tone") == []

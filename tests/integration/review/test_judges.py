@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.review.conftest import Maker, entered
+from tests.integration.review.conftest import Maker, open_client
 
 
-def freed(client: httpx.Client) -> list[dict[str, Any]]:
+def review_battles(client: httpx.Client) -> list[dict[str, Any]]:
     """The rows of judges, once every battle is judged."""
     for row in client.get("/state").json()["battles"]:
         client.post(f"/battles/{row['key']}", json={"said": "tie"})
@@ -17,26 +17,26 @@ def freed(client: httpx.Client) -> list[dict[str, Any]]:
     return rows
 
 
-def test_two_people_correct_a_judge_and_see_how_far_it_agrees(reviewed: Maker) -> None:
+def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
-    with both[0] as one, both[1] as other, entered(one) as ann, entered(other) as bob:
-        for row in freed(ann):
+    with both[0] as one, both[1] as other, open_client(one) as ann, open_client(other) as bob:
+        for row in review_battles(ann):
             assert ann.post(f"/judges/{row['key']}", json={"score": 0.5}).status_code == 200
-        first, *_ = freed(bob)
+        first, *_ = review_battles(bob)
         assert (first["others"], first["said"]) == ([], None)
-        told = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
-        assert told["others"] == [{"by": "Ann", "said": 0.5}]
+        answer = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
+        assert answer["others"] == [{"by": "Ann", "said": 0.5}]
         (figures,) = ann.get("/state").json()["agreement"]
         assert (figures["evaluator"], figures["n"], figures["matching"]) == ("tone", 4, 3)
-    said = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
-    assert said == {("Ann", 0.5), ("Bob", 1)}
+    reviews = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
+    assert reviews == {("Ann", 0.5), ("Bob", 1)}
 
 
-def test_a_correction_is_replaced_and_taken_back(reviewed: Maker) -> None:
+def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing() as address, entered(address) as client:
-        key = freed(client)[0]["key"]
+    with run.reviewing() as address, open_client(address) as client:
+        key = review_battles(client)[0]["key"]
         for score in (0, 0.25):
             client.post(f"/judges/{key}", json={"score": score})
         assert [each["override_score"] for each in run.words("overrides", "tone")] == [0.25]
@@ -44,50 +44,50 @@ def test_a_correction_is_replaced_and_taken_back(reviewed: Maker) -> None:
     assert run.words("overrides", "tone") == []
 
 
-def test_what_others_wrote_by_the_command_line_is_there(reviewed: Maker) -> None:
+def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    words = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
-    assert run.project.scoregate("overrides", "add", "tone", *words).exit_code == 0
-    with run.reviewing() as address, entered(address) as client:
-        assert [row["said"] for row in freed(client)] == [1, None, None]
+    arguments = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
+    assert run.project.scoregate("overrides", "add", "tone", *arguments).exit_code == 0
+    with run.reviewing() as address, open_client(address) as client:
+        assert [row["said"] for row in review_battles(client)] == [1, None, None]
 
 
 @pytest.mark.parametrize(
     "body",
     [{}, {"score": 2}, {"score": -0.1}, {"score": "NaN"}, {"score": 1, "comments": [{"field_id": "x"}]}],
 )
-def test_what_is_no_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
+def test_an_invalid_correction_is_refused(reviewed: Maker, body: dict[str, Any]) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing() as address, entered(address) as client:
-        answer = client.post(f"/judges/{freed(client)[0]['key']}", json=body)
+    with run.reviewing() as address, open_client(address) as client:
+        answer = client.post(f"/judges/{review_battles(client)[0]['key']}", json=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (400, True)
     assert run.words("overrides", "tone") == []
 
 
-def test_a_score_whose_battle_waits_is_refused_and_nothing_is_told_of_it(reviewed: Maker) -> None:
+def test_the_score_of_a_pending_battle_is_refused_and_hidden(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
-    with run.reviewing("--by", "Bob") as address, entered(address) as client:
-        key = freed(client)[0]["key"]
-    with run.reviewing("--by", "Ann") as address, entered(address) as client:
-        asked = [
+    with run.reviewing("--by", "Bob") as address, open_client(address) as client:
+        key = review_battles(client)[0]["key"]
+    with run.reviewing("--by", "Ann") as address, open_client(address) as client:
+        attributes = [
             client.get(f"/judges/{key}"),
             client.post(f"/judges/{key}", json={"score": 1}),
             client.delete(f"/judges/{key}"),
         ]
-        for answer in asked:
+        for answer in attributes:
             assert answer.status_code == 409
             assert list(answer.json()) == ["error"]
             assert "Judge the battle" in answer.json()["error"]
         assert client.get("/judges/unknown").status_code == 404
-        freed(client)
+        review_battles(client)
         assert client.get(f"/judges/{key}").json()["score"] == 0.5
     assert run.words("overrides", "tone") == []
 
 
-def test_a_look_without_news_has_no_body(reviewed: Maker) -> None:
-    with reviewed("a", "b", "c").reviewing() as address, entered(address) as client:
+def test_an_unchanged_poll_has_no_body(reviewed: Maker) -> None:
+    with reviewed("a", "b", "c").reviewing() as address, open_client(address) as client:
         mark = client.get("/state").json()["mark"]
         answer = client.get("/state", params={"mark": mark})
         assert (answer.status_code, answer.content) == (204, b"")
-        freed(client)
+        review_battles(client)
         assert client.get("/state", params={"mark": mark}).json()["mark"] != mark

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.integration.opening import Opener
+from tests.integration.browser_command import Opener
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.review.conftest import HOSTILE, Maker
 
@@ -28,7 +28,7 @@ def opened(browser: Browser, address: str, **options: object) -> Iterator[Page]:
     context.close()
 
 
-def shot(page: Page, name: str) -> None:
+def screenshot(page: Page, name: str) -> None:
     if SHOTS:
         page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
@@ -41,7 +41,7 @@ def press_for(page: Page, winner: str) -> None:
     expect(page.locator("h1")).not_to_have_text(title)
 
 
-def test_from_pending_to_gated_by_keys_and_clicks(reviewed: Maker, browser: Browser) -> None:
+def test_a_pending_run_is_reviewed_and_gated(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         assert "token" not in page.url
@@ -57,8 +57,8 @@ def test_from_pending_to_gated_by_keys_and_clicks(reviewed: Maker, browser: Brow
         page.keyboard.press("k")
         expect(page.get_by_role("button", name="Tie")).to_have_attribute("aria-pressed", "true")
         expect(page.get_by_label("Comment")).to_have_value("both are fine")
-    said = [(each["case"], each["winner"]) for each in run.words("verdicts", "better")]
-    assert sorted(said) == [("a", "baseline"), ("b", "baseline"), ("c", "tie")]
+    reviews = [(each["case"], each["winner"]) for each in run.words("verdicts", "better")]
+    assert sorted(reviews) == [("a", "baseline"), ("b", "baseline"), ("c", "tie")]
     code, output = run.gate(SCOREGATE_MIN_PASS_RATE="0.5")
     assert code == 1, output
     assert "waiting" not in output
@@ -75,13 +75,13 @@ def test_keys_in_a_field_are_letters(reviewed: Maker, browser: Browser) -> None:
     assert run.words("verdicts", "better") == []
 
 
-def test_hostile_texts_are_text_and_nothing_leaves_the_page(reviewed: Maker, browser: Browser) -> None:
+def test_hostile_texts_are_escaped_and_load_nothing(reviewed: Maker, browser: Browser) -> None:
     run = reviewed(*HOSTILE)
     with run.reviewing() as address, opened(browser, address) as page:
-        asked: list[str] = []
-        said: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
+        requests: list[str] = []
+        messages: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
         page.reload()
         page.wait_for_selector("html[data-ready]", state="attached")
         for text in ("window.pwned = 1</script>", "onerror=", "left\\u202eright\\u2066 \\u001b[31mred"):
@@ -91,8 +91,8 @@ def test_hostile_texts_are_text_and_nothing_leaves_the_page(reviewed: Maker, bro
         page.click("summary")
         assert page.locator("main img, main script, main iframe").count() == 0
         assert page.evaluate("window.pwned") is None
-        assert {url.split("/")[2] for url in asked} == {address.split("/")[2]}
-        assert said == []
+        assert {url.split("/")[2] for url in requests} == {address.split("/")[2]}
+        assert messages == []
 
 
 @needs_axe
@@ -107,20 +107,20 @@ def test_axe_finds_nothing_in_either_theme_at_any_width(
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"battle-{theme}-{width}")
-        all_tied(page)
+        screenshot(page, f"battle-{theme}-{width}")
+        tie_all(page)
         assert violations(page) == []
-        shot(page, f"end-{theme}-{width}")
+        screenshot(page, f"end-{theme}-{width}")
 
 
-def all_tied(page: Page) -> None:
+def tie_all(page: Page) -> None:
     for name in "abc":
         expect(page.locator("h1")).to_have_text(name)
         page.keyboard.press("ArrowDown")
     expect(page.locator("h1")).to_have_text("All battles are reviewed")
 
 
-def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed: Maker, browser: Browser) -> None:
+def test_scores_of_outputs_are_hidden_until_battles_are_reviewed(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
         page.get_by_role("button", name="Judges").click()
@@ -132,10 +132,10 @@ def test_scores_of_outputs_are_not_told_before_their_battles_are_judged(reviewed
         expect(page.get_by_role("button", name="Judges 0/1")).to_be_visible()
 
 
-def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, browser: Browser) -> None:
+def test_keys_numbers_and_quotations_correct_a_judge(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     with run.reviewing() as address, opened(browser, address) as page:
-        all_tied(page)
+        tie_all(page)
         page.get_by_role("button", name="Judges").click()
         expect(page.get_by_label("The judge")).to_contain_text("a little curt a")
         page.keyboard.press("y")
@@ -150,35 +150,35 @@ def test_a_judge_is_corrected_by_keys_numbers_and_quotations(reviewed: Maker, br
         expect(page.locator("h1")).to_have_text("All scores of judges are reviewed")
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("0.333")
-    said = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
-    assert [said[name]["override_score"] for name in "abc"] == [0.5, 0.25, 0]
-    assert said["b"]["comments"] == [{"comment_text": "not new", "field_id": "output", "quoted_text": "new"}]
+    overrides = {each["input_fields"][0]["value"]: each for each in run.words("overrides", "tone")}
+    assert [overrides[name]["override_score"] for name in "abc"] == [0.5, 0.25, 0]
+    assert overrides["b"]["comments"] == [{"comment_text": "not new", "field_id": "output", "quoted_text": "new"}]
     assert run.project.scoregate("agreement").output.count("0.333") == 1
 
 
 @needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_beside_judges(reviewed: Maker, browser: Browser, theme: str, width: int) -> None:
+def test_axe_finds_nothing_with_judges(reviewed: Maker, browser: Browser, theme: str, width: int) -> None:
     run = reviewed("a", "b", "c")
     look = {"color_scheme": theme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with run.reviewing() as address, opened(browser, address, **look) as page:
-        all_tied(page)
+        tie_all(page)
         page.get_by_role("button", name="Judges").click()
         page.locator("pre[data-field=output]").dblclick(position={"x": 14, "y": 16})
         page.keyboard.press("q")
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"judge-{theme}-{width}")
+        screenshot(page, f"judge-{theme}-{width}")
         page.get_by_role("spinbutton").press("Enter")
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_have_count(1)
         assert violations(page) == []
-        shot(page, f"agreement-{theme}-{width}")
+        screenshot(page, f"agreement-{theme}-{width}")
 
 
-def test_a_browser_is_opened_where_asked_at_the_port_that_was_named(reviewed: Maker) -> None:
+def test_a_browser_is_opened_at_the_given_port(reviewed: Maker) -> None:
     place = reviewed("one")
     opener = Opener(place.project)
     with place.reviewing("--open", BROWSER=str(opener.path)) as address:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.integration.host.conftest import Project
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.review.conftest import Reviewed
-from tests.integration.review.test_page import opened, shot
+from tests.integration.review.test_page import opened, screenshot
 
 SUITE = """
 from dataclasses import dataclass
@@ -58,23 +58,23 @@ def judged(tmp_path: Path) -> Reviewed:
     project.write("evals/demo.py", SUITE.format(model="house-model"))
     project.write("scoregate.toml", SETTINGS.format(least=0.7))
     project.commit()
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "judge not calibrated (0 of 20 reviews)" in ran.output
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "judge not calibrated (0 of 20 reviews)" in outcome.output
     return Reviewed(project, tmp_path / "scoregate-out" / "run")
 
 
-def give_out(run: Reviewed, size: int) -> list[dict[str, Any]]:
-    done = run.project.scoregate("review", "--sample", str(size), "--export", "sheets.jsonl")
-    assert done.exit_code == 0, done.output
+def export_sheets(run: Reviewed, size: int) -> list[dict[str, Any]]:
+    outcome = run.project.scoregate("review", "--sample", str(size), "--export", "sheets.jsonl")
+    assert outcome.exit_code == 0, outcome.output
     return [json.loads(line) for line in (run.project.root / "sheets.jsonl").read_text("utf-8").splitlines()]
 
 
-def take_back(run: Reviewed, sheets: Sequence[dict[str, Any]], *arguments: str) -> tuple[int, str]:
+def import_sheets(run: Reviewed, sheets: Sequence[dict[str, Any]], *arguments: str) -> tuple[int, str]:
     path = run.project.root / "sheets.jsonl"
     path.write_text("".join(json.dumps(sheet) + "\n" for sheet in sheets), encoding="utf-8")
-    done = run.project.scoregate("review", "--import", "sheets.jsonl", "--by", "Ann", *arguments)
-    return done.exit_code, done.output
+    outcome = run.project.scoregate("review", "--import", "sheets.jsonl", "--by", "Ann", *arguments)
+    return outcome.exit_code, outcome.output
 
 
 def is_polite(sheet: dict[str, Any]) -> float:
@@ -83,93 +83,95 @@ def is_polite(sheet: dict[str, Any]) -> float:
 
 def result_of(run: Reviewed) -> dict[str, Any]:
     output = run.project.scoregate("gate", str(run.run), "--json", "--quiet").output
-    told, _ = json.JSONDecoder().raw_decode(output, output.index('{\n  "schema_version"'))
-    found: dict[str, Any] = told
-    return found
+    document, _ = json.JSONDecoder().raw_decode(output, output.index('{\n  "schema_version"'))
+    results: dict[str, Any] = document
+    return results
 
 
-def test_a_judge_fails_a_run_once_a_sample_says_that_it_agrees(judged: Reviewed) -> None:
-    sheets = give_out(judged, 12)
+def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
+    sheets = export_sheets(judged, 12)
     assert {(sheet["evaluator"], sheet["sampled"]) for sheet in sheets} == {("polite", True)}
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (12 of 20 reviews)" in output
-    found = result_of(judged)
-    assert {row["evaluator"]: row["uncalibrated"] for row in found["rows"]} == {
+    result = result_of(judged)
+    assert {row["evaluator"]: row["uncalibrated"] for row in result["rows"]} == {
         "polite": "judge not calibrated (12 of 20 reviews)",
         "short": "",
     }
-    assert [each["rule"] for each in found["warnings"]] == ["judge agreement"]
+    assert [each["rule"] for each in result["warnings"]] == ["judge agreement"]
     compared = judged.project.scoregate("gate", str(judged.run), "--baseline", str(judged.run)).output
     assert "unchanged (judge not calibrated (12 of 20 reviews))" in compared
 
-    larger = give_out(judged, 25)
+    larger = export_sheets(judged, 25)
     assert {sheet["key"] for sheet in sheets} < {sheet["key"] for sheet in larger}
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
     code, output = judged.gate()
     assert code == 1, output
-    (told,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
-    assert told["value"] == "agrees with people in 25 of 25 reviews, at least 86.7%"
+    (finding,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
+    assert finding["value"] == "agrees with people in 25 of 25 reviews, at least 86.7%"
     assert judged.project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
-def test_a_judge_that_people_contradict_or_that_changed_fails_nothing(judged: Reviewed) -> None:
-    sheets = give_out(judged, 30)
-    wrong = [{**sheet, "said": is_polite(sheet) if at % 3 else 1 - is_polite(sheet)} for at, sheet in enumerate(sheets)]
-    assert take_back(judged, wrong)[0] == 0
+def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
+    sheets = export_sheets(judged, 30)
+    invalid = [
+        {**sheet, "said": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)} for index, sheet in enumerate(sheets)
+    ]
+    assert import_sheets(judged, invalid)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "agrees with people in 20 of 30 reviews" in output
 
-    assert take_back(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
     assert judged.gate()[0] == 1
     judged.project.write("evals/demo.py", SUITE.format(model="another-model"))
-    ran = judged.project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "judge not calibrated (0 of 20 reviews)" in ran.output
+    outcome = judged.project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "judge not calibrated (0 of 20 reviews)" in outcome.output
 
 
-def test_corrections_that_people_chose_are_counted_apart_and_support_nothing(judged: Reviewed) -> None:
+def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> None:
     assert judged.project.scoregate("review", "--export", "sheets.jsonl").exit_code == 0
     lines = (judged.project.root / "sheets.jsonl").read_text("utf-8").splitlines()
     chosen = [{**sheet, "said": is_polite(sheet)} for sheet in map(json.loads, lines)]
     assert len(chosen) == 40
-    assert take_back(judged, chosen)[0] == 0
+    assert import_sheets(judged, chosen)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (0 of 20 reviews)" in output
-    sheets = give_out(judged, 20)
-    assert take_back(judged, [{**sheet, "said": 1.0} for sheet in sheets])[0] == 0
+    sheets = export_sheets(judged, 20)
+    assert import_sheets(judged, [{**sheet, "said": 1.0} for sheet in sheets])[0] == 0
     rows = json.loads(judged.project.scoregate("agreement", "--json").output)
     assert [(row["source"], row["n"], row["accuracy"] == 1, bool(row["fingerprint"])) for row in rows] == [
         ("chosen", 40, True, False),
         ("sample", 20, False, True),
     ]
-    done = judged.project.scoregate("agreement", "--min-agreement", "0.9")
-    assert done.exit_code == 1
-    assert "failed: polite (random sample): accuracy" in done.output
-    assert "Only a random sample" in done.output
+    outcome = judged.project.scoregate("agreement", "--min-agreement", "0.9")
+    assert outcome.exit_code == 1
+    assert "failed: polite (random sample): accuracy" in outcome.output
+    assert "Only a random sample" in outcome.output
 
 
-def test_a_file_shows_the_score_where_nobody_knows_the_choices_and_takes_no_other(judged: Reviewed) -> None:
-    sheets = give_out(judged, 3)
+def test_a_file_without_choices_shows_the_score(judged: Reviewed) -> None:
+    sheets = export_sheets(judged, 3)
     assert all(sheet["score"] is not None for sheet in sheets)
-    code, output = take_back(judged, [{**sheets[0], "score": 0.3, "said": 1}])
+    code, output = import_sheets(judged, [{**sheets[0], "score": 0.3, "said": 1}])
     assert (code, "these are not the exported values" in output) == (2, True)
-    assert take_back(judged, sheets, "--sample", "3")[0] == 2
+    assert import_sheets(judged, sheets, "--sample", "3")[0] == 2
 
 
-def test_a_run_without_a_judge_has_nothing_to_draw_from(tmp_path: Path) -> None:
+def test_a_run_without_a_judge_has_no_sample(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write(
         "evals/demo.py", SUITE.format(model="m").replace("evaluators=[Polite(), Short()]", "evaluators=[Short()]")
     )
     project.commit()
     assert project.scoregate("run", "--baseline", "none").exit_code == 0
-    done = project.scoregate("review", "--sample", "50", "--no-open")
-    assert done.exit_code == 2
-    assert "no evaluator of this run called a model" in done.output
+    outcome = project.scoregate("review", "--sample", "50", "--no-open")
+    assert outcome.exit_code == 2
+    assert "no evaluator of this run called a model" in outcome.output
 
 
 def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, browser: Browser) -> None:
@@ -192,17 +194,17 @@ def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, brows
         expect(page.get_by_text("Random sample. You see")).to_be_visible()
         page.get_by_role("button", name="Agreement").click()
         expect(page.locator("tbody tr")).to_contain_text("random sample")
-    said = judged.words("overrides", "polite")
-    assert [(each["sampled"], len(each["fingerprint"])) for each in said] == [(True, 16)] * 2
-    assert all(each["original_score"] == each["override_score"] for each in said)
+    overrides = judged.words("overrides", "polite")
+    assert [(each["sampled"], len(each["fingerprint"])) for each in overrides] == [(True, 16)] * 2
+    assert all(each["original_score"] == each["override_score"] for each in overrides)
 
 
 @needs_axe
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_beside_a_sample(judged: Reviewed, browser: Browser, width: int) -> None:
+def test_axe_finds_nothing_in_a_sample(judged: Reviewed, browser: Browser, width: int) -> None:
     look = {"viewport": {"width": width, "height": 800}, "bypass_csp": True}
     with judged.reviewing("--sample", "5") as address, opened(browser, address, **look) as page:
         page.click("summary")
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shot(page, f"sample-{width}")
+        screenshot(page, f"sample-{width}")

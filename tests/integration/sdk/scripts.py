@@ -68,7 +68,7 @@ class Home:
         )
 
     def environ(self, host: bool, more: dict[str, str]) -> dict[str, str]:
-        """Ours without what it asks of suites."""
+        """The environment without variables for suites."""
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("SCOREGATE_", "AUTOBLOCKS_"))}
         return ours | ({"SCOREGATE_EVENTS": str(self.events)} if host else {}) | more
 
@@ -76,11 +76,11 @@ class Home:
         self, source: str, *arguments: str, host: bool = True, options: Sequence[str] = (), **environ: str
     ) -> Ended:
         """Run it to its end."""
-        return ended(self.start(source, *arguments, host=host, options=options, **environ))
+        return wait_for_end(self.start(source, *arguments, host=host, options=options, **environ))
 
     def logs(self) -> list[list[Event]]:
         """The events of each log, as far as their lines are whole."""
-        return [whole_lines(path) for path in sorted(self.events.glob("*.jsonl"))]
+        return [complete_lines(path) for path in sorted(self.events.glob("*.jsonl"))]
 
     def log(self) -> list[Event]:
         """The events of the only log."""
@@ -95,25 +95,25 @@ class Home:
             time.sleep(0.005)
 
 
-def whole_lines(path: Path) -> list[Event]:
+def complete_lines(path: Path) -> list[Event]:
     return [parse_event(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def finished(events: list[Event]) -> list[str]:
+def finished_cases(events: list[Event]) -> list[str]:
     """The cases that the log calls finished."""
     return [event.case for event in events if isinstance(event, CaseFinished)]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended, and what it said."""
+    """The exit code and output of a process."""
 
     code: int
     out: str
     err: str
 
 
-def ended(process: subprocess.Popen[str], timeout: float = 30) -> Ended:
+def wait_for_end(process: subprocess.Popen[str], timeout: float = 30) -> Ended:
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""However a process dies, everything that it had said is in its log."""
+"""If a process dies, all its earlier events are in its log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from tests.integration.sdk.scripts import Home, ended, finished
+from tests.integration.sdk.scripts import Home, finished_cases, wait_for_end
 
 from scoregate.core.events import CaseOutput, CaseStarted, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.reducer import SuiteReducer
@@ -31,18 +31,18 @@ run_test_suite("demo", cases(20), fn, [Good(), AsyncGood()], 1, test_case_hash=[
 
 
 @pytest.mark.parametrize(("death", "code"), DEATHS.values(), ids=DEATHS)
-def test_a_process_that_dies_leaves_its_finished_cases(home: Home, death: str, code: int) -> None:
+def test_a_crash_keeps_finished_cases(home: Home, death: str, code: int) -> None:
     assert home.run(DYING % death).code == code
     events = home.log()
     assert isinstance(events[0], SuiteStarted)
     assert events[0].cases == 20
-    assert len(finished(events)) == 8
+    assert len(finished_cases(events)) == 8
     assert sum(isinstance(event, Scored) for event in events) == 16
     assert sum(isinstance(event, CaseStarted) for event in events) == 9
     assert not any(isinstance(event, SuiteFinished) for event in events)
 
 
-def test_what_is_left_can_be_folded(home: Home) -> None:
+def test_a_partial_log_can_be_read(home: Home) -> None:
     home.run(DYING % "os._exit(7)")
     fold = SuiteReducer(0, "demo")
     cases = [case for event in home.log() if (case := fold.apply(event))]
@@ -52,7 +52,7 @@ def test_what_is_left_can_be_folded(home: Home) -> None:
     assert not fold.result("demo").complete
 
 
-def test_a_process_killed_at_any_moment_leaves_whole_lines_and_at_most_one_half(home: Home) -> None:
+def test_a_killed_process_leaves_at_most_one_partial_line(home: Home) -> None:
     process = home.start("""
 manager = RunManager("demo")
 manager.start()
@@ -61,12 +61,12 @@ class Case:
 while True:
     manager.add_result(Case(), "x" * 300_000)
 """)
-    home.wait_for(lambda events: len(finished(events)) > 20)
+    home.wait_for(lambda events: len(finished_cases(events)) > 20)
     process.kill()
-    ended(process)
+    wait_for_end(process)
     events = home.log()
     assert [event.seq for event in events] == list(range(len(events)))
-    assert len(finished(events)) > 20
+    assert len(finished_cases(events)) > 20
 
 
 HANGING = """
@@ -85,32 +85,32 @@ print("went on")
 
 
 @pytest.mark.parametrize("fn", ["later", "at_once"])
-def test_ctrl_c_ends_the_run_and_keeps_what_was_said(home: Home, fn: str) -> None:
+def test_ctrl_c_ends_the_run_and_keeps_events(home: Home, fn: str) -> None:
     process = home.start(HANGING % fn)
-    home.wait_for(lambda events: len(finished(events)) == 8)
+    home.wait_for(lambda events: len(finished_cases(events)) == 8)
     started = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
-    found = ended(process)
+    outcome = wait_for_end(process)
     assert time.monotonic() - started < 10
-    assert found.code != 0
-    assert "KeyboardInterrupt" in found.err
-    assert "went on" not in found.out
+    assert outcome.code != 0
+    assert "KeyboardInterrupt" in outcome.err
+    assert "went on" not in outcome.out
     events = home.log()
-    assert len(finished(events)) >= 8
+    assert len(finished_cases(events)) >= 8
     assert not any(isinstance(event, SuiteFinished) for event in events)
 
 
 def test_ctrl_c_during_a_timed_run_does_not_wait_for_threads(home: Home) -> None:
     process = home.start(HANGING.replace("0.5 if", "60 if").replace('["n"])', '["n"], timeout=50)') % "at_once")
-    home.wait_for(lambda events: len(finished(events)) == 8)
+    home.wait_for(lambda events: len(finished_cases(events)) == 8)
     started = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
-    assert "KeyboardInterrupt" in ended(process).err
+    assert "KeyboardInterrupt" in wait_for_end(process).err
     assert time.monotonic() - started < 10
 
 
-def test_a_case_in_flight_has_its_beginning_in_the_log(home: Home) -> None:
+def test_a_running_case_has_its_start_in_the_log(home: Home) -> None:
     home.run(DYING % "os._exit(0)")
     events = home.log()
-    assert [event.case for event in events if isinstance(event, CaseStarted)][-1] not in finished(events)
+    assert [event.case for event in events if isinstance(event, CaseStarted)][-1] not in finished_cases(events)
     assert sum(isinstance(event, CaseOutput) for event in events) == 8

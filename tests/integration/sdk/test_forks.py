@@ -6,15 +6,15 @@ import sys
 from collections import Counter
 
 import pytest
-from tests.integration.sdk.scripts import Home, finished
+from tests.integration.sdk.scripts import Home, finished_cases
 
 from scoregate.core.events import CaseOutput, SuiteFinished, SuiteStarted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 
 
-def test_a_child_forked_by_fn_leaves_the_log_alone(home: Home) -> None:
-    found = home.run("""
+def test_a_child_forked_by_fn_keeps_the_log(home: Home) -> None:
+    result = home.run("""
 async def fn(case):
     pid = os.fork()
     if pid == 0:
@@ -24,13 +24,13 @@ async def fn(case):
 
 assert run_test_suite("demo", cases(10), fn, [AsyncGood()], test_case_hash=["n"]).passed
 """)
-    assert (found.code, found.err) == (0, "")
-    assert len(finished(home.log())) == 10
+    assert (result.code, result.err) == (0, "")
+    assert len(finished_cases(home.log())) == 10
     assert [event.seq for event in home.log()] == list(range(len(home.log())))
 
 
-def test_a_forked_child_that_adds_results_tells_them_in_whole_lines(home: Home) -> None:
-    found = home.run("""
+def test_a_forked_child_writes_results_in_complete_lines(home: Home) -> None:
+    result = home.run("""
 class Case:
     def __init__(self, name): self.name = name
     def hash(self): return self.name
@@ -52,9 +52,9 @@ for pid in children:
 result = manager.end()
 print(len({case.hash for case in result.cases}))
 """)
-    assert (found.code, found.out, found.err) == (0, "250\n", "")
+    assert (result.code, result.out, result.err) == (0, "250\n", "")
     events = home.log()
-    assert len(set(finished(events))) == 250
+    assert len(set(finished_cases(events))) == 250
     outputs = [event.output for event in events if isinstance(event, CaseOutput)]
     assert Counter(output[0] for output in outputs) == {"0": 50, "1": 50, "2": 50, "3": 50, "p": 50}
     assert all(output == output[0] * 20_000 for output in outputs)
@@ -62,8 +62,8 @@ print(len({case.hash for case in result.cases}))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_suites_in_worker_processes_have_logs_of_their_own(home: Home, method: str) -> None:
-    found = home.run(f"""
+def test_suites_in_worker_processes_have_own_logs(home: Home, method: str) -> None:
+    result = home.run(f"""
 import multiprocessing
 
 def work(name):
@@ -74,8 +74,8 @@ if __name__ == "__main__":
         assert pool.map(work, ["one", "two", "three"], 1) == [True] * 3
     assert work("parent")
 """)
-    assert (found.code, found.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     logs = home.logs()
     assert sorted(log[0].suite for log in logs) == ["one", "parent", "three", "two"]
     assert all(isinstance(log[0], SuiteStarted) and isinstance(log[-1], SuiteFinished) for log in logs)
-    assert all({event.suite for event in log} == {log[0].suite} and len(finished(log)) == 5 for log in logs)
+    assert all({event.suite for event in log} == {log[0].suite} and len(finished_cases(log)) == 5 for log in logs)

@@ -20,17 +20,17 @@ LATE = {
 
 def test_importing_the_sdk_imports_nothing_heavy() -> None:
     code = "import sys, scoregate.testing, scoregate.testing.evaluators, scoregate.testing.util; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert HEAVY & set(done.stdout.split()) == set()
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY & set(process.stdout.split()) == set()
 
 
-def test_importing_the_way_in_imports_nothing_that_only_the_end_needs() -> None:
+def test_importing_the_entry_point_imports_no_reports() -> None:
     code = "import sys, scoregate.testing; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert LATE & set(done.stdout.split()) == set()
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert LATE & set(process.stdout.split()) == set()
 
 
-def test_importing_the_package_imports_next_to_nothing_until_the_client_is_asked_for() -> None:
+def test_importing_the_package_imports_little_without_the_client() -> None:
     code = """
 import sys
 before = set(sys.modules)
@@ -40,33 +40,33 @@ from scoregate import Client, Judgeval
 assert Client is Judgeval is scoregate.Client
 print(*sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    light, whole = (set(line.split()) for line in done.stdout.splitlines())
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    light, complete = (set(line.split()) for line in process.stdout.splitlines())
     assert {name for name in light if name.startswith("scoregate")} == {"scoregate", "scoregate.version"}
     assert HEAVY & light == set()
-    assert HEAVY & whole == {"pydantic"}
+    assert HEAVY & complete == {"pydantic"}
 
 
-def test_importing_entities_imports_nothing_that_only_their_endpoints_or_models_need() -> None:
+def test_importing_entities_imports_no_endpoints_or_models() -> None:
     code = "import sys, scoregate.entities; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found = set(done.stdout.split())
-    assert HEAVY & found == {"pydantic"}
-    assert not found & {"scoregate.endpoints", "scoregate.models", "tomlkit", "websockets"}
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = set(process.stdout.split())
+    assert HEAVY & names == {"pydantic"}
+    assert not names & {"scoregate.endpoints", "scoregate.models", "tomlkit", "websockets"}
 
 
-def test_running_a_suite_under_a_host_imports_nothing_heavy_either(home: Home) -> None:
-    found = home.run("""
+def test_a_suite_under_a_host_imports_nothing_heavy(home: Home) -> None:
+    result = home.run("""
 assert run_test_suite("demo", cases(3), lambda case: case["n"], [Good(), AsyncGood()], test_case_hash=["n"]).passed
 print(*sys.modules)
 """)
-    assert found.code == 0
-    assert HEAVY & set(found.out.split()) == set()
+    assert result.code == 0
+    assert HEAVY & set(result.out.split()) == set()
 
 
-def test_nothing_of_ours_is_told_to_the_users_own_output(home: Home) -> None:
-    found = home.run("""
+def test_the_sdk_prints_nothing_to_the_output(home: Home) -> None:
+    result = home.run("""
 print("mine")
 run_test_suite("demo", cases(3), lambda case: print(case["n"]), [Good()], 1, test_case_hash=["n"])
 """)
-    assert (found.out, found.err) == ("mine\n0\n1\n2\n", "")
+    assert (result.out, result.err) == ("mine\n0\n1\n2\n", "")

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from tests.integration.sdk.scripts import PREAMBLE, Home, finished
+from tests.integration.sdk.scripts import PREAMBLE, Home, finished_cases
 
 from scoregate.core.events import SuiteFinished, SuiteStarted
 
@@ -21,54 +21,54 @@ run_test_suite("demo", cases(2), lambda case: case["n"], [Good(), Bad()], test_c
 """
 
 
-def test_alone_a_suite_that_fails_prints_so_and_exits_0(home: Home) -> None:
-    found = home.run(FAILING % "", host=False)
-    assert (found.code, found.err) == (0, "")
-    assert found.out.startswith("✗ demo: 2 cases · 2 failed · bad 0.000 · good 1.000\n")
-    assert "bad 0, not ≥ 1 (why: grün)" in found.out
+def test_without_host_a_failed_suite_exits_0(home: Home) -> None:
+    result = home.run(FAILING % "", host=False)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("✗ demo: 2 cases · 2 failed · bad 0.000 · good 1.000\n")
+    assert "bad 0, not ≥ 1 (why: grün)" in result.out
 
 
-def test_alone_a_suite_in_which_nothing_is_scored_exits_3(home: Home) -> None:
+def test_without_host_a_suite_without_scores_exits_3(home: Home) -> None:
     for fn, evaluators, why in (
         ("lambda case: 1", "[]", "nothing was scored: the suite has no scorers or evaluators"),
         ("lambda case: 1 / 0", "[Good()]", "✗ demo: 2 cases · 2 errored"),
     ):
         source = f"run_test_suite('demo', cases(2), {fn}, {evaluators}, test_case_hash=['n'])"
-        found = home.run(source, host=False)
-        assert (found.code, why in found.out) == (3, True), found
+        result = home.run(source, host=False)
+        assert (result.code, why in result.out) == (3, True), result
 
 
-def test_with_assert_test_it_exits_1_and_says_why_both_ways(home: Home) -> None:
-    found = home.run(FAILING % ", assert_test=True")
-    assert found.code == 1
-    assert "scoregate.errors.SuiteFailed: ✗ demo: 2 cases" in found.err
+def test_with_assert_test_it_exits_1_with_a_reason(home: Home) -> None:
+    result = home.run(FAILING % ", assert_test=True")
+    assert result.code == 1
+    assert "scoregate.errors.SuiteFailed: ✗ demo: 2 cases" in result.err
     last = home.log()[-1]
     assert isinstance(last, SuiteFinished)
     assert last.assertion_failed
 
 
 @pytest.mark.parametrize("how", ["ascii", "closed"])
-def test_a_terminal_that_cannot_show_the_summary_is_no_failure(home: Home, how: str) -> None:
+def test_a_limited_terminal_is_no_failure(home: Home, how: str) -> None:
     if how == "ascii":
-        found = home.run(FAILING % "", host=False, PYTHONIOENCODING="ascii")
-        assert found.out.startswith("? demo: 2 cases")
+        result = home.run(FAILING % "", host=False, PYTHONIOENCODING="ascii")
+        assert result.out.startswith("? demo: 2 cases")
     else:
-        found = home.run("sys.stdout = None\n" + FAILING % "", host=False)
-        assert found.out == ""
-    assert (found.code, found.err) == (0, "")
+        result = home.run("sys.stdout = None\n" + FAILING % "", host=False)
+        assert result.out == ""
+    assert (result.code, result.err) == (0, "")
 
 
-def test_nothing_is_warned_of_even_in_development_mode(home: Home) -> None:
+def test_development_mode_shows_no_warnings(home: Home) -> None:
     source = FAILING % "" + FAILING % ", timeout=5, grid_search_params={'x': [1, 2]}"
     for host in (True, False):
-        found = home.run(source, host=host, options=["-X", "dev", "-W", "error"])
+        result = home.run(source, host=host, options=["-X", "dev", "-W", "error"])
         # asyncio also notes steps of more than 0.1 s, as the first import can be on a busy machine.
-        warnings = [line for line in found.err.splitlines() if not line.startswith("Executing <")]
-        assert (found.code, warnings) == (0, [])
+        warnings = [line for line in result.err.splitlines() if not line.startswith("Executing <")]
+        assert (result.code, warnings) == (0, [])
 
 
-def test_threads_of_the_loops_own_end_with_the_script(home: Home) -> None:
-    found = home.run(
+def test_threads_of_the_loop_end_with_the_script(home: Home) -> None:
+    result = home.run(
         """
 async def fn(case):
     return await asyncio.get_running_loop().run_in_executor(None, lambda: case["n"])
@@ -77,14 +77,14 @@ run_test_suite("demo", cases(3), fn, [Good()], test_case_hash=["n"])
 """,
         options=["-W", "error"],
     )
-    assert (found.code, found.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
 
 
 @pytest.mark.parametrize("arguments", [["-c"], ["-"]], ids=["-c", "standard input"])
 def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
     source = PREAMBLE + "run_test_suite('demo', cases(2), lambda case: 1, [Good()], test_case_hash=['n'])"
     inline = arguments == ["-c"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments, *([source] if inline else [])],
         input=None if inline else source,
         env=home.environ(True, {}),
@@ -93,26 +93,26 @@ def test_a_suite_needs_no_file(home: Home, arguments: list[str]) -> None:
         check=False,
         cwd=home.root,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     started = home.log()[0]
     assert isinstance(started, SuiteStarted)
     assert started.origin is not None
-    assert len(finished(home.log())) == 2
+    assert len(finished_cases(home.log())) == 2
 
 
-def test_a_fn_that_was_given_up_does_not_keep_the_process(home: Home) -> None:
+def test_a_timed_out_fn_does_not_block_the_exit(home: Home) -> None:
     started = time.monotonic()
-    found = home.run(
+    result = home.run(
         "run_test_suite('demo', cases(3), lambda _: time.sleep(60), [], test_case_hash=['n'], timeout=0.1)"
     )
-    assert (found.code, found.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     assert time.monotonic() - started < 20
-    assert len(finished(home.log())) == 3
+    assert len(finished_cases(home.log())) == 3
     assert isinstance(home.log()[-1], SuiteFinished)
 
 
-def test_the_whole_of_an_async_program_may_run_suites(home: Home) -> None:
-    found = home.run("""
+def test_an_async_program_may_run_suites(home: Home) -> None:
+    result = home.run("""
 async def later(case):
     await asyncio.sleep(0)
     return case["n"]
@@ -124,7 +124,7 @@ async def main():
 
 assert asyncio.run(main())
 """)
-    assert (found.code, found.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     assert sorted(log[0].suite for log in home.logs()) == ["one", "two"]
 
 
@@ -155,7 +155,7 @@ _NO_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio")
 
 def test_pytest_runs_suites_and_reports_their_assertions(home: Home) -> None:
     (home.root / "test_suites.py").write_text(PYTEST.format(preamble=PREAMBLE), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", *_NO_PLUGINS, "test_suites.py"],
         env=home.environ(True, {}),
         capture_output=True,
@@ -163,9 +163,9 @@ def test_pytest_runs_suites_and_reports_their_assertions(home: Home) -> None:
         check=False,
         cwd=home.root,
     )
-    assert done.returncode == 1
-    assert "1 failed, 2 passed" in done.stdout
-    assert "SuiteFailed: ✗ bad: 2 cases · 2 errored" in done.stdout
+    assert process.returncode == 1
+    assert "1 failed, 2 passed" in process.stdout
+    assert "SuiteFailed: ✗ bad: 2 cases · 2 errored" in process.stdout
     assert {log[0].suite: log[-1].assertion_failed for log in home.logs()} == {  # type: ignore[union-attr]
         "sync": False,
         "async": False,
@@ -189,7 +189,7 @@ def test_nothing_depends_on_how_python_hashes(home: Home) -> None:
         assert home.run(FINGERPRINT, PYTHONHASHSEED=seed).code == 0
     logs = home.logs()
     assert len(logs) == 3
-    told = {(log[0].evaluators, log[1].case, log[1].digest) for log in logs}  # type: ignore[union-attr]
-    assert len(told) == 1
+    results = {(log[0].evaluators, log[1].case, log[1].digest) for log in logs}  # type: ignore[union-attr]
+    assert len(results) == 1
     (fingerprint,) = {log[0].evaluators[0].fingerprint for log in logs}  # type: ignore[union-attr]
     assert None not in (fingerprint.source, fingerprint.parameters)

@@ -37,7 +37,7 @@ class Project:
         )
 
     def commit(self) -> None:
-        """All that stands there."""
+        """The whole content."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "change")
 
@@ -47,18 +47,18 @@ class Project:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without what would point elsewhere."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
-    return {**kept, **_AUTHOR, **more}
+    """The environment without variables that name another folder."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
+    return {**environ, **_AUTHOR, **more}
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
-    made = Project(root)
-    made.git("init", "--quiet", "--initial-branch", "main")
-    made.git("config", "user.name", "Ada")
-    made.git("config", "user.email", "ada@example.com")
-    made.git("commit", "--quiet", "--allow-empty", "--message", "start")
-    return made
+    new_project = Project(root)
+    new_project.git("init", "--quiet", "--initial-branch", "main")
+    new_project.git("config", "user.name", "Ada")
+    new_project.git("config", "user.email", "ada@example.com")
+    new_project.git("commit", "--quiet", "--allow-empty", "--message", "start")
+    return new_project

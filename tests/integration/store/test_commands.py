@@ -15,10 +15,10 @@ HOSTILE = "\x1b[2J\x1b]0;title\x07\u202etxt\n::error::x\r\x9b31m"
 
 
 def add(project: Project, output: str, score: str = "1", *words: str) -> None:
-    done = project.scoregate(
+    outcome = project.scoregate(
         "overrides", "add", "accuracy", "--original", "1", "--score", score, "--output", output, *words
     )
-    assert done.returncode == 0, done.stderr
+    assert outcome.returncode == 0, outcome.stderr
 
 
 def table(project: Project, name: str, rows: list[str]) -> str:
@@ -27,18 +27,18 @@ def table(project: Project, name: str, rows: list[str]) -> str:
     return name
 
 
-def test_an_override_is_added_listed_and_signed_by_gits_user(project: Project) -> None:
+def test_an_override_is_added_and_signed_by_the_git_user(project: Project) -> None:
     add(project, "Paris", "0.5", "--input", "Capital of France?", "--comment", "too short")
-    done = project.scoregate("overrides", "list")
-    assert done.returncode == 0
+    outcome = project.scoregate("overrides", "list")
+    assert outcome.returncode == 0
     for text in ("accuracy", "1", "0.5", "Capital of France?", "Paris", "too short", "Ada"):
-        assert text in done.stdout
+        assert text in outcome.stdout
     (item,) = json.loads(project.scoregate("overrides", "list", "acc*", "--json").stdout)
     assert item["by"] == "Ada"
     assert item["comments"] == [{"field_id": "", "quoted_text": "", "comment_text": "too short"}]
 
 
-def test_the_store_stands_at_the_top_of_the_work_tree(project: Project) -> None:
+def test_the_store_is_at_the_root_of_the_tree(project: Project) -> None:
     inner = Project(project.root / "deep" / "down")
     inner.root.mkdir(parents=True)
     add(inner, "Paris")
@@ -46,17 +46,17 @@ def test_the_store_stands_at_the_top_of_the_work_tree(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["words.csv", "words.jsonl"])
-def test_what_is_exported_is_imported_elsewhere_line_for_line(project: Project, name: str) -> None:
+def test_an_export_is_imported_line_for_line(project: Project, name: str) -> None:
     add(project, HOSTILE, "0", "--input", "=1+1")
     add(project, "- a list\n- of two", "1", "--comment", "'quoted'", "--by", "Bob")
     assert project.scoregate("overrides", "export", "accuracy", name).returncode == 0
-    done = project.scoregate("overrides", "import", "other/judge", name)
-    assert done.returncode == 0, done.stderr
-    assert "2 added, 0 changed, 0 unchanged" in done.stdout
+    outcome = project.scoregate("overrides", "import", "other/judge", name)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "2 added, 0 changed, 0 unchanged" in outcome.stdout
     lines = [project.file(f"overrides/{file}.jsonl").read_bytes() for file in ("accuracy", "other%2fjudge")]
     assert lines[0] == lines[1]
-    again = project.scoregate("overrides", "import", "other/judge", name)
-    assert "0 added, 0 changed, 2 unchanged" in again.stdout
+    second = project.scoregate("overrides", "import", "other/judge", name)
+    assert "0 added, 0 changed, 2 unchanged" in second.stdout
 
 
 def test_json_lines_pass_through_pipes(project: Project) -> None:
@@ -66,26 +66,26 @@ def test_json_lines_pass_through_pipes(project: Project) -> None:
     assert project.file("overrides/copy.jsonl").read_text() == out
 
 
-def test_a_correction_in_a_spreadsheet_changes_what_is_there(project: Project) -> None:
+def test_a_spreadsheet_correction_changes_the_store(project: Project) -> None:
     add(project, "Pariss", "0")
     project.scoregate("overrides", "export", "accuracy", "a.csv")
     path = project.root / "a.csv"
     path.write_text(path.read_text().replace("Pariss", "Paris"))
-    done = project.scoregate("overrides", "import", "accuracy", "a.csv")
-    assert "0 added, 1 changed, 0 unchanged" in done.stdout
+    outcome = project.scoregate("overrides", "import", "accuracy", "a.csv")
+    assert "0 added, 1 changed, 0 unchanged" in outcome.stdout
     assert len(json.loads(project.scoregate("overrides", "list", "--json").stdout)) == 1
 
 
-def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
+def test_an_invalid_row_imports_nothing(project: Project) -> None:
     name = table(project, "a.csv", ["0,1,Hi,Hello,", "0,two,Hi,Ho,"])
-    done = project.scoregate("overrides", "import", "accuracy", name)
-    assert done.returncode == 2
-    assert "a.csv, row 3: column override_score: must be a valid number" in done.stderr
+    outcome = project.scoregate("overrides", "import", "accuracy", name)
+    assert outcome.returncode == 2
+    assert "a.csv, row 3: column override_score: must be a valid number" in outcome.stderr
     assert not project.file("overrides").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["import", "accuracy", "a.xlsx"], "neither JSON lines nor CSV"),
         (["import", "accuracy", "missing.csv"], "cannot read missing.csv"),
@@ -95,11 +95,11 @@ def test_a_wrong_row_imports_nothing_and_is_told(project: Project) -> None:
         (["add", "accuracy", "--original", "0", "--score", "2", "--output", "x"], "--score"),
     ],
 )
-def test_wrong_usage_is_told(project: Project, words: list[str], told: str) -> None:
+def test_invalid_usage_fails(project: Project, words: list[str], message: str) -> None:
     add(project, "Paris")
-    done = project.scoregate("overrides", *words)
-    assert done.returncode == 2, done.stdout
-    assert told in done.stderr
+    outcome = project.scoregate("overrides", *words)
+    assert outcome.returncode == 2, outcome.stdout
+    assert message in outcome.stderr
 
 
 def ids(project: Project, kind: str = "overrides") -> list[str]:
@@ -111,36 +111,37 @@ def test_a_mistake_is_removed_by_the_id_that_list_shows(project: Project) -> Non
         add(project, output)
     (first, second, third) = ids(project)
     assert second in project.scoregate("overrides", "list").stdout
-    done = project.scoregate("overrides", "remove", "accuracy", second, first[:8])
-    assert (done.returncode, "2 removed" in done.stdout) == (0, True)
+    outcome = project.scoregate("overrides", "remove", "accuracy", second, first[:8])
+    assert (outcome.returncode, "2 removed" in outcome.stdout) == (0, True)
     assert ids(project) == [third]
     assert project.scoregate("overrides", "remove", "accuracy", third).returncode == 0
     assert not project.file("overrides/accuracy.jsonl").exists()
 
 
-def test_a_mistaken_verdict_is_removed(project: Project) -> None:
-    words = ("--case", "c1", "--baseline", "a", "--challenger", "b", "--winner", "tie")
-    project.scoregate("verdicts", "add", "battle", *words)
+def test_a_wrong_verdict_is_removed(project: Project) -> None:
+    arguments = ("--case", "c1", "--baseline", "a", "--challenger", "b", "--winner", "tie")
+    project.scoregate("verdicts", "add", "battle", *arguments)
     assert project.scoregate("verdicts", "remove", "battle", *ids(project, "verdicts")).returncode == 0
     assert ids(project, "verdicts") == []
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [("nobody", "no id begins with it"), ("", "no id begins with it"), ("x-", "2 ids begin with")]
+    ("invalid", "message"),
+    [("nobody", "no id begins with it"), ("", "no id begins with it"), ("x-", "2 ids begin with")],
 )
-def test_what_names_no_one_item_removes_nothing(project: Project, wrong: str, told: str) -> None:
+def test_an_ambiguous_id_removes_nothing(project: Project, invalid: str, message: str) -> None:
     lines = [{"original_score": 1, "override_score": 0, "id": f"x-{n}"} for n in ("one", "two")]
     text = "\n".join(map(json.dumps, lines)).encode()
     assert project.scoregate("overrides", "import", "accuracy", "-", text=text).returncode == 0
-    done = project.scoregate("overrides", "remove", "accuracy", "x-one", wrong)
-    assert done.returncode == 2
-    assert told in done.stderr
+    outcome = project.scoregate("overrides", "remove", "accuracy", "x-one", invalid)
+    assert outcome.returncode == 2
+    assert message in outcome.stderr
     assert ids(project) == ["x-one", "x-two"]
 
 
 def test_verdicts_are_added_listed_and_exchanged(project: Project) -> None:
-    words = ("--case", "c1", "--baseline", "", "--challenger", HOSTILE, "--winner", "challenger")
-    assert project.scoregate("verdicts", "add", "battle", *words).returncode == 0
+    arguments = ("--case", "c1", "--baseline", "", "--challenger", HOSTILE, "--winner", "challenger")
+    assert project.scoregate("verdicts", "add", "battle", *arguments).returncode == 0
     assert project.scoregate("verdicts", "export", "battle", "v.csv").returncode == 0
     assert "1 added" in project.scoregate("verdicts", "import", "copy", "v.csv").stdout
     assert project.file("verdicts/copy.jsonl").read_bytes() == project.file("verdicts/battle.jsonl").read_bytes()
@@ -150,14 +151,14 @@ def test_verdicts_are_added_listed_and_exchanged(project: Project) -> None:
 
 
 @pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["export", "acc\x1b[31muracy"]])
-def test_hostile_text_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_text_is_escaped(project: Project, words: list[str]) -> None:
     evaluator = "acc\x1b[31muracy"
     project.scoregate("overrides", "add", evaluator, "--original", "1", "--score", "0", "--output", HOSTILE)
-    shown = on_a_terminal(project, "overrides", *words)
-    assert "::error::x" in shown
+    output = on_a_terminal(project, "overrides", *words)
+    assert "::error::x" in output
     for sequence in ("\x1b[2J", "\x1b]0;", "\x1b[31m", "\u202e", "\x9b"):
-        assert sequence not in shown
-    assert not [line for line in shown.splitlines() if line.startswith("::")]
+        assert sequence not in output
+    assert not [line for line in output.splitlines() if line.startswith("::")]
 
 
 def on_a_terminal(project: Project, *words: str) -> str:
@@ -176,24 +177,24 @@ def on_a_terminal(project: Project, *words: str) -> str:
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # how Linux says that nobody holds the other end any more
+    except OSError:  # Linux's error after the other end is closed
         pass
     os.close(ours)
     assert process.wait(timeout=30) == 0
     return sent.decode()
 
 
-def judged(project: Project, right: int, wrong: int) -> None:
+def import_scores(project: Project, right: int, wrong: int) -> None:
     rows = [f"1,1,Hi,right {n}," for n in range(right)] + [f"1,0,Hi,wrong {n}," for n in range(wrong)]
     assert project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows)).returncode == 0
 
 
 def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> None:
-    judged(project, 9, 3)
-    done = project.scoregate("agreement")
-    assert done.returncode == 0
+    import_scores(project, 9, 3)
+    outcome = project.scoregate("agreement")
+    assert outcome.returncode == 0
     for text in ("accuracy", "12", "0.750 [0.468, 0.911]", "0.000, too few for an interval", "judge \\ people"):
-        assert text in done.stdout
+        assert text in outcome.stdout
     (row,) = json.loads(project.scoregate("agreement", "--json").stdout)
     assert (row["n"], row["matching"], row["accuracy"], row["conclusion"]) == (12, 9, 0.75, None)
     assert row["confusion"] == [
@@ -204,32 +205,32 @@ def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.75", 0), ("0.76", 1)])
 def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
-    judged(project, 9, 3)
-    for done in (
+    import_scores(project, 9, 3)
+    for outcome in (
         project.scoregate("agreement", "--min-agreement", limit),
         project.scoregate("agreement", "acc*", "--min-agreement", limit, "--json"),
         project.scoregate("agreement", SCOREGATE_MIN_AGREEMENT=limit),
     ):
-        assert done.returncode == code, done.stderr
-    assert ("accuracy 0.750 is below min_agreement 0.76 (SCOREGATE_MIN_AGREEMENT)" in done.stdout) == bool(code)
+        assert outcome.returncode == code, outcome.stderr
+    assert ("accuracy 0.750 is below min_agreement 0.76 (SCOREGATE_MIN_AGREEMENT)" in outcome.stdout) == bool(code)
 
 
 def test_too_few_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
-    judged(project, 1, 3)
+    import_scores(project, 1, 3)
     (project.root / "scoregate.toml").write_text("min_agreement = 0.9\n")
-    done = project.scoregate("agreement")
-    assert done.returncode == 3
-    assert "note: accuracy (chosen by people): 4 of 10 required overrides" in done.stdout
+    outcome = project.scoregate("agreement")
+    assert outcome.returncode == 3
+    assert "note: accuracy (chosen by people): 4 of 10 required overrides" in outcome.stdout
     assert project.scoregate("agreement", "--min-overrides", "4").returncode == 1
     (project.root / "scoregate.toml").write_text("")
     assert project.scoregate("agreement").returncode == 0
 
 
 def test_no_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:
-    done = project.scoregate("agreement", "--min-agreement", "0.9")
-    assert (done.returncode, done.stdout) == (3, "There are no overrides, so no agreement can be measured.\n")
+    outcome = project.scoregate("agreement", "--min-agreement", "0.9")
+    assert (outcome.returncode, outcome.stdout) == (3, "There are no overrides, so no agreement can be measured.\n")
     assert project.scoregate("agreement").returncode == 0
-    judged(project, 1, 0)
+    import_scores(project, 1, 0)
     assert project.scoregate("agreement", "nobody").returncode == 2
 
 
@@ -242,7 +243,7 @@ def test_many_scores_are_no_table(project: Project) -> None:
     )
 
 
-def test_a_limit_that_is_none_is_told(project: Project) -> None:
-    done = project.scoregate("agreement", "--min-agreement", "2")
-    assert done.returncode == 2
-    assert "--min-agreement: min_agreement = 2.0: must be at most 1" in done.stderr
+def test_an_invalid_limit_is_refused(project: Project) -> None:
+    outcome = project.scoregate("agreement", "--min-agreement", "2")
+    assert outcome.returncode == 2
+    assert "--min-agreement: min_agreement = 2.0: must be at most 1" in outcome.stderr

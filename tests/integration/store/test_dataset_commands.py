@@ -13,60 +13,70 @@ from tests.integration.store.test_commands import HOSTILE, on_a_terminal
 def golden(project: Project) -> Project:
     """A dataset of two versions, of which the newest was edited by hand."""
     (project.root / "a.csv").write_text("input;n\nWhen?;1\nWhere?;2\n")
-    done = project.scoregate("dataset", "add", "golden", "a.csv", "--column", "n=integer", "--description", "ours")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "golden: version 1, 2 rows, in .scoregate/datasets/golden/rows.jsonl\n"
+    outcome = project.scoregate("dataset", "add", "golden", "a.csv", "--column", "n=integer", "--description", "ours")
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout == "golden: version 1, 2 rows, in .scoregate/datasets/golden/rows.jsonl\n"
     rows = project.file("datasets/golden/rows.jsonl")
     rows.write_text(rows.read_text().replace("Where?", "Who?"))
     return project
 
 
-def said(project: Project, *words: str) -> str:
-    done = project.scoregate("dataset", *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def run_dataset(project: Project, *words: str) -> str:
+    outcome = project.scoregate("dataset", *words)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
 
 
 def test_a_dataset_is_listed_and_shown_at_any_version(golden: Project) -> None:
-    assert "Who?" in said(golden, "show", "golden")
-    assert "golden: version 2, 2 of 2 rows" in said(golden, "show", "golden")
-    assert "Where?" in said(golden, "show", "golden", "--version", "1")
-    assert said(golden, "show", "golden", "--limit", "1").endswith("golden: version 2, 1 of 2 rows\n")
-    assert said(golden, "ls").split() == ["dataset", "version", "rows", "columns", "golden", "2", "2", "input,", "n"]
-    (info,) = json.loads(said(golden, "ls", "--json"))
+    assert "Who?" in run_dataset(golden, "show", "golden")
+    assert "golden: version 2, 2 of 2 rows" in run_dataset(golden, "show", "golden")
+    assert "Where?" in run_dataset(golden, "show", "golden", "--version", "1")
+    assert run_dataset(golden, "show", "golden", "--limit", "1").endswith("golden: version 2, 1 of 2 rows\n")
+    assert run_dataset(golden, "ls").split() == [
+        "dataset",
+        "version",
+        "rows",
+        "columns",
+        "golden",
+        "2",
+        "2",
+        "input,",
+        "n",
+    ]
+    (info,) = json.loads(run_dataset(golden, "ls", "--json"))
     assert (info["name"], info["entries"], info["current_version"], info["description"]) == ("golden", 2, 2, "ours")
-    second, first = json.loads(said(golden, "versions", "golden", "--json"))
+    second, first = json.loads(run_dataset(golden, "versions", "golden", "--json"))
     assert (second["version_number"], first["version_number"], first["item_count"]) == (2, 1, 2)
     for version in (first, second):
-        text = said(golden, "show", info["dataset_id"], "--version", str(version["version_id"]), "--json")
+        text = run_dataset(golden, "show", info["dataset_id"], "--version", str(version["version_id"]), "--json")
         assert [json.loads(line)["n"] for line in text.splitlines()] == [1, 2]
-    assert str(first["version_id"]) in said(golden, "versions", "golden")
+    assert str(first["version_id"]) in run_dataset(golden, "versions", "golden")
 
 
 def test_a_difference_shows_the_rows_of_one_side(golden: Project) -> None:
-    assert said(golden, "diff", "golden").splitlines() == [
+    assert run_dataset(golden, "diff", "golden").splitlines() == [
         '- 2  {"input": "Where?", "n": 2}',
         '+ 3  {"input": "Who?", "n": 2}',
         "golden: version 1 -> 2: 1 removed, 1 added, 1 kept",
     ]
-    assert "version 2 -> 1" in said(golden, "diff", "golden", "2", "1")
-    found = json.loads(said(golden, "diff", "golden", "1", "2", "--json"))
-    assert found["removed"] == [{"example_id": 2, "input": "Where?", "n": 2}]
-    assert (found["old"], found["new"], found["kept"], len(found["added"])) == (1, 2, 1, 1)
+    assert "version 2 -> 1" in run_dataset(golden, "diff", "golden", "2", "1")
+    content = json.loads(run_dataset(golden, "diff", "golden", "1", "2", "--json"))
+    assert content["removed"] == [{"example_id": 2, "input": "Where?", "n": 2}]
+    assert (content["old"], content["new"], content["kept"], len(content["added"])) == (1, 2, 1, 1)
     (golden.root / "more.jsonl").write_text("".join(f'{{"input": "{n}", "n": {n}}}\n' for n in range(99)))
-    said(golden, "add", "golden", "more.jsonl")
-    assert "+ and 97 more" in said(golden, "diff", "golden", "--limit", "2")
+    run_dataset(golden, "add", "golden", "more.jsonl")
+    assert "+ and 97 more" in run_dataset(golden, "diff", "golden", "--limit", "2")
 
 
-def test_rows_are_added_to_what_is_there_and_it_is_deleted(golden: Project) -> None:
-    assert said(golden, "add", "golden", "a.csv").startswith("golden: version 3, 4 rows")
-    assert said(golden, "rm", "golden") == "golden: deleted\n"
-    assert said(golden, "ls") == "There are no datasets.\n"
+def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
+    assert run_dataset(golden, "add", "golden", "a.csv").startswith("golden: version 3, 4 rows")
+    assert run_dataset(golden, "rm", "golden") == "golden: deleted\n"
+    assert run_dataset(golden, "ls") == "There are no datasets.\n"
     assert not golden.file("datasets/golden").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["show", "gold"], "there is no dataset 'gold'\nThere are golden."),
         (["show", "golden", "--version", "9"], "Dataset version 9 does not exist"),
@@ -81,20 +91,20 @@ def test_rows_are_added_to_what_is_there_and_it_is_deleted(golden: Project) -> N
         (["rm", "gold"], "there is no dataset 'gold'"),
     ],
 )
-def test_wrong_usage_is_told(golden: Project, words: list[str], told: str) -> None:
-    done = golden.scoregate("dataset", *words)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert told in done.stderr
-    assert "new" not in said(golden, "ls")
+def test_invalid_usage_fails(golden: Project, words: list[str], message: str) -> None:
+    outcome = golden.scoregate("dataset", *words)
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    assert message in outcome.stderr
+    assert "new" not in run_dataset(golden, "ls")
 
 
 @pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "*"], ["show", "*", "--json"], ["diff", "*"]])
-def test_hostile_rows_cannot_steer_a_terminal(project: Project, words: list[str]) -> None:
+def test_hostile_rows_are_escaped(project: Project, words: list[str]) -> None:
     name, column = "gol\x1b[31mden", "in\u202eput\x1b[2J"
     (project.root / "a.json").write_text(json.dumps([{column: HOSTILE}]))
     for _ in range(2):
-        said(project, "add", name, "a.json")
-    shown = on_a_terminal(project, "dataset", *(name if word == "*" else word for word in words))
+        run_dataset(project, "add", name, "a.json")
+    output = on_a_terminal(project, "dataset", *(name if word == "*" else word for word in words))
     for sequence in ("\x1b[2J", "\x1b]0;", "\x1b[31m", "\u202e", "\x9b"):
-        assert sequence not in shown
-    assert not [line for line in shown.splitlines() if line.startswith("::")]
+        assert sequence not in output
+    assert not [line for line in output.splitlines() if line.startswith("::")]

@@ -1,4 +1,4 @@
-"""What git does with the store: merges of two branches, and conflicts that are told."""
+"""What git does with the store: merges of two branches, and reported conflicts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from tests.integration.store.conftest import Project
 
 
 def add(project: Project, output: str, score: str = "1", by: str = "Ada") -> None:
-    words = ("--original", "0", "--score", score, "--output", output, "--by", by)
-    done = project.scoregate("overrides", "add", "accuracy", *words)
-    assert done.returncode == 0, done.stderr
+    arguments = ("--original", "0", "--score", score, "--output", output, "--by", by)
+    outcome = project.scoregate("overrides", "add", "accuracy", *arguments)
+    assert outcome.returncode == 0, outcome.stderr
 
 
-def branches(project: Project, ours: str, theirs: str) -> None:
+def make_branches(project: Project, ours: str, theirs: str) -> None:
     """A branch with one change, the other checked out with another."""
     for branch, output in (("theirs", theirs), ("ours", ours)):
         project.git("checkout", "--quiet", "-B", branch, "main")
@@ -19,13 +19,13 @@ def branches(project: Project, ours: str, theirs: str) -> None:
         project.commit()
 
 
-def exported(project: Project) -> list[str]:
-    done = project.scoregate("overrides", "list", "--json")
-    assert done.returncode == 0, done.stderr
-    return sorted(line.split('"value": "')[1].split('"')[0] for line in done.stdout.splitlines())
+def exported_values(project: Project) -> list[str]:
+    outcome = project.scoregate("overrides", "list", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    return sorted(line.split('"value": "')[1].split('"')[0] for line in outcome.stdout.splitlines())
 
 
-def test_a_diff_is_one_line_a_word(project: Project) -> None:
+def test_a_diff_has_a_line_per_record(project: Project) -> None:
     for output in "abc":
         add(project, output)
     project.commit()
@@ -42,32 +42,32 @@ def test_a_diff_is_one_line_a_word(project: Project) -> None:
     assert project.git("status", "--porcelain").stdout == " M .scoregate/overrides/accuracy.jsonl\n"
 
 
-def test_two_branches_that_each_begin_the_store_merge(project: Project) -> None:
-    branches(project, "a", "b")
+def test_two_branches_that_create_the_store_merge(project: Project) -> None:
+    make_branches(project, "a", "b")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a", "b"]
+    assert exported_values(project) == ["a", "b"]
 
 
-def test_two_branches_that_each_add_one_merge_and_the_next_word_brings_back_the_order(project: Project) -> None:
+def test_branches_that_add_records_merge_and_are_sorted_later(project: Project) -> None:
     for output in ("a", "b", "c"):
         add(project, output)
     project.commit()
-    branches(project, "d", "e")
+    make_branches(project, "d", "e")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a", "b", "c", "d", "e"]
+    assert exported_values(project) == ["a", "b", "c", "d", "e"]
     add(project, "f")
     lines = project.file("overrides/accuracy.jsonl").read_text().splitlines()
     ids = [line.split('"id": "')[1].split('"')[0] for line in lines]
     assert ids == sorted(ids)
 
 
-def test_the_same_word_on_two_branches_is_one(project: Project) -> None:
-    branches(project, "a", "a")
+def test_an_equal_record_is_stored_once(project: Project) -> None:
+    make_branches(project, "a", "a")
     project.git("merge", "--quiet", "theirs")
-    assert exported(project) == ["a"]
+    assert exported_values(project) == ["a"]
 
 
-def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None:
+def test_contradictory_records_are_reported(project: Project) -> None:
     add(project, "a")
     project.commit()
     for branch, score in (("theirs", "0.25"), ("ours", "0.75")):
@@ -75,13 +75,13 @@ def test_two_words_of_one_person_on_one_thing_are_told(project: Project) -> None
         add(project, "a", score)
         project.commit()
     project.git("merge", "--quiet", "theirs")
-    done = project.scoregate("overrides", "list")
-    assert done.returncode == 2
-    assert "accuracy.jsonl:2: differs from .scoregate/overrides/accuracy.jsonl:1" in done.stderr
-    assert "keep the line that is right" in done.stderr
+    outcome = project.scoregate("overrides", "list")
+    assert outcome.returncode == 2
+    assert "accuracy.jsonl:2: differs from .scoregate/overrides/accuracy.jsonl:1" in outcome.stderr
+    assert "keep the line that is right" in outcome.stderr
 
 
-def test_conflicts_that_git_leaves_are_told_with_file_and_line(project: Project) -> None:
+def test_merge_conflicts_have_file_and_line(project: Project) -> None:
     """As where a host merges without our attributes, or people have taken them away."""
     add(project, "x")
     project.file(".gitattributes").write_text("")
@@ -92,10 +92,10 @@ def test_conflicts_that_git_leaves_are_told_with_file_and_line(project: Project)
         project.commit()
     assert project.git("merge", "--quiet", "theirs", check=False).returncode == 1
     before = project.file("overrides/accuracy.jsonl").read_text()
-    for words in (["list"], ["add", "accuracy", "--original", "0", "--score", "1", "--output", "z"]):
-        done = project.scoregate("overrides", *words)
-        assert done.returncode == 2
+    for arguments in (["list"], ["add", "accuracy", "--original", "0", "--score", "1", "--output", "z"]):
+        outcome = project.scoregate("overrides", *arguments)
+        assert outcome.returncode == 2
         for number in (1, 3, 5):
-            assert f"accuracy.jsonl:{number}: git left a merge conflict here" in done.stderr
-        assert "Keep the lines of both sides" in done.stderr
+            assert f"accuracy.jsonl:{number}: git left a merge conflict here" in outcome.stderr
+        assert "Keep the lines of both sides" in outcome.stderr
     assert project.file("overrides/accuracy.jsonl").read_text() == before

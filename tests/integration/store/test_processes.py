@@ -1,4 +1,4 @@
-"""Many processes at one store: nothing is lost, nobody sees half a write, and a killed writer harms nobody."""
+"""Many processes at one store: nothing is lost, no reader gets a partial write, and a killed writer blocks none."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def in_memory() -> Iterator[Project]:
         yield Project(Path(folder))
 
 
-def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
+def test_no_record_is_lost(in_memory: Project) -> None:
     writers = [in_memory.start(ADD, f"writer{number}", str(ADDS)) for number in range(WRITERS)]
     store, sizes = open_store(in_memory.root), [0]
     while any(writer.poll() is None for writer in writers):
@@ -89,11 +89,11 @@ def test_no_word_of_many_writers_is_lost(in_memory: Project) -> None:
     assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in read_overrides(store, "judge0"))
 
 
-def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project) -> None:
+def test_a_killed_writer_keeps_the_old_or_new_file(project: Project) -> None:
     store = open_store(project.root)
     for delay in (0.0, 0.02, 0.05, 0.11):
         writer = project.start(REWRITE)
-        assert said(writer) == "ready"
+        assert next_line(writer) == "ready"
         while not list(store.list_keys(OVERRIDES)):
             time.sleep(0.005)
         time.sleep(delay)
@@ -103,11 +103,11 @@ def test_a_writer_killed_at_any_time_leaves_the_old_or_the_new(project: Project)
         assert len(set(scores)) == 1
 
 
-def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(project: Project) -> None:
+def test_a_killed_writer_blocks_no_reader_or_writer(project: Project) -> None:
     store = open_store(project.root)
     add_override(store, "accuracy", correction("old"))
     writer = project.start(STOPS_HALF_WAY)
-    assert said(writer) == "half"
+    assert next_line(writer) == "half"
     assert (half := project.file("overrides/.new")).stat().st_size > 100_000
     assert [each.output_fields[0].value for each in read_overrides(store, "accuracy")] == ["old"]
     end(writer)
@@ -117,10 +117,10 @@ def test_a_writer_killed_half_way_harms_neither_readers_nor_the_next_writer(proj
     assert not half.exists()
 
 
-def test_a_writer_waits_for_the_one_before(project: Project) -> None:
+def test_a_writer_waits_for_the_previous(project: Project) -> None:
     store = open_store(project.root)
     first = project.start(STOPS_HALF_WAY)
-    assert said(first) == "half"
+    assert next_line(first) == "half"
     second = project.start(ADD, "second", "1")
     time.sleep(1)
     assert second.poll() is None
@@ -130,20 +130,20 @@ def test_a_writer_waits_for_the_one_before(project: Project) -> None:
     assert len(read_overrides(store, "judge0")) == 1
 
 
-def test_readers_never_see_a_mixture(project: Project) -> None:
+def test_readers_never_get_a_mixture(project: Project) -> None:
     store = open_store(project.root)
     writer = project.start(REWRITE)
-    assert said(writer) == "ready"
+    assert next_line(writer) == "ready"
     both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
     while time.monotonic() < until and seen != both:
-        found = {each.override_score for each in read_overrides(store, "accuracy")}
-        assert len(found) <= 1
-        seen |= found
+        scores = {each.override_score for each in read_overrides(store, "accuracy")}
+        assert len(scores) <= 1
+        seen |= scores
     end(writer)
     assert seen == both
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def next_line(process: subprocess.Popen[str]) -> str:
     """Its next line."""
     assert process.stdout is not None
     return process.stdout.readline().strip()

@@ -9,8 +9,8 @@ from tests.fakes.writer import number_of, size_of
 
 def questions(server: OpenAIServer) -> list[Question]:
     """The questions for tests, by the numbers of their batches."""
-    asked = (of_chat(body, 0) for body in server.asked("*/chat/completions"))
-    return sorted((each for each in asked if "Yours is batch" in each.last), key=number_of)
+    prompts = (of_chat(body, 0) for body in server.asked("*/chat/completions"))
+    return sorted((each for each in prompts if "Yours is batch" in each.last), key=number_of)
 
 
 def batches(server: OpenAIServer) -> list[tuple[int, int]]:

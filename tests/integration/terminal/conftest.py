@@ -24,7 +24,7 @@ _UNSET = ("CI", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE",
 
 
 class Window:
-    """What somebody sees while `scoregate` runs."""
+    """The content of a terminal while `scoregate` runs."""
 
     def __init__(self, arguments: tuple[str, ...], cwd: Path, size: tuple[int, int], environ: dict[str, str]) -> None:
         self.screen = pyte.Screen(*size)
@@ -98,24 +98,24 @@ def project(tmp_path: Path) -> Project:
 @pytest.fixture
 def window(project: Project) -> Iterator[Open]:
     """Opens a window with a command in it: `window("run", size=(80, 24), NO_COLOR="1")`."""
-    opened: list[Window] = []
+    streams: list[Window] = []
 
     def open_window(*arguments: str, size: tuple[int, int] = (80, 40), **environment: str) -> Window:
         environ = {**plain_environment(), "TERM": "xterm-256color", **environment}
-        opened.append(Window(arguments, project.root, size, environ))
-        return opened[-1]
+        streams.append(Window(arguments, project.root, size, environ))
+        return streams[-1]
 
     yield open_window
-    for each in opened:
+    for each in streams:
         each.close()
 
 
 def plain_environment() -> dict[str, str]:
-    """Without what a terminal, or the CI that runs the tests, tells of itself."""
+    """The environment without variables of a terminal or of the CI that runs the tests."""
     return {name: value for name, value in clean_environment().items() if name not in _UNSET}
 
 
-def apart(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def run_with_pipes(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run it with standard output and error apart, neither of them a terminal."""
-    done = run_cli(*arguments, cwd=project.root, environ={**plain_environment(), **environment})
-    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.encode(), done.stderr.encode())
+    outcome = run_cli(*arguments, cwd=project.root, environ={**plain_environment(), **environment})
+    return subprocess.CompletedProcess(arguments, outcome.returncode, outcome.stdout.encode(), outcome.stderr.encode())

@@ -12,12 +12,12 @@ from scoregate.cli.main import cli
 
 def test_repeats_are_trials_and_not_cases(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
-    ran = project.scoregate("run", "--baseline", "none", "--repeats", "3")
-    assert "demo: 3 cases × 3, 6 passed, 3 failed" in ran.output
-    assert "✗ Pass rate of demo: 6 of 9 trials (66.7%)" in ran.output
-    assert "· 3 cases × 3 · 6 of 9 pass" in ran.output
-    assert "\n1 failing case:\n" in ran.output
-    assert ran.output.count("✗ bad 0  demo") == 1
+    outcome = project.scoregate("run", "--baseline", "none", "--repeats", "3")
+    assert "demo: 3 cases × 3, 6 passed, 3 failed" in outcome.output
+    assert "✗ Pass rate of demo: 6 of 9 trials (66.7%)" in outcome.output
+    assert "· 3 cases × 3 · 6 of 9 pass" in outcome.output
+    assert "\n1 failing case:\n" in outcome.output
+    assert outcome.output.count("✗ bad 0  demo") == 1
     once = project.scoregate("run", "--baseline", "none")
     assert "demo: 3 cases, 2 passed" in once.output
     assert "2 of 3 cases (66.7%)" in once.output
@@ -27,7 +27,7 @@ def test_repeats_are_trials_and_not_cases(project: Project) -> None:
 def test_numbers_of_trials() -> None:
     cases = {(1, 1): "1 case", (30, 30): "30 cases", (30, 90): "30 cases × 3", (1, 5): "1 case × 5"}
     cases |= {(3, 7): "7 trials of 3 cases", (0, 4): "4 cases"}
-    assert {given: number_format.trials(*given) for given in cases} == cases
+    assert {value: number_format.trials(*value) for value in cases} == cases
 
 
 def test_commands_use_the_last_run_by_default(project: Project) -> None:
@@ -60,6 +60,6 @@ def test_help_texts_of_subcommands_are_complete(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_compare_takes_one_run_and_names_the_option_for_the_other(project: Project) -> None:
-    done = project.scoregate("compare", "before", "after")
-    assert done.exit_code == 2
-    assert "`scoregate compare after --baseline before`" in done.output
+    outcome = project.scoregate("compare", "before", "after")
+    assert outcome.exit_code == 2
+    assert "`scoregate compare after --baseline before`" in outcome.output

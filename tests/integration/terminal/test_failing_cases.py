@@ -27,28 +27,28 @@ def look_up(case):
 def test_a_failing_case_and_an_error_lead_to_their_lines(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(ANSWER, fn="answer", good=1, bad=4))
     project.write("evals/eval_broken.py", "from scoregate.testing.run import run_test_suite\n\nrun_test_suite(\n")
-    ran = project.scoregate("run", "--baseline", "none")
-    lines = [line.rstrip() for line in ran.output.splitlines()]
-    at = lines.index("✗ bad 1  demo")
-    assert lines[at + 1 : at + 3] == [
+    outcome = project.scoregate("run", "--baseline", "none")
+    lines = [line.rstrip() for line in outcome.output.splitlines()]
+    offset = lines.index("✗ bad 1  demo")
+    assert lines[offset + 1 : offset + 3] == [
         "    output    something entirely different",
         "    expected  something else",
     ]
-    assert lines[at + 3].startswith("    is-equals  0  needs ≥ 1  ")
-    error = next(at for at, line in enumerate(lines) if line.startswith("! demo: JSONDecodeError: "))
+    assert lines[offset + 3].startswith("    is-equals  0  needs ≥ 1  ")
+    error = next(offset for offset, line in enumerate(lines) if line.startswith("! demo: JSONDecodeError: "))
     assert '(in 3 trials, first in "bad ' in " ".join(line.strip() for line in lines[error : error + 2])
-    error += next(at for at, line in enumerate(lines[error:]) if line.startswith("    at ")) - 1
+    error += next(offset for offset, line in enumerate(lines[error:]) if line.startswith("    at ")) - 1
     number = suite(ANSWER).splitlines().index('    return json.loads("{" * 3)') + 1
     assert lines[error + 2] == f'    at evals/eval_demo.py:{number}: return json.loads("{{" * 3)'
     assert "look_up(case)" in lines[error + 1]
-    assert "scoregate/engine" not in ran.output
-    assert "json/decoder.py" not in ran.output
-    assert "! A script failed: evals/eval_broken.py:3: Python 3." in ran.output
+    assert "scoregate/engine" not in outcome.output
+    assert "json/decoder.py" not in outcome.output
+    assert "! A script failed: evals/eval_broken.py:3: Python 3." in outcome.output
     hidden = project.scoregate("run", "--baseline", "none", SCOREGATE_SHOW_OUTPUTS="none")
     assert "output    something entirely different" not in hidden.output
 
 
-def test_what_is_expected_is_separated_from_the_input() -> None:
+def test_expected_output_is_separated_from_the_input() -> None:
     cases = (
         ({"input": "a", "expected": "b"}, ("a", "b")),
         ({"question": "a", "ideal": "b", "tags": []}, ("a", "b")),
@@ -58,11 +58,11 @@ def test_what_is_expected_is_separated_from_the_input() -> None:
         ("a", ("a", None)),
         (None, (None, None)),
     )
-    for given, parts in cases:
-        assert split_expected(given) == parts
+    for value, parts in cases:
+        assert split_expected(value) == parts
 
 
-def test_words_that_differ_are_marked() -> None:
+def test_different_words_are_marked() -> None:
     marked = mark_differences("We open at nine.", "We open at ten.")
     spans = {text: [content.plain[span.start : span.end] for span in content.spans] for text, content in marked.items()}
     assert spans == {"We open at nine.": ["nine"], "We open at ten.": ["ten"]}
@@ -73,7 +73,7 @@ def test_words_that_differ_are_marked() -> None:
     assert "\x1b[1;4mten\x1b[0m" in capture.get()
 
 
-def test_frames_of_the_user_are_preferred_and_hostile_text_does_no_harm() -> None:
+def test_user_frames_are_preferred_and_hostile_text_is_escaped() -> None:
     text = (
         "Traceback (most recent call last):\n"
         '  File "/p/evals/a.py", line 3, in f\n    g()\n    ~^^\n'

@@ -108,36 +108,36 @@ MISTAKES = (
 )
 
 
-def test_every_mistake_gives_its_line(project: Project) -> None:
+def test_every_mistake_shows_its_line(project: Project) -> None:
     project.write("evals/eval_demo.py", suite())
     assert project.scoregate(*_RUN).exit_code == 0
     for mistake in MISTAKES:
         paths = [project.write(name, text) for name, text in mistake.files]
-        ran = project.scoregate(*mistake.arguments, **dict(mistake.environment), COLUMNS="1000")
-        assert mistake.message in ran.output, (mistake.name, ran.output)
-        assert ran.exit_code == mistake.exit_code, (mistake.name, ran.output)
+        outcome = project.scoregate(*mistake.arguments, **dict(mistake.environment), COLUMNS="1000")
+        assert mistake.message in outcome.output, (mistake.name, outcome.output)
+        assert outcome.exit_code == mistake.exit_code, (mistake.name, outcome.output)
         for path in paths:
             path.unlink()
 
 
-def test_a_new_evaluator_with_a_similar_name_is_accepted_if_it_is_meant(project: Project) -> None:
-    words = ("--original", "0", "--score", "1", "--output", "x")
-    assert project.scoregate("overrides", "add", "tone-of-voice", *words).exit_code == 0
-    assert project.scoregate("overrides", "add", "tone-of-voices", *words).exit_code == 2
-    assert project.scoregate("overrides", "add", "tone-of-voices", *words, "--new").exit_code == 0
+def test_a_new_evaluator_with_a_similar_name_can_be_accepted(project: Project) -> None:
+    arguments = ("--original", "0", "--score", "1", "--output", "x")
+    assert project.scoregate("overrides", "add", "tone-of-voice", *arguments).exit_code == 0
+    assert project.scoregate("overrides", "add", "tone-of-voices", *arguments).exit_code == 2
+    assert project.scoregate("overrides", "add", "tone-of-voices", *arguments, "--new").exit_code == 0
 
 
 def test_a_long_output_is_limited_in_the_log_and_complete_in_a_file(project: Project) -> None:
     project.write("evals/eval_demo.py", suite("for number in range(100_000): print(f'{number:06} ' + 'x' * 93)\n"))
-    ran = project.scoregate(*_RUN)
-    assert ran.exit_code == 0, ran.output[-2000:]
-    assert 200_000 < len(ran.output) < 400_000
-    assert "… the complete output is in scoregate-out/output-evals-eval_demo.py.log" in ran.output
-    lines = (ran.out / "output-evals-eval_demo.py.log").read_text().splitlines()
+    outcome = project.scoregate(*_RUN)
+    assert outcome.exit_code == 0, outcome.output[-2000:]
+    assert 200_000 < len(outcome.output) < 400_000
+    assert "… the complete output is in scoregate-out/output-evals-eval_demo.py.log" in outcome.output
+    lines = (outcome.out / "output-evals-eval_demo.py.log").read_text().splitlines()
     assert [line[:6] for line in lines] == [f"{number:06}" for number in range(100_000)]
     project.write("evals/eval_demo.py", suite())
     assert project.scoregate(*_RUN).exit_code == 0
-    assert not list(ran.out.glob("output-*"))
+    assert not list(outcome.out.glob("output-*"))
 
 
 def test_a_file_run_by_itself_fails_if_nothing_was_measured(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_a_file_run_by_itself_fails_if_nothing_was_measured(tmp_path: Path) -> N
     for name, (text, expected) in cases.items():
         (tmp_path / "eval_x.py").write_text(text or "import eval_inner\n")
         environ = {**clean_environment(), "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-        ran = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "eval_x.py"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
         )
-        assert ran.returncode == expected, (name, ran.stdout, ran.stderr)
-        assert "ZeroDivisionError" in ran.stdout
-        assert ("ended" in ran.stdout) == (twice in text)
+        assert process.returncode == expected, (name, process.stdout, process.stderr)
+        assert "ZeroDivisionError" in process.stdout
+        assert ("ended" in process.stdout) == (twice in text)

@@ -48,24 +48,24 @@ run_test_suite(
 def test_the_variants_of_the_last_run_are_ranked(project: Project) -> None:
     project.write("evals/eval_hours.py", TASKS)
     project.write("evals/eval_grid.py", GRID)
-    ran = project.scoregate("run", "--baseline", "none")
-    assert "variants of hours · contains" in ran.output
-    shown = project.scoregate("compare", "--variants")
-    assert shown.exit_code == 0
-    lines = shown.output.splitlines()
-    at = lines.index("variants of hours · contains")
-    assert [line.split()[1:4] for line in lines[at + 2 : at + 5]] == [
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert "variants of hours · contains" in outcome.output
+    listing = project.scoregate("compare", "--variants")
+    assert listing.exit_code == 0
+    lines = listing.output.splitlines()
+    offset = lines.index("variants of hours · contains")
+    assert [line.split()[1:4] for line in lines[offset + 2 : offset + 5]] == [
         ["1–2", "good", "1.000"],
         ["1–2", "same", "1.000"],
         ["3", "bad", "0.025"],
     ]
-    assert lines[at + 5].startswith("  good and same can't be distinguished at 40 cases. It takes about ")
-    assert lines[at + 5].endswith("to detect a difference of 0.05.")
-    assert lines[at + 6].startswith(
+    assert lines[offset + 5].startswith("  good and same can't be distinguished at 40 cases. It takes about ")
+    assert lines[offset + 5].endswith("to detect a difference of 0.05.")
+    assert lines[offset + 6].startswith(
         "variants of hours · len(output) < 4  good and bad can't be distinguished at 40 cases."
     )
-    at = lines.index("variants of grid · share")
-    assert [line.split()[1:3] for line in lines[at + 2 : at + 4]] == [["1", "k=3,"], ["2", "k=1,"]]
+    offset = lines.index("variants of grid · share")
+    assert [line.split()[1:3] for line in lines[offset + 2 : offset + 4]] == [["1", "k=3,"], ["2", "k=1,"]]
     full = project.scoregate("compare", "--variants", "-v", "--difference", "0.2").output
     assert "variants of hours · len(output) < 4\n" in full
     assert "to detect a difference of 0.2." in full
@@ -77,7 +77,7 @@ def test_the_variants_of_the_last_run_are_ranked(project: Project) -> None:
     assert stored["variants"] == by_default["variants"]
 
 
-def test_wrong_use_is_explained(project: Project) -> None:
+def test_invalid_use_is_explained(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
     project.scoregate("run", "--baseline", "none")
     expected = {
@@ -91,7 +91,7 @@ def test_wrong_use_is_explained(project: Project) -> None:
         assert (ended.exit_code, message in ended.output) == (2, True), ended.output
 
 
-def test_a_run_is_compared_with_the_one_before_it(project: Project) -> None:
+def test_a_run_is_compared_with_the_previous(project: Project) -> None:
     project.write("evals/eval_demo.py", suite(good=2, bad=1))
     project.scoregate("run", "--baseline", "none")
     project.scoregate("run")

@@ -96,7 +96,7 @@ def watch(project: Project) -> Iterator[Start]:
             each.process.wait()
 
 
-def ran(text: str) -> list[str]:
+def started_scripts(text: str) -> list[str]:
     """The scripts that a run started."""
     return sorted(re.findall(r"^▸ (\S+\.py)$", text, re.MULTILINE))
 
@@ -106,11 +106,11 @@ def test_two_changes_of_a_module_within_a_second_both_run(project: Project, watc
     project.write("helper.py", "def answer(input):\n    return 'at 9'\n")
     os.utime(project.root / "helper.py", (second, second))
     project.write("evals/hours.py", suite("hours", "helper.answer", body="import helper"))
-    opened = watch()
-    opened.wait("2 of 2 pass")
+    watch_session = watch()
+    watch_session.wait("2 of 2 pass")
     assert list(project.root.glob("__pycache__/helper.*.pyc"))
-    opened.save("helper.py", "def answer(input):\n    return 'at 8'\n", second + 0.5)
-    opened.wait("helper.py changed", "2 newly failing")
+    watch_session.save("helper.py", "def answer(input):\n    return 'at 8'\n", second + 0.5)
+    watch_session.wait("helper.py changed", "2 newly failing")
 
 
 def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
@@ -120,45 +120,47 @@ def test_a_change_runs_what_it_affects(project: Project, watch: Start) -> None:
     project.write("data/answers.md", "at 9")
     project.write("evals/other.py", suite("other", "lambda input: TEXT", body=reads))
     project.write("README.md", "A bot.")
-    opened = watch()
-    assert ran(opened.wait("4 of 4 pass")) == ["evals/hours.py", "evals/other.py"]
-    opened.save("helper.py", "def answer(input):\n    return 'at 8'\n")
-    text = opened.wait("helper.py changed", "2 newly failing", "Not run again", "other: 2 passed")
-    assert ran(text) == ["evals/hours.py"]
-    opened.save("helper.py", "def answer(input):\n    return 'at 9'\n")
-    assert ran(opened.wait("helper.py changed", "2 of 2 pass")) == ["evals/hours.py"]
-    opened.save("data/answers.md", "at 10")
-    assert ran(opened.wait("data/answers.md changed", "2 newly failing")) == ["evals/other.py"]
-    opened.save("README.md", "A good bot.")
-    opened.assert_quiet()
-    opened.save("evals/third.py", suite("third"))
-    assert ran(opened.wait("evals/third.py changed", "no baseline of this suite yet")) == ["evals/third.py"]
-    opened.save("evals/fourth.py", "")
-    opened.wait("evals/fourth.py changed")
-    opened.save("evals/fourth.py", suite("fourth"))
-    assert ran(opened.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
-    opened.save("scoregate.toml", "min_pass_rate = 0.9\n")
-    text = opened.wait("scoregate.toml changed")
-    assert ran(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
-    assert opened.stop() == 1
+    watch_session = watch()
+    assert started_scripts(watch_session.wait("4 of 4 pass")) == ["evals/hours.py", "evals/other.py"]
+    watch_session.save("helper.py", "def answer(input):\n    return 'at 8'\n")
+    text = watch_session.wait("helper.py changed", "2 newly failing", "Not run again", "other: 2 passed")
+    assert started_scripts(text) == ["evals/hours.py"]
+    watch_session.save("helper.py", "def answer(input):\n    return 'at 9'\n")
+    assert started_scripts(watch_session.wait("helper.py changed", "2 of 2 pass")) == ["evals/hours.py"]
+    watch_session.save("data/answers.md", "at 10")
+    assert started_scripts(watch_session.wait("data/answers.md changed", "2 newly failing")) == ["evals/other.py"]
+    watch_session.save("README.md", "A good bot.")
+    watch_session.assert_quiet()
+    watch_session.save("evals/third.py", suite("third"))
+    assert started_scripts(watch_session.wait("evals/third.py changed", "no baseline of this suite yet")) == [
+        "evals/third.py"
+    ]
+    watch_session.save("evals/fourth.py", "")
+    watch_session.wait("evals/fourth.py changed")
+    watch_session.save("evals/fourth.py", suite("fourth"))
+    assert started_scripts(watch_session.wait("evals/fourth.py changed")) == ["evals/fourth.py"]
+    watch_session.save("scoregate.toml", "min_pass_rate = 0.9\n")
+    text = watch_session.wait("scoregate.toml changed")
+    assert started_scripts(text) == ["evals/fourth.py", "evals/hours.py", "evals/other.py", "evals/third.py"]
+    assert watch_session.stop() == 1
 
 
-def test_mistakes_are_shown_and_the_watch_goes_on(project: Project, watch: Start) -> None:
+def test_mistakes_do_not_end_the_watch(project: Project, watch: Start) -> None:
     project.write("evals/hours.py", suite("hours"))
-    opened = watch()
-    opened.wait("2 of 2 pass")
-    opened.save("evals/hours.py", suite("hours") + "(")
-    opened.wait("evals/hours.py", "can't parse it")
-    opened.save("evals/hours.py", suite("hours", body="import missing_module"))
-    text = opened.wait("No module named 'missing_module'")
+    watch_session = watch()
+    watch_session.wait("2 of 2 pass")
+    watch_session.save("evals/hours.py", suite("hours") + "(")
+    watch_session.wait("evals/hours.py", "can't parse it")
+    watch_session.save("evals/hours.py", suite("hours", body="import missing_module"))
+    text = watch_session.wait("No module named 'missing_module'")
     assert "warm_child" not in text
-    opened.save("scoregate.toml", "min_pass_rat = 1\n")
-    opened.wait("error: ", "min_pass_rat")
-    opened.save("missing_module.py", "")
-    opened.wait("error: ", "min_pass_rat")
+    watch_session.save("scoregate.toml", "min_pass_rat = 1\n")
+    watch_session.wait("error: ", "min_pass_rat")
+    watch_session.save("missing_module.py", "")
+    watch_session.wait("error: ", "min_pass_rat")
     (project.root / "scoregate.toml").unlink()
-    opened.wait("2 of 2 pass")
-    assert opened.stop(signal.SIGTERM) == 0
+    watch_session.wait("2 of 2 pass")
+    assert watch_session.stop(signal.SIGTERM) == 0
 
 
 SLOW = """
@@ -180,51 +182,51 @@ def wait_for(path: Path) -> None:
 
 def test_a_change_cancels_the_run_in_progress(project: Project, watch: Start) -> None:
     project.write("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="one")))
-    opened = watch()
+    watch_session = watch()
     wait_for(project.root / "one")
-    opened.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="two")))
+    watch_session.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="two")))
     wait_for(project.root / "two")
     project.write("go", "")
-    text = opened.wait("2 of 2 pass")
-    assert ran(text) == ["evals/hours.py"] * 2
+    text = watch_session.wait("2 of 2 pass")
+    assert started_scripts(text) == ["evals/hours.py"] * 2
     assert text.count("✓ scoregate") == 1
     (project.root / "go").unlink()
-    opened.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="three")))
+    watch_session.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="three")))
     wait_for(project.root / "three")
-    assert opened.stop() == 130
+    assert watch_session.stop() == 130
     left = subprocess.run(["pgrep", "-f", str(project.root)], capture_output=True, text=True, check=False)
     assert left.stdout == ""
 
 
-def test_what_suites_write_starts_no_other_run(project: Project, watch: Start) -> None:
+def test_files_of_suites_start_no_other_run(project: Project, watch: Start) -> None:
     writes = "import pathlib, time\npathlib.Path('answers.json').write_text(str(time.time()))"
     project.write("evals/hours.py", suite("hours", body=writes))
-    opened = watch()
-    opened.wait("2 of 2 pass")
-    opened.assert_quiet()
+    watch_session = watch()
+    watch_session.wait("2 of 2 pass")
+    watch_session.assert_quiet()
     command = "date +%N > stamp.json; echo x > .x.swp"
     project.write("scoregate.toml", f'[[commands]]\nname = "shell"\nrun = ["sh", "-c", "{command}"]\n')
     time.sleep(4)  # it is started at most three times for its own file
-    text = opened.wait("stamp.json changes while suites run, so it is ignored then")
+    text = watch_session.wait("stamp.json changes while suites run, so it is ignored then")
     assert 2 <= text.count("▸ shell") <= 5
-    opened.assert_quiet(2)
-    opened.stop()
+    watch_session.assert_quiet(2)
+    watch_session.stop()
 
 
 def test_options_select_cases_of_each_run(project: Project, watch: Start) -> None:
     project.write("evals/hours.py", suite("hours", cases=4))
     project.write("evals/other.py", suite("other"))
-    opened = watch("evals/hours.py::hours::case 1", "evals/other.py", "-k", "case", "-x")
-    assert "3 of 3 pass" in opened.wait()
-    opened.save("evals/hours.py", suite("hours", cases=3))
-    assert ran(opened.wait("evals/hours.py changed", "1 of 1 pass")) == ["evals/hours.py"]
-    opened.save("evals/other.py", suite("other", "lambda input: 'at 8'"))
-    text = opened.wait("evals/other.py changed", "failed, and the others did not run")
-    assert ran(text) == ["evals/other.py"]
-    assert opened.stop() == 1
+    watch_session = watch("evals/hours.py::hours::case 1", "evals/other.py", "-k", "case", "-x")
+    assert "3 of 3 pass" in watch_session.wait()
+    watch_session.save("evals/hours.py", suite("hours", cases=3))
+    assert started_scripts(watch_session.wait("evals/hours.py changed", "1 of 1 pass")) == ["evals/hours.py"]
+    watch_session.save("evals/other.py", suite("other", "lambda input: 'at 8'"))
+    text = watch_session.wait("evals/other.py changed", "failed, and the others did not run")
+    assert started_scripts(text) == ["evals/other.py"]
+    assert watch_session.stop() == 1
 
 
-def test_a_script_runs_as_python_runs_it(project: Project, watch: Start) -> None:
+def test_a_script_runs_as_under_python(project: Project, watch: Start) -> None:
     body = """
 import __main__, json, multiprocessing, os, pathlib, pickle, sys
 import answers
@@ -240,35 +242,35 @@ pathlib.Path('seen.json').write_text(json.dumps(seen, sort_keys=True))
     project.write("evals/hours.py", suite("hours", body=body))
     assert project.scoregate("run", MODE="x").exit_code == 0
     cold = (project.root / "seen.json").read_text(encoding="utf-8")
-    opened = watch(MODE="x")
-    opened.wait("2 of 2 pass")
+    watch_session = watch(MODE="x")
+    watch_session.wait("2 of 2 pass")
     assert (project.root / "seen.json").read_text(encoding="utf-8") == cold
-    opened.save("evals/answers.py", "TEXT = 'second'\n")
-    opened.wait("evals/answers.py changed", "2 of 2 pass")
+    watch_session.save("evals/answers.py", "TEXT = 'second'\n")
+    watch_session.wait("evals/answers.py changed", "2 of 2 pass")
     assert (project.root / "seen.json").read_text(encoding="utf-8") == cold.replace("first", "second")
-    opened.save("evals/json.py", "raise SystemExit('a module of this name')\n")
-    opened.wait("a module of this name")
-    assert opened.stop() == 3
+    watch_session.save("evals/json.py", "raise SystemExit('a module of this name')\n")
+    watch_session.wait("a module of this name")
+    assert watch_session.stop() == 3
 
 
 def test_the_table_stays_on_the_screen(project: Project, window: Open) -> None:
     project.write("evals/hours.py", suite("hours", cases=20))
-    opened = window("run", "--watch", size=(100, 24))
-    opened.wait_for(lambda: WAITING in opened.text)
+    terminal = window("run", "--watch", size=(100, 24))
+    terminal.wait_for(lambda: WAITING in terminal.text)
     project.write("evals/hours.py", suite("hours", "lambda input: 'at 8'", cases=20))
-    opened.wait_for(lambda: WAITING in opened.text and "20 newly failing" in opened.text)
-    assert "evals/hours.py changed" in opened.lines[0]
-    assert "suite · evaluator" in opened.text
+    terminal.wait_for(lambda: WAITING in terminal.text and "20 newly failing" in terminal.text)
+    assert "evals/hours.py changed" in terminal.lines[0]
+    assert "suite · evaluator" in terminal.text
     project.write("evals/hours.py", suite("hours", cases=20))
-    opened.wait_for(lambda: WAITING in opened.text and "20 of 20 pass" in opened.text)
-    assert opened.raw.count(b"\x1b[2J") == 3  # cleared once for each run
-    opened.press(b"\x03")
-    assert opened.finish() == 0
-    assert not opened.screen.cursor.hidden
-    assert "Traceback" not in opened.text
+    terminal.wait_for(lambda: WAITING in terminal.text and "20 of 20 pass" in terminal.text)
+    assert terminal.raw.count(b"\x1b[2J") == 3  # cleared once for each run
+    terminal.press(b"\x03")
+    assert terminal.finish() == 0
+    assert not terminal.screen.cursor.hidden
+    assert "Traceback" not in terminal.text
 
 
-def test_what_can_not_be_watched(project: Project) -> None:
+def test_invalid_options_are_refused(project: Project) -> None:
     project.write("evals/hours.py", suite("hours"))
     for arguments, environment, message in (
         ((), {"CI": "true"}, "--watch is for a developer's machine"),
@@ -276,5 +278,5 @@ def test_what_can_not_be_watched(project: Project) -> None:
         (("--resume",), {}, "--watch and --resume exclude each other"),
         (("-k", "and"), {}, "-k"),
     ):
-        done = project.scoregate("run", "--watch", *arguments, **environment)
-        assert (done.exit_code, message in done.output) == (2, True), done.output
+        outcome = project.scoregate("run", "--watch", *arguments, **environment)
+        assert (outcome.exit_code, message in outcome.output) == (2, True), outcome.output

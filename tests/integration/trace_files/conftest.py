@@ -28,9 +28,9 @@ class TraceProject:
 
     def run(self, *words: str, code: int = 0, **environment: str) -> str:
         """The output of a command, after its exit code was checked."""
-        ran = self.project.scoregate(*words, **environment)
-        assert ran.exit_code == code, ran.output
-        return ran.output
+        outcome = self.project.scoregate(*words, **environment)
+        assert outcome.exit_code == code, outcome.output
+        return outcome.output
 
     def add(self, *words: str, code: int = 0, **environment: str) -> str:
         """The output of `dataset add-traces shop`."""

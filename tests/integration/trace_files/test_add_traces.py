@@ -37,13 +37,13 @@ def test_conditions_select_traces(shop: TraceProject) -> None:
         "kind = otlp": set(),
     }
     for number, (condition, expected) in enumerate(found.items()):
-        printed = shop.run("dataset", "add-traces", f"d{number}", "--from", "runs.jsonl", "--where", condition)
+        output = shop.run("dataset", "add-traces", f"d{number}", "--from", "runs.jsonl", "--where", condition)
         path = shop.root / ".scoregate" / "candidates" / f"d{number}.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         assert {json.loads(line)["row"]["input"] for line in lines} == expected, condition
         left = 3 - len(expected)
-        assert (f"{left} filtered out by --where" in printed) == bool(left), condition
-    wrong = {
+        assert (f"{left} filtered out by --where" in output) == bool(left), condition
+    invalid = {
         "latency > 3": "there is no field 'latency'",
         "duration_s > fast": "duration_s is compared with a number, not 'fast'",
         "time > yesterday": "time is compared with a date or a time in ISO 8601, such as 2026-11-02, not 'yesterday'",
@@ -55,25 +55,25 @@ def test_conditions_select_traces(shop: TraceProject) -> None:
         "not " * 60 + "error": "nested deeper than 50 levels",
         "x" * 2_001: "has 2,001 characters, more than 2,000",
     }
-    for condition, message in wrong.items():
-        printed = " ".join(shop.add("--from", "runs.jsonl", "--where", condition, code=2).split())
-        assert message in printed, condition
+    for condition, message in invalid.items():
+        output = " ".join(shop.add("--from", "runs.jsonl", "--where", condition, code=2).split())
+        assert message in output, condition
 
 
 def test_samples_are_repeatable(shop: TraceProject) -> None:
     shop.write("runs.jsonl", *(make_run(f"question number {number}") for number in range(30)))
     drawn = {}
     for name, size, seed in (("a", 5, "0"), ("b", 5, "0"), ("c", 9, "0"), ("d", 5, "1")):
-        words = ("--sample", str(size), "--seed", seed)
-        printed = shop.run("dataset", "add-traces", name, "--from", "runs.jsonl", *words)
-        assert f"{size} new rows, {30 - size} left out by --sample" in printed
+        arguments = ("--sample", str(size), "--seed", seed)
+        output = shop.run("dataset", "add-traces", name, "--from", "runs.jsonl", *arguments)
+        assert f"{size} new rows, {30 - size} left out by --sample" in output
         lines = (shop.root / ".scoregate" / "candidates" / f"{name}.jsonl").read_text().splitlines()
         drawn[name] = {json.loads(line)["id"] for line in lines}
     assert drawn["a"] == drawn["b"] < drawn["c"]
     assert drawn["d"] != drawn["a"]
     for size, new in ((5, 0), (3, 0), (9, 4)):
-        printed = shop.run("dataset", "add-traces", "a", "--from", "runs.jsonl", "--sample", str(size))
-        assert f"{new} new rows, 5 known already, {25 - new} left out by --sample" in printed
+        output = shop.run("dataset", "add-traces", "a", "--from", "runs.jsonl", "--sample", str(size))
+        assert f"{new} new rows, 5 known already, {25 - new} left out by --sample" in output
 
 
 def test_a_trace_in_two_exports_is_one_row(shop: TraceProject) -> None:
@@ -84,9 +84,9 @@ def test_a_trace_in_two_exports_is_one_row(shop: TraceProject) -> None:
     missing = "d1.jsonl:1: the trace 'zz' can't be read: its first span or run is missing: give all files of the trace"
     assert missing in " ".join(shop.add("--from", "d1.jsonl", code=2).split())
     assert not shop.candidates()
-    printed = shop.add("--from", "d1.jsonl", "--skip-bad")
-    assert missing in " ".join(printed.split())
-    assert "1 trace in 1 file: 1 new row" in printed
+    output = shop.add("--from", "d1.jsonl", "--skip-bad")
+    assert missing in " ".join(output.split())
+    assert "1 trace in 1 file: 1 new row" in output
     assert "2 traces in 2 files: 1 new row, 1 known already" in shop.add("--from", "d1.jsonl", "--from", "d2.jsonl")
     assert set(shop.rows()) == {"whole", "The real question"}
     # Later parts of a known trace, and a known trace whose input reads otherwise.
@@ -97,18 +97,18 @@ def test_a_trace_in_two_exports_is_one_row(shop: TraceProject) -> None:
     assert "0 new rows, 1 known already" in shop.add("--from", "d3.jsonl")
 
 
-def test_a_server_may_be_called_by_what_is_not_exported(shop: TraceProject) -> None:
+def test_a_server_may_have_an_unexported_caller(shop: TraceProject) -> None:
     ids = {"traceId": "1" * 32, "spanId": "2" * 16, "parentSpanId": "3" * 16, "name": "ask"}
     times = {"startTimeUnixNano": "1", "endTimeUnixNano": "2"}
-    asked = [{"key": "input.value", "value": {"stringValue": "When?"}}]
+    attributes = [{"key": "input.value", "value": {"stringValue": "When?"}}]
     for kind in (1, 2, 5):
-        span = {**ids, **times, "kind": kind, "attributes": asked}
+        span = {**ids, **times, "kind": kind, "attributes": attributes}
         shop.write("spans.jsonl", {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
-        printed = shop.run("dataset", "add-traces", f"k{kind}", "--from", "spans.jsonl", code=2 if kind == 1 else 0)
-        assert ("its first span or run is missing" if kind == 1 else "1 new row") in " ".join(printed.split())
+        output = shop.run("dataset", "add-traces", f"k{kind}", "--from", "spans.jsonl", code=2 if kind == 1 else 0)
+        assert ("its first span or run is missing" if kind == 1 else "1 new row") in " ".join(output.split())
 
 
-def test_the_first_part_counts_wherever_it_comes(shop: TraceProject) -> None:
+def test_the_first_part_counts_in_any_position(shop: TraceProject) -> None:
     below = [make_run(f"c{n}", trace_id="top", parent_run_id="top", run_type="tool") for n in range(5_001)]
     shop.write("runs.jsonl", *below, make_run("The question", id="top"))
     shop.add("--from", "runs.jsonl")
@@ -137,12 +137,12 @@ def test_a_missing_package_names_the_option(shop: TraceProject, monkeypatch: pyt
     for name in {"stdnum", *(each for each in sys.modules if each.startswith("stdnum."))}:
         monkeypatch.setitem(sys.modules, name, None)
     for kind in ("email", "credit_card", "personal"):
-        printed = shop.add("--from", "runs.jsonl", "--redact", kind, code=2)
-        assert "--redact needs the package python-stdnum, which is not installed" in printed, kind
-        assert "pip install 'scoregate[pii]'" in printed
+        output = shop.add("--from", "runs.jsonl", "--redact", kind, code=2)
+        assert "--redact needs the package python-stdnum, which is not installed" in output, kind
+        assert "pip install 'scoregate[pii]'" in output
 
 
-def test_bad_records_stop_the_import_and_have_places(shop: TraceProject) -> None:
+def test_invalid_records_stop_the_import(shop: TraceProject) -> None:
     good = json.dumps(make_run("good"))
     files = {
         "cut.jsonl": (f"{good}\n{good[:40]}\n", "cut.jsonl:2: is not JSON"),
@@ -177,20 +177,20 @@ def test_bad_records_stop_the_import_and_have_places(shop: TraceProject) -> None
     for name, (content, message) in files.items():
         data = content.encode() if isinstance(content, str) else content
         (shop.root / name).write_bytes(data)
-        printed = shop.add("--from", name, code=2)
-        assert message in " ".join(printed.split()), (name, printed)
-        assert "Nothing was added" in printed
+        output = shop.add("--from", name, code=2)
+        assert message in " ".join(output.split()), (name, output)
+        assert "Nothing was added" in output
         assert not shop.candidates()
-    printed = " ".join(shop.add("--from", "fake.pb", "--from", "cut.jsonl.gz", "--skip-bad", code=2).split())
-    assert "no trace can be read: fake.pb: it is no OTLP" in printed
-    assert "Nothing was added" in printed
-    printed = shop.add("--from", "cut.jsonl", "--skip-bad")
-    assert "skipped: cut.jsonl:2: is not JSON" in printed
-    assert "1 trace in 1 file: 1 new row" in printed
-    assert "1 record that can't be read" in printed
+    output = " ".join(shop.add("--from", "fake.pb", "--from", "cut.jsonl.gz", "--skip-bad", code=2).split())
+    assert "no trace can be read: fake.pb: it is no OTLP" in output
+    assert "Nothing was added" in output
+    output = shop.add("--from", "cut.jsonl", "--skip-bad")
+    assert "skipped: cut.jsonl:2: is not JSON" in output
+    assert "1 trace in 1 file: 1 new row" in output
+    assert "1 record that can't be read" in output
 
 
-def test_large_and_hostile_values_are_bounded(shop: TraceProject) -> None:
+def test_large_and_hostile_values_are_cut(shop: TraceProject) -> None:
     bomb = gzip.compress(b" " * 200_000_000, 9)
     assert len(bomb) < 1_000_000
     (shop.root / "bomb.json.gz").write_bytes(bomb)
@@ -209,8 +209,8 @@ def test_large_and_hostile_values_are_bounded(shop: TraceProject) -> None:
     assert len(row["source"]["name"]) < 5_000
     hostile = make_run("\x1b[31mred\u202e", tags=["\x1b]0;title\x07"], id="../../etc/passwd")
     shop.write("hostile.jsonl", hostile, make_run("a", name={"a": 1}))
-    printed = shop.add("--from", "hostile.jsonl", "--skip-bad")
-    assert "hostile.jsonl:2: {'a': 1} must be a text" in printed
+    output = shop.add("--from", "hostile.jsonl", "--skip-bad")
+    assert "hostile.jsonl:2: {'a': 1} must be a text" in output
     shop.review()
     assert "\x1b" not in shop.run("dataset", "show", "shop")
 
@@ -218,17 +218,17 @@ def test_large_and_hostile_values_are_bounded(shop: TraceProject) -> None:
 def test_wrong_arguments(shop: TraceProject) -> None:
     shop.write("runs.jsonl", make_run("a"))
     (shop.root / "nothing").mkdir()
-    wrong = {
+    invalid = {
         ("--from", "absent.json"): "there is no such file or folder",
         ("--from", "nothing"): "no file of an export",
         ("--from", "runs.jsonl", "--output-as", "source"): "name a column other than input, source, trajectory",
         ("--from", "runs.jsonl", "--similarity", "0"): "--similarity",
         ("--from", "runs.jsonl", "--redact", "names"): "--redact",
     }
-    for words, message in wrong.items():
+    for words, message in invalid.items():
         assert message in shop.add(*words, code=2), words
-    printed = " ".join(shop.run("dataset", "add-traces", "shop.CSV", "--from", "runs.jsonl", code=2).split())
-    assert "a dataset can't be called 'shop.CSV': in a suite, data='shop.CSV' is a file" in printed
+    output = " ".join(shop.run("dataset", "add-traces", "shop.CSV", "--from", "runs.jsonl", code=2).split())
+    assert "a dataset can't be called 'shop.CSV': in a suite, data='shop.CSV' is a file" in output
     (shop.root / "a.csv").write_text("input,expected\nWhen?,Now\n")
     shop.run("dataset", "add", "shop", "a.csv")
     assert "has no column recorded_output, trajectory, source" in shop.add("--from", "runs.jsonl", code=2)

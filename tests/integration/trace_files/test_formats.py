@@ -26,8 +26,8 @@ def test_every_format_gives_the_same_rows_with_their_trajectories(shop: TracePro
     for name, kind in MADE.items():
         (store := shop.root / ".scoregate" / "candidates" / "shop.jsonl").unlink(missing_ok=True)
         shop.copy(name)
-        printed = shop.add("--from", name)
-        assert "1 file: 2 new rows, 1 merged into one of them" in printed, (name, printed)
+        output = shop.add("--from", name)
+        assert "1 file: 2 new rows, 1 merged into one of them" in output, (name, output)
         rows = shop.rows()
         assert set(rows) == {"When do you open on Sunday?", "Where is order 1234?"}, name
         first, second = rows["When do you open on Sunday?"], rows["Where is order 1234?"]
@@ -56,10 +56,10 @@ def test_a_folder_with_several_formats_and_gzip(shop: TraceProject) -> None:
     (folder / "notes.md").write_text("not an export")
     (folder / ".cache").mkdir()
     (folder / ".cache" / "a.json").write_text("hidden")
-    printed = shop.add("--from", "export")
+    output = shop.add("--from", "export")
     # The rows of the second tool repeat those of the first.
-    assert "6 traces in 2 files: 2 new rows, 4 merged into one of them" in printed
-    assert "1 other file in the folder, which was not read" in printed
+    assert "6 traces in 2 files: 2 new rows, 4 merged into one of them" in output
+    assert "1 other file in the folder, which was not read" in output
     (row, _) = shop.rows().values()
     assert row["source"]["file"].startswith("export/day 1/")
     assert "0 new rows, 6 known already" in shop.add("--from", "export")
@@ -72,9 +72,9 @@ def test_a_trace_in_parts(shop: TraceProject) -> None:
     shop.write("traces.jsonl", {**trace, "output": "At nine.", "tags": ["web"]})
     shop.write("observations.jsonl", {**tool, "start_time": "2026-11-02 09:00:01.000000"})
     shop.add("--from", "observations.jsonl", "--from", "traces.jsonl")
-    whole = shop.rows()["Open?"]
-    assert [each["tool"] for each in whole["trajectory"]["steps"]] == ["hours"]
-    assert (whole["recorded_output"], whole["source"]["tags"]) == ("At nine.", ["web"])
+    row = shop.rows()["Open?"]
+    assert [each["tool"] for each in row["trajectory"]["steps"]] == ["hours"]
+    assert (row["recorded_output"], row["source"]["tags"]) == ("At nine.", ["web"])
     observations = [{**tool, "trace_id": "t2"}]
     shop.write("page.json", {"trace": {**trace, "id": "t2", "input": "Closed?"}, "observations": observations})
     shop.add("--from", "page.json")

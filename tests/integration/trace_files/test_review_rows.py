@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.integration.page.test_access import needs_axe, violations
-from tests.integration.review.conftest import HOSTILE, _address, entered
+from tests.integration.review.conftest import HOSTILE, _address, open_client
 from tests.integration.review.test_page import opened
 from tests.integration.trace_files.conftest import TraceProject, make_run
 
@@ -40,24 +40,24 @@ def test_only_kept_rows_are_run(shop: TraceProject) -> None:
     shop.write("runs.jsonl", make_run("When do you open?"), make_run("Where is my parcel?", "In Rome."))
     shop.add("--from", "runs.jsonl", "--output-as", "expected")
     assert "shop: 2 rows wait for review: scoregate review --dataset shop" in shop.run("dataset", "ls")
-    printed = " ".join(shop.run("run", "suite.py", "-q", code=3).split())
-    assert "there is no dataset 'shop'; rows that wait for `scoregate review --dataset`: 2" in printed
+    output = " ".join(shop.run("run", "suite.py", "-q", code=3).split())
+    assert "there is no dataset 'shop'; rows that wait for `scoregate review --dataset`: 2" in output
     path = shop.root / "review.jsonl"
     assert "review.jsonl: 2 rows" in shop.run("review", "--dataset", "shop", "--export", path.name)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         line["said"] = "keep" if "open" in line["row"]["input"] else "drop"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    printed = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann")
-    assert "1 kept, 1 dropped, 0 unchanged, 0 not reviewed" in printed
-    assert "shop: version 1, 1 row (1 new), in .scoregate/datasets/shop/rows.jsonl" in printed
+    output = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann")
+    assert "1 kept, 1 dropped, 0 unchanged, 0 not reviewed" in output
+    assert "shop: version 1, 1 row (1 new), in .scoregate/datasets/shop/rows.jsonl" in output
     shop.run("run", "suite.py", "-q")
     comment = (shop.root / "scoregate-out" / "comment.md").read_text()
     assert "1 case" in comment
     # The same export again: a dropped row stays dropped, a kept one is a row already.
     assert "0 new rows, 2 known already" in shop.add("--from", "runs.jsonl", "--output-as", "expected")
-    (kept,) = [each for each in shop.candidates() if each["decision"] == "keep"]
-    assert (kept["by"], kept["in_dataset"], set(kept["row"])) == ("ann", True, {"input"})
+    (candidate,) = [each for each in shop.candidates() if each["decision"] == "keep"]
+    assert (candidate["by"], candidate["in_dataset"], set(candidate["row"])) == ("ann", True, {"input"})
     shop.write("more.jsonl", make_run("Do you ship to Peru?"))
     shop.add("--from", "more.jsonl", "--output-as", "expected")
     assert "version 2, 2 rows (1 new)" in shop.review()
@@ -70,7 +70,7 @@ def test_a_row_is_corrected_before_it_counts(shop: TraceProject) -> None:
     shop.run("review", "--dataset", "shop", "--export", path.name)
     line = json.loads(path.read_text())
     row = line["row"]
-    wrong = (
+    invalid = (
         ({"said": "keep", "by": ""}, "by: the reviewer is missing"),
         ({"said": "yes"}, "said: String should match pattern"),
         ({"said": "keep", "key": "x"}, "key: no row 'x' was added"),
@@ -79,16 +79,16 @@ def test_a_row_is_corrected_before_it_counts(shop: TraceProject) -> None:
         ({"said": "keep", "row": {**row, "input": ""}}, "row: column 'input': must be a text"),
         ({"said": "keep", "more": 1}, "more: Extra inputs"),
     )
-    for changes, message in wrong:
+    for changes, message in invalid:
         path.write_text(json.dumps({"by": "ann", **{k: v for k, v in line.items() if k != "by"}, **changes}) + "\n")
-        printed = shop.run("review", "--dataset", "shop", "--import", path.name, code=2)
-        assert f"review.jsonl:1: {message}" in " ".join(printed.split()), printed
-        assert "Nothing was imported" in printed
+        output = shop.run("review", "--dataset", "shop", "--import", path.name, code=2)
+        assert f"review.jsonl:1: {message}" in " ".join(output.split()), output
+        assert "Nothing was imported" in output
     assert shop.candidates()[0]["row"] == row
     shop.review(row={**row, "input": "Closing time?", "recorded_output": "At ten."})
-    printed = shop.run("dataset", "show", "shop", "--json")
-    assert "At ten." in printed
-    assert '"input": "Closing time?"' in printed
+    output = shop.run("dataset", "show", "shop", "--json")
+    assert "At ten." in output
+    assert '"input": "Closing time?"' in output
     assert "0 new rows, 1 known already" in shop.add("--from", "runs.jsonl")
 
 
@@ -98,28 +98,28 @@ def test_a_later_correction_or_another_decision_is_an_error_by_line(shop: TraceP
     path = shop.root / "review.jsonl"
     shop.run("review", "--dataset", "shop", "--export", path.name)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    kept = next({**line, "said": "keep"} for line in lines if "open" in line["row"]["input"])
+    kept_lines = next({**line, "said": "keep"} for line in lines if "open" in line["row"]["input"])
     dropped = next({**line, "said": "drop"} for line in lines if "parcel" in line["row"]["input"])
 
     def review(*changed: dict[str, Any], by: str = "ann", code: int = 0) -> str:
         path.write_text("".join(json.dumps(line) + "\n" for line in changed))
         return " ".join(shop.run("review", "--dataset", "shop", "--import", path.name, "--by", by, code=code).split())
 
-    review(kept, dropped)
-    reordered = {**kept, "row": dict(reversed(kept["row"].items()))}
+    review(kept_lines, dropped)
+    reordered = {**kept_lines, "row": dict(reversed(kept_lines["row"].items()))}
     assert "0 kept, 0 dropped, 2 unchanged" in review(reordered, dropped, by="bob")
-    corrected = {**kept, "row": {**kept["row"], "recorded_output": "At ten."}}
+    corrected = {**kept_lines, "row": {**kept_lines["row"], "recorded_output": "At ten."}}
     before = shop.candidates()
     for line, message in (
         (corrected, "row: it was decided already, and its content differs from that; edit the dataset instead"),
-        ({**kept, "said": "drop"}, "said: the row is in the dataset already; delete it in its file"),
-        ({**kept, "comment": "why"}, "comment: the row was decided already with another comment"),
+        ({**kept_lines, "said": "drop"}, "said: the row is in the dataset already; delete it in its file"),
+        ({**kept_lines, "comment": "why"}, "comment: the row was decided already with another comment"),
         ({**dropped, "said": "keep"}, "said: 'ann' decided drop already; to change it, remove the decision on the"),
         ({**dropped, "row": corrected["row"]}, "row: it was decided already, and its content differs"),
     ):
-        printed = review(line, by="bob", code=2)
-        assert f"review.jsonl:1: {message}" in printed, printed
-        assert "Nothing was imported" in printed
+        output = review(line, by="bob", code=2)
+        assert f"review.jsonl:1: {message}" in output, output
+        assert "Nothing was imported" in output
         assert shop.candidates() == before
 
 
@@ -188,8 +188,8 @@ def test_reviewers_fill_in_the_other_columns_of_a_dataset(shop: TraceProject) ->
     shop.run("review", "--dataset", "shop", "--export", path.name)
     line = {**json.loads(path.read_text()), "said": "keep"}
     path.write_text(json.dumps(line))
-    printed = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann", code=2)
-    assert "column 'expected': is missing" in printed
+    output = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann", code=2)
+    assert "column 'expected': is missing" in output
     path.write_text(json.dumps({**line, "row": {**line["row"], "expected": "Rome"}}))
     assert "2 rows (1 new)" in shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann")
 
@@ -234,9 +234,9 @@ def test_the_page_by_keys(shop: TraceProject, browser: Browser) -> None:
             expect(page.get_by_text("Kept: 3, dropped: 1.")).to_be_visible()
     finally:
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=20)
     assert process.returncode == 0
-    assert "shop: version 1, 3 rows (3 new)" in printed
+    assert "shop: version 1, 3 rows (3 new)" in output
     assert sorted(each["decision"] for each in shop.candidates()) == ["drop", "keep", "keep", "keep"]
     assert "a test" in json.dumps(shop.candidates())
 
@@ -262,7 +262,7 @@ def test_requests_of_the_page(shop: TraceProject) -> None:
     key = shop.candidates()[0]["id"]
     process = shop.project.start_page("review", "--dataset", "shop", "--by", "ann")
     try:
-        with entered(_address(process)) as client:
+        with open_client(_address(process)) as client:
             state = client.get("/state").json()
             assert [(row["key"], row["said"]) for row in state["rows"]] == [(key, None)]
             assert client.get(f"/state?mark={state['mark']}").status_code == 204

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.integration.kept import install, kept
+from tests.integration.cached_environments import cached_folder, install
 
 _NODE = (
     "@opentelemetry/api@1.9.1",
@@ -21,7 +21,7 @@ def find_node_modules() -> Path:
     """A folder with the packages for Node.js; skips, loudly, where they can't be installed."""
     if shutil.which("npm") is None or shutil.which("node") is None:
         pytest.skip(f"{_WHAT} are NOT tested: there is no npm")
-    return kept("opentelemetry-js", _NODE, _make_node)
+    return cached_folder("opentelemetry-js", _NODE, _make_node)
 
 
 def _make_node(folder: Path) -> None:

@@ -44,9 +44,9 @@ def check(capsys: pytest.CaptureFixture[str], command: list[str], **options: Any
     assert [error.message for error in result.errors] == []
     scores = {case.input["input"]: case.scores["tool_calls"] for case in result.cases}
     assert scores == {"search fail": 1, "find fail": 0.5, "search fail x": pytest.approx(2 / 3)}
-    printed = capsys.readouterr().out
-    assert "expected call 1, search(day=1), is missing; instead there is find(day=1)" in printed
-    assert "call 3, x(day=1), is not expected" in printed
+    output = capsys.readouterr().out
+    assert "expected call 1, search(day=1), is missing; instead there is find(day=1)" in output
+    assert "call 3, x(day=1), is not expected" in output
     assert [case.output for case in result.cases] == ["Open from 9 to 17"] * 3
     first = next(each for each in seen if [call.name for call in each.tool_calls] == ["search", "fail"])
     search, failed = first.tool_calls

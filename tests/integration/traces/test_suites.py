@@ -61,27 +61,27 @@ def run(project: Project, early: list[Any], late: list[Any] = [], **environment:
 
 
 def list_calls(ran: Ran) -> dict[str, list[str]]:
-    found = {case.hash: Trajectory.read(case.trace) for case in read_run(ran.out / "run").cases}
-    return {case: [call.name for call in path.tool_calls] if path else [] for case, path in found.items()}
+    result = {case.hash: Trajectory.read(case.trace) for case in read_run(ran.out / "run").cases}
+    return {case: [call.name for call in path.tool_calls] if path else [] for case, path in result.items()}
 
 
 def test_spans_before_and_after_the_end_of_a_case_are_its_trajectory(project: Project) -> None:
     late = [spans("two", "b", "b" * 32, **{"scoregate.suite": "demo"}), spans("three", "c", "c" * 32)]
-    ran = run(project, [spans("one", "a", secret="sk-123456789012345678901234")], late)
-    assert ran.exit_code == 0, ran.output
-    assert list_calls(ran) == {"a": ["one"], "b": ["two"], "c": ["own"]}
-    assert [each for each in ran.result["notices"] if "span" in each] == []
+    outcome = run(project, [spans("one", "a", secret="sk-123456789012345678901234")], late)
+    assert outcome.exit_code == 0, outcome.output
+    assert list_calls(outcome) == {"a": ["one"], "b": ["two"], "c": ["own"]}
+    assert [each for each in outcome.result["notices"] if "span" in each] == []
 
 
 def test_secrets_in_spans_are_removed(project: Project) -> None:
     request = make_request("one", **{"scoregate.case": "a", "gen_ai.tool.call.result": "my key-of-the-user"})
-    ran = run(project, [{"body": json.dumps(request)}], MY_API_KEY="key-of-the-user")
-    (trace,) = [case.trace for case in read_run(ran.out / "run").cases if case.hash == "a"]
+    outcome = run(project, [{"body": json.dumps(request)}], MY_API_KEY="key-of-the-user")
+    (trace,) = [case.trace for case in read_run(outcome.out / "run").cases if case.hash == "a"]
     assert "my " in trace["steps"][0]["result"]
     assert "key-of-the-user" not in json.dumps(trace)
 
 
-def test_what_is_lost_is_counted(project: Project) -> None:
+def test_lost_spans_are_counted(project: Project) -> None:
     early = [
         spans("one", "a"),
         spans("nowhere", trace="d" * 32),
@@ -89,14 +89,14 @@ def test_what_is_lost_is_counted(project: Project) -> None:
         {"body": "{"},
         {"body": "x", "kind": "text/plain"},
     ]
-    ran = run(project, early, [])
-    assert ran.exit_code == 0, ran.output
-    assert list_calls(ran) == {"a": ["one"], "b": [], "c": ["own"]}
-    notices = " ".join(ran.result["notices"])
+    outcome = run(project, early, [])
+    assert outcome.exit_code == 0, outcome.output
+    assert list_calls(outcome) == {"a": ["one"], "b": [], "c": ["own"]}
+    notices = " ".join(outcome.result["notices"])
     assert "1 case that spans name is unknown" in notices
     assert "1 span that names no case (attribute scoregate.case)" in notices
     assert notices.count("1 request refused") == 2
-    (trace,) = [case.trace for case in read_run(ran.out / "run").cases if case.hash == "a"]
+    (trace,) = [case.trace for case in read_run(outcome.out / "run").cases if case.hash == "a"]
     assert "spans are missing" in trace["incomplete"]
 
 
@@ -108,11 +108,11 @@ def test_an_endpoint_of_the_user_keeps_metrics_and_nothing_is_received_without_t
         ("false", {"OTEL_EXPORTER_OTLP_ENDPOINT"}),
         ("true", {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}),
     ):
-        ran = project.scoregate(*command, SCOREGATE_OTLP_RECEIVER=setting, OTEL_EXPORTER_OTLP_ENDPOINT=own)
-        (line,) = [each[each.index("{") :] for each in ran.output.splitlines() if "OTEL_EXPORTER" in each]
-        found = json.loads(line)
-        assert found["OTEL_EXPORTER_OTLP_ENDPOINT"] == own
-        assert {each for each in found if each.endswith("ENDPOINT")} == names
+        outcome = project.scoregate(*command, SCOREGATE_OTLP_RECEIVER=setting, OTEL_EXPORTER_OTLP_ENDPOINT=own)
+        (line,) = [each[each.index("{") :] for each in outcome.output.splitlines() if "OTEL_EXPORTER" in each]
+        content = json.loads(line)
+        assert content["OTEL_EXPORTER_OTLP_ENDPOINT"] == own
+        assert {each for each in content if each.endswith("ENDPOINT")} == names
 
 
 def test_the_sdk_for_nodejs(project: Project) -> None:
@@ -120,9 +120,9 @@ def test_the_sdk_for_nodejs(project: Project) -> None:
 
     modules = find_node_modules()
     suite = Path(__file__).with_name("clients") / "suite.mjs"
-    ran = project.scoregate("exec", "--", "node", str(suite), MODULES=str(modules), **ON)
-    assert ran.exit_code == 0, ran.output
-    assert list_calls(ran) == {"first": ["search"], "second": ["search"]}
+    outcome = project.scoregate("exec", "--", "node", str(suite), MODULES=str(modules), **ON)
+    assert outcome.exit_code == 0, outcome.output
+    assert list_calls(outcome) == {"first": ["search"], "second": ["search"]}
 
 
 AGENT = """
@@ -146,7 +146,7 @@ def test_agents_of_python_suites_send_their_spans_to_their_trial(project: Projec
     project.write("agent.py", SENDER.replace("ROOT", repr(str(project.root))))
     project.write("span.json", json.dumps(make_request("search")))
     project.write("evals/eval_agents.py", AGENT.replace("agent.py", str(project.root / "agent.py")))
-    ran = project.scoregate("run", "evals/eval_agents.py", **ON)
-    assert ran.exit_code == 0, ran.output
-    assert sorted(list_calls(ran).values()) == [["search"], ["search"]]
-    assert [each for each in ran.result["notices"] if "span" in each] == []
+    outcome = project.scoregate("run", "evals/eval_agents.py", **ON)
+    assert outcome.exit_code == 0, outcome.output
+    assert sorted(list_calls(outcome).values()) == [["search"], ["search"]]
+    assert [each for each in outcome.result["notices"] if "span" in each] == []

@@ -40,7 +40,7 @@ run_test_suite(
 
 @dataclass(frozen=True)
 class Place:
-    """A project that somebody works on at their own machine."""
+    """A project on a developer's machine."""
 
     project: Project
 
@@ -63,9 +63,9 @@ class Place:
             (self.root / f"go-{name}").touch()
 
     def run(self, *arguments: str, **environment: str) -> str:
-        ran = self.project.scoregate("run", LOOSE, *arguments, **{"CI": "", **environment})
-        assert ran.exit_code == 0, ran.output
-        return ran.output
+        outcome = self.project.scoregate("run", LOOSE, *arguments, **{"CI": "", **environment})
+        assert outcome.exit_code == 0, outcome.output
+        return outcome.output
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
@@ -80,7 +80,7 @@ class Place:
 
     @contextmanager
     def viewing(self, *arguments: str, told: list[str] | None = None, **environment: str) -> Iterator[str]:
-        """The address of the page, as long as it is served; `told` gets what was printed before it."""
+        """The address of the page, as long as it is served; `told` gets the output before it."""
         process = self.project.start_page("view", *arguments, **{"CI": "", **environment})
         try:
             yield _address(process, [] if told is None else told)

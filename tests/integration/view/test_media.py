@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.fakes.media import BEEP, GREEN, RED
 from tests.integration.view.conftest import Looker, Place
-from tests.integration.view.test_safety import entered
+from tests.integration.view.test_safety import open_client
 
 SUITE = """
 from pathlib import Path
@@ -37,19 +37,19 @@ def painted(place: Place) -> Place:
 
 def test_a_file_is_served_with_its_type_and_only_to_the_page(painted: Place) -> None:
     (painted.out / "run" / "media" / f"{sha256(GREEN).hexdigest()}.png").write_bytes(b"<script>alert(1)</script>")
-    with painted.viewing() as address, entered(address) as client:
+    with painted.viewing() as address, open_client(address) as client:
         for data, kind in ((RED, "image/png"), (BEEP, "audio/wav")):
-            found = client.get(f"/media/{sha256(data).hexdigest()}")
-            assert (found.status_code, found.content, found.headers["content-type"]) == (200, data, kind)
-            assert found.headers["x-content-type-options"] == "nosniff"
-            assert found.headers["content-security-policy"].startswith("default-src 'none'")
+            response = client.get(f"/media/{sha256(data).hexdigest()}")
+            assert (response.status_code, response.content, response.headers["content-type"]) == (200, data, kind)
+            assert response.headers["x-content-type-options"] == "nosniff"
+            assert response.headers["content-security-policy"].startswith("default-src 'none'")
         for digest in (sha256(GREEN).hexdigest(), "0" * 64, "..%2f..%2fred.png", "red.png", f"{'0' * 64}.png"):
             assert client.get(f"/media/{digest}").status_code == 404, digest
         client.cookies.clear()
         assert client.get(f"/media/{sha256(RED).hexdigest()}").status_code == 403
 
 
-def test_what_the_page_leaves_out_has_a_link(painted: Place, look: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitted_files_have_a_link(painted: Place, look: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoregate.ci.report.html.media.MOST_BYTES", 10)
     assert painted.project.scoregate("run", "--baseline", "none").exit_code == 0
     with painted.viewing() as address:

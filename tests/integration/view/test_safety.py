@@ -1,4 +1,4 @@
-"""Who is let in, what a hostile run can do on the page, and what an address can reach: nothing."""
+"""Access to the page, hostile runs on the page, and addresses of files outside of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import expect
-from tests.integration.opening import Opener
+from tests.integration.browser_command import Opener
 from tests.integration.review.conftest import HOSTILE
 from tests.integration.view.conftest import Looker, Place
 
@@ -21,14 +21,14 @@ from scoregate.web.server import AccessKeys
 
 
 @contextmanager
-def entered(address: str) -> Iterator[httpx.Client]:
+def open_client(address: str) -> Iterator[httpx.Client]:
     parts = urlsplit(address)
     with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=30) as client:
         assert client.get(f"/?{parts.query}").status_code == 200
         yield client
 
 
-def test_without_the_token_nothing_is_told(place: Place) -> None:
+def test_without_the_token_nothing_is_shown(place: Place) -> None:
     place.run("-m", "secret")
     with place.viewing() as address:
         origin = address.partition("/?")[0]
@@ -36,20 +36,20 @@ def test_without_the_token_nothing_is_told(place: Place) -> None:
             answer = httpx.get(origin + path, timeout=60)
             assert answer.status_code == 403
             assert "`scoregate view`" in answer.text
-        with entered(address) as client:
+        with open_client(address) as client:
             assert client.get("/state").json()["runs"][0]["message"] == "secret"
             assert client.get("/state", headers={"Host": "evil.example"}).status_code == 403
             assert client.post("/state").status_code == 403
 
 
-def test_a_ticket_lets_in_once_and_the_token_always() -> None:
+def test_a_ticket_works_once_and_the_token_always() -> None:
     keys = AccessKeys(1, "view")
     ticket = keys.ticket().partition("token=")[2]
     assert [keys.opens(ticket), keys.opens(ticket)] == [True, False]
     assert [keys.opens(keys.token), keys.opens(keys.token), keys.opens("")] == [True, True, False]
 
 
-def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> None:
+def test_a_browser_is_opened_with_a_single_use_ticket(place: Place) -> None:
     """Others can read the words that a browser was started with."""
     opener = Opener(place.project)
     with place.viewing("--open", BROWSER=str(opener.path)) as address:
@@ -63,12 +63,12 @@ def test_a_browser_is_opened_with_a_ticket_that_lets_in_once(place: Place) -> No
         ]
 
 
-def test_no_browser_is_opened_where_nobody_sits(place: Place) -> None:
-    shown = place.root / "shown"
-    place.project.write("browser", f"#!/bin/sh\ntouch {shown}\n").chmod(0o755)
-    with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, entered(address) as client:
+def test_no_browser_is_opened_without_terminal(place: Place) -> None:
+    marker_file = place.root / "shown"
+    place.project.write("browser", f"#!/bin/sh\ntouch {marker_file}\n").chmod(0o755)
+    with place.viewing(BROWSER=str(place.root / "browser"), DISPLAY=":0") as address, open_client(address) as client:
         assert client.get("/state").json() == {"runs": [], "live": None, "baseline": None}
-    assert not shown.exists()
+    assert not marker_file.exists()
 
 
 REACHING = (
@@ -82,12 +82,12 @@ REACHING = (
 )
 
 
-def test_no_address_reaches_a_file_that_is_not_meant(place: Place) -> None:
+def test_no_address_reaches_another_file(place: Place) -> None:
     place.run()
-    with place.viewing() as address, entered(address) as client:
+    with place.viewing() as address, open_client(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
-        told = {path: client.get(path.format(key=key)).status_code for path in REACHING}
-        assert told == dict.fromkeys(REACHING, 404)
+        answer = {path: client.get(path.format(key=key)).status_code for path in REACHING}
+        assert answer == dict.fromkeys(REACHING, 404)
         assert client.get(f"/report/{key}/nothing").status_code == 200
 
 
@@ -101,15 +101,15 @@ def rename(place: Place, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_are_text_and_nothing_leaves_the_page(place: Place, look: Looker, text: str) -> None:
+def test_hostile_names_are_escaped_and_load_nothing(place: Place, look: Looker, text: str) -> None:
     place.run()
     rename(place, text)
     with place.viewing() as address:
         page = look(address)
-        said: list[str] = []
-        asked: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
+        messages: list[str] = []
+        requests: list[str] = []
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("request", lambda request: requests.append(request.url))
         page.reload()
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
         option = page.get_by_role("combobox", name="Run", exact=True).locator("option").first
@@ -119,8 +119,8 @@ def test_hostile_names_are_text_and_nothing_leaves_the_page(place: Place, look: 
         assert page.evaluate("window.pwned") is None
         assert page.frames[1].evaluate("window.pwned") is None
         assert page.locator("img, header script").count() == 0
-        assert {url.split("/")[2] for url in asked} == {address.split("/")[2]}
-        assert said == []
+        assert {url.split("/")[2] for url in requests} == {address.split("/")[2]}
+        assert messages == []
 
 
 def test_hostile_texts_of_a_running_suite_are_text(place: Place, look: Looker) -> None:
@@ -135,15 +135,15 @@ def test_hostile_texts_of_a_running_suite_are_text(place: Place, look: Looker) -
         assert page.evaluate("window.pwned") is None
 
 
-def doctored(report: Path) -> None:
+def inject_script(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     report.unlink()
     report.write_text(text.replace("<body>", "<body><script>window.pwned = 1</script>", 1), encoding="utf-8")
 
 
-def test_a_page_that_somebody_else_wrote_runs_no_script_but_ours(place: Place, look: Looker) -> None:
+def test_a_foreign_page_runs_only_known_scripts(place: Place, look: Looker) -> None:
     place.run()
-    doctored(place.out / "report.html")
+    inject_script(place.out / "report.html")
     with place.viewing() as address:
         page = look(address)
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
@@ -154,17 +154,17 @@ def test_a_page_that_somebody_else_wrote_runs_no_script_but_ours(place: Place, l
 @pytest.mark.parametrize(
     "change", [("script-src ", "script-src 'unsafe-inline' "), ('name="scoregate-run" content="', "\\g<0>x")]
 )
-def test_a_page_of_another_run_or_script_is_not_taken_for_it(place: Place, change: tuple[str, str]) -> None:
+def test_a_page_of_another_run_or_script_is_refused(place: Place, change: tuple[str, str]) -> None:
     place.run()
     report = place.out / "report.html"
     report.write_text(re.sub(*change, report.read_text(encoding="utf-8"), count=1), encoding="utf-8")
-    with place.viewing() as address, entered(address) as client:
+    with place.viewing() as address, open_client(address) as client:
         run = client.get("/state").json()["runs"][0]
         assert run["reported"] is False
         assert "unsafe-inline" not in client.get(f"/report/{run['key']}/reported").text
 
 
-def test_a_run_that_cannot_be_read_says_why_in_its_place(place: Place, look: Looker) -> None:
+def test_an_unreadable_run_shows_the_reason(place: Place, look: Looker) -> None:
     place.run()
     (place.out / "report.html").unlink()
     (place.out / "run" / "cases.jsonl.gz").unlink()

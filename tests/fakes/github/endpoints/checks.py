@@ -110,7 +110,7 @@ def fill(call: Call, run: CheckRun) -> None:
 
 
 def cut(text: str | None) -> str | None:
-    """GitHub cuts a text that has too many bytes, and says nothing."""
+    """GitHub cuts a text that has too many bytes without an error."""
     return text.encode()[:LONGEST_SUMMARY].decode(errors="ignore") if text else text
 
 

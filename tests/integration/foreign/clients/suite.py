@@ -24,8 +24,8 @@ def ask(text: str) -> Any:
 
 def show(name: str, answer: Callable[[], Any]) -> None:
     try:
-        found = answer()
-        parts = found if isinstance(found, list) else [found]
+        answer_text = answer()
+        parts = answer_text if isinstance(answer_text, list) else [answer_text]
         print(
             name,
             *(part if isinstance(part, str) else part.model_dump_json(exclude=HEADERS) for part in parts),

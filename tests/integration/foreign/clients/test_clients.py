@@ -15,8 +15,8 @@ import pytest
 from tests.docs.project import ROOT
 from tests.fakes.openai import OpenAIServer, ToolCall
 from tests.fakes.openai.server import KEY
+from tests.integration.cached_environments import cached_folder, install, make_python
 from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
-from tests.integration.kept import install, kept, make_python
 from tests.warm_program import program_folder
 
 HERE = Path(__file__).parent
@@ -90,16 +90,16 @@ def _answer_anthropic(is_stream: bool) -> Prepared:
 
 def run_alone(folder: Path, mode: str, command: list[str], environment: Mapping[str, str]) -> tuple[str, str]:
     """Run a command behind `scoregate gateway`, and return its output and what the gateway prints."""
-    done = run_scoregate(folder, ["gateway", "--mode", mode, "--", *command], environment)
-    return done.stdout, done.stderr
+    outcome = run_scoregate(folder, ["gateway", "--mode", mode, "--", *command], environment)
+    return outcome.stdout, outcome.stderr
 
 
 def run_as_suite(folder: Path, mode: str, command: list[str], environment: Mapping[str, str]) -> tuple[str, str]:
     """The same with a command of a suite that `scoregate exec` runs."""
     (folder / "suite.sh").write_text(SUITE.format(command=shlex.join(command)), encoding="utf-8")
-    words = ["exec", "--gateway", mode, "--cache", "off", "--baseline", "none", "--", "sh", "suite.sh"]
-    done = run_scoregate(folder, words, environment)
-    return (folder / "output").read_text(encoding="utf-8"), done.stdout + done.stderr
+    arguments = ["exec", "--gateway", mode, "--cache", "off", "--baseline", "none", "--", "sh", "suite.sh"]
+    outcome = run_scoregate(folder, arguments, environment)
+    return (folder / "output").read_text(encoding="utf-8"), outcome.stdout + outcome.stderr
 
 
 Run: TypeAlias = Callable[[Path, str, list[str], Mapping[str, str]], tuple[str, str]]
@@ -108,9 +108,11 @@ Run: TypeAlias = Callable[[Path, str, list[str], Mapping[str, str]], tuple[str, 
 def run_scoregate(folder: Path, words: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     words = [str(program_folder() / "scoregate"), *words]
     environment = {**environment, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done
+    process = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return process
 
 
 @pytest.fixture
@@ -145,10 +147,10 @@ def check_replay(
     base = {**{name: os.environ[name] for name in PASSED if name in os.environ}, **environment}
     addresses = {"OPENAI_BASE_URL": server.url, "ANTHROPIC_BASE_URL": other.url, "GOOGLE_GEMINI_BASE_URL": other.url}
     recorded, log = run(folder, "record", command, {**base, **addresses, **KEYS})
-    asked = len(server.requests), len(other.received)
+    request_count = len(server.requests), len(other.received)
     replayed, replay_log = run(folder, "replay", command, base)
     assert replayed == recorded
-    assert (len(server.requests), len(other.received)) == asked
+    assert (len(server.requests), len(other.received)) == request_count
     assert "replayed" in replay_log
     assert KEY not in recorded + log
     return recorded
@@ -158,7 +160,7 @@ def test_python(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
     def make(folder: Path) -> None:
         make_python(folder, PYTHON, what="clients of providers in Python")
 
-    python = kept("gateway-python", (sys.version, *PYTHON), make) / "bin" / "python"
+    python = cached_folder("gateway-python", (sys.version, *PYTHON), make) / "bin" / "python"
     environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": "ignore"}
     output = check_replay(tmp_path, server, other, [str(python), str(HERE / "suite.py")], environment)
     for text in ("messages stream", '"city', "jour", "Salut", "a transcription", "404", "400"):
@@ -171,7 +173,7 @@ def test_node(tmp_path: Path, server: OpenAIServer, other: Provider) -> None:
         quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
         install(["npm", "install", *quiet, "--prefix", str(folder), *NODE], what="clients of providers in Node.js")
 
-    (tmp_path / "node_modules").symlink_to(kept("gateway-node", NODE, make) / "node_modules")
+    (tmp_path / "node_modules").symlink_to(cached_folder("gateway-node", NODE, make) / "node_modules")
     (tmp_path / "suite.mjs").write_bytes((HERE / "suite.mjs").read_bytes())
     for run in (run_alone, run_as_suite):
         output = check_replay(tmp_path, server, other, ["node", "suite.mjs"], {}, run=run)

@@ -22,11 +22,11 @@ def expect_rows(page: Page, names: list[str]) -> None:
     expect(page.locator(".list tbody th a")).to_have_text(names)
 
 
-def told(page: Page) -> str:
+def list_status(page: Page) -> str:
     return page.locator(".controls output").inner_text()
 
 
-def test_the_top_tells_the_verdict_and_what_changed(report: Path, visit: Opener) -> None:
+def test_the_top_shows_verdict_and_changes(report: Path, visit: Opener) -> None:
     page = visit(report)
     expect(page.locator("h1")).to_contain_text("gates failed")
     expect(page.locator(".brand")).to_contain_text("stricter <b>retrieval</b>")
@@ -42,7 +42,7 @@ def test_the_top_tells_the_verdict_and_what_changed(report: Path, visit: Opener)
     assert page.locator("figure path.now").count() == 3
 
 
-def test_a_row_of_the_plot_leads_to_its_cases_and_a_case_to_both_outputs(report: Path, visit: Opener) -> None:
+def test_a_plot_row_opens_cases_and_a_case_both_outputs(report: Path, visit: Opener) -> None:
     page = visit(report)
     page.click("table.forest tr.worse th a")
     expect(page.locator(".controls output")).to_have_text("40 of 48 cases")
@@ -57,9 +57,7 @@ def test_a_row_of_the_plot_leads_to_its_cases_and_a_case_to_both_outputs(report:
     ]
 
 
-def test_an_opened_case_lists_the_tool_calls_next_to_the_bases_and_marks_the_first_difference(
-    report: Path, visit: Opener
-) -> None:
+def test_an_opened_case_lists_tool_calls_and_marks_the_first_difference(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=talks&q=parcel 0")
     page.click(".list tbody tr:not(.space) >> nth=0")
     section = page.get_by_role("dialog").locator("section", has=page.get_by_role("heading", name="Trajectory"))
@@ -72,7 +70,7 @@ def test_an_opened_case_lists_the_tool_calls_next_to_the_bases_and_marks_the_fir
     expect(section.get_by_text("closed")).to_be_visible()
 
 
-def test_an_opened_case_has_reasons_criteria_steps_and_what_it_took(report: Path, visit: Opener) -> None:
+def test_an_opened_case_has_reasons_criteria_steps_and_usage(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=support-bot&change=newly-failing")
     page.click(".list tbody tr:not(.space) >> nth=1")
     dialog = page.get_by_role("dialog")
@@ -93,7 +91,7 @@ def test_an_opened_case_has_reasons_criteria_steps_and_what_it_took(report: Path
     expect(dialog.get_by_text("evals/bot.py:12")).to_be_visible()
 
 
-def test_turns_of_a_conversation_stand_beside_each_other(report: Path, visit: Opener) -> None:
+def test_turns_are_shown_side_by_side(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=talks")
     page.click(".list tbody tr:not(.space) >> nth=0")
     turns = page.locator(".talk > li")
@@ -106,7 +104,7 @@ def test_turns_of_a_conversation_stand_beside_each_other(report: Path, visit: Op
     expect(page.get_by_role("dialog")).to_contain_text("no turns left, goal not achieved")
 
 
-def test_repeats_have_a_spread_and_can_be_looked_at_one_by_one(report: Path, visit: Opener) -> None:
+def test_repeats_have_a_spread_and_can_be_opened(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=router&change=worse")
     page.click(".list tbody tr:not(.space) >> nth=0")
     dialog = page.get_by_role("dialog")
@@ -116,17 +114,17 @@ def test_repeats_have_a_spread_and_can_be_looked_at_one_by_one(report: Path, vis
     expect(page).to_have_url(re.compile("repeat=2"))
 
 
-def test_the_worst_change_comes_first_and_errors_are_seen(report: Path, visit: Opener) -> None:
+def test_the_worst_change_is_first_and_errors_shown(report: Path, visit: Opener) -> None:
     page = visit(report)
-    assert told(page) == "48 cases"
+    assert list_status(page) == "48 cases"
     assert rows(page)[0] == "question 0"
-    assert set(rows(page)[:11]) == {*(f"question {at}" for at in range(0, 40, 4)), "lost parcel 0"}
+    assert set(rows(page)[:11]) == {*(f"question {index}" for index in range(0, 40, 4)), "lost parcel 0"}
     assert rows(page)[11:13] == ["ticket 1", "the broken one"]
     page.select_option("select[name=change]", "errors")
     expect_rows(page, ["the broken one"])
 
 
-def test_every_filter_narrows_and_stands_in_the_address(report: Path, visit: Opener) -> None:
+def test_every_filter_is_in_the_address(report: Path, visit: Opener) -> None:
     page = visit(report)
     page.select_option("select[name=change]", "newly-failing")
     expect(page.locator(".controls output")).to_contain_text("11 of")
@@ -149,7 +147,7 @@ def test_every_filter_narrows_and_stands_in_the_address(report: Path, visit: Ope
     expect(page.locator(".controls output")).to_contain_text("40 of")
 
 
-def test_a_search_looks_at_names_and_where_asked_at_every_text(report: Path, visit: Opener) -> None:
+def test_a_search_covers_names_and_optionally_texts(report: Path, visit: Opener) -> None:
     page = visit(report)
     page.fill("input[name=q]", "question 17")
     expect(page.locator(".controls output")).to_contain_text("1 of")
@@ -160,7 +158,7 @@ def test_a_search_looks_at_names_and_where_asked_at_every_text(report: Path, vis
     expect(page).to_have_url(re.compile("#q=voucherlike&deep=1$"))
 
 
-def test_the_keyboard_does_it_all(report: Path, visit: Opener) -> None:
+def test_the_keyboard_is_enough(report: Path, visit: Opener) -> None:
     page = visit(report)
     page.keyboard.press("/")
     page.keyboard.type("question")
@@ -198,7 +196,7 @@ def test_a_fresh_page_steps_to_the_marked_case_and_enter_opens_it(report: Path, 
     expect(other.get_by_role("dialog").locator("h2")).to_have_text("question 0")
 
 
-def test_a_search_comes_into_view_with_its_hits_and_escape_ends_it(report: Path, visit: Opener) -> None:
+def test_a_search_scrolls_to_hits_and_escape_ends_it(report: Path, visit: Opener) -> None:
     page = visit(report, viewport={"width": 1280, "height": 500})
     page.keyboard.press("/")
     page.keyboard.type("question 17")
@@ -210,7 +208,7 @@ def test_a_search_comes_into_view_with_its_hits_and_escape_ends_it(report: Path,
     expect(page).not_to_have_url(re.compile("q="))
 
 
-def test_a_list_of_nothing_says_so(report: Path, visit: Opener) -> None:
+def test_an_empty_list_has_a_text(report: Path, visit: Opener) -> None:
     page = visit(report, "#suite=nowhere")
     expect(page.locator(".list tbody")).to_have_text("No case matches.")
     page.keyboard.press("j")
@@ -234,7 +232,7 @@ def test_an_open_case_has_an_address_that_opens_it_again(report: Path, visit: Op
     expect(other.get_by_role("dialog").locator("h2")).to_have_text("lost parcel 0")
 
 
-def test_without_script_the_top_the_tables_and_the_worst_cases_are_there(report: Path, visit: Opener) -> None:
+def test_without_script_tables_and_worst_cases_are_shown(report: Path, visit: Opener) -> None:
     page = visit(report, ready=False, java_script_enabled=False)
     expect(page.locator("h1")).to_contain_text("gates failed")
     expect(page.locator("table.forest tr.worse")).to_be_visible()
@@ -253,11 +251,11 @@ def test_a_printed_report_has_the_worst_cases_in_full(report: Path, visit: Opene
     expect(page.locator("details.sample pre").first).to_be_visible()
 
 
-def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, visit: Opener) -> None:
-    said = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
+def test_a_rewritten_text_has_no_word_marks(tmp_path: Path, visit: Opener) -> None:
+    answer = {True: "Items marked final cannot be returned unless they are faulty. Others can be returned.",
             False: "Sorry, I do not know. A colleague will help you, please write to us."}  # fmt: skip
     trials = {
-        first: ExampleSuite("demo", [Trial("h", [Score("e", float(first))], output=said[first])]) for first in said
+        first: ExampleSuite("demo", [Trial("h", [Score("e", float(first))], output=answer[first])]) for first in answer
     }
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(trials[False]), make_base(trials[True])))), encoding="utf-8")
@@ -271,9 +269,9 @@ def test_a_text_that_was_rewritten_is_not_marked_word_by_word(tmp_path: Path, vi
 
 
 def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
-    told = ExampleSuite("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
+    suite = ExampleSuite("demo", [Trial("good", [Score("e")]), Trial("bad", [Score("e", 0.25)], output="hm")])
     path = tmp_path / "report.html"
-    path.write_text("".join(render(view_of(make_run(told)))), encoding="utf-8")
+    path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")
     page = visit(path)
     assert rows(page) == ["bad", "good"]
     assert page.locator(".list thead th:visible").all_inner_texts()[1:] == [

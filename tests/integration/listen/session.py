@@ -39,7 +39,7 @@ class EmptyBook:
 
 @dataclass
 class Ear:
-    """Hears, and records as the host does."""
+    """Receives events, and records them as the host does."""
 
     recording: RunRecorder
     tallies: list[Tally] = field(default_factory=list)
@@ -80,22 +80,22 @@ class Talk:
         return answer.json()
 
     async def start(self, suite: str = "bot", *, agent: str = PYTHON, **more: Any) -> str:
-        said = {"testExternalId": suite, "gridSearchRunGroupId": None, "gridSearchParamsCombo": None, **more}
-        run: str = (await self.post("/start", said, agent=agent))["id"]
+        event = {"testExternalId": suite, "gridSearchRunGroupId": None, "gridSearchParamsCombo": None, **more}
+        run: str = (await self.post("/start", event, agent=agent))["id"]
         return run
 
     async def result(self, run: str | None, case: str = "a", output: Any = "out", **more: Any) -> Any:
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "testCaseBody": {"input": case}}
-        return await self.post("/results", said | {"testCaseOutput": output, "testCaseDurationMs": 1.5} | more)
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "testCaseBody": {"input": case}}
+        return await self.post("/results", event | {"testCaseOutput": output, "testCaseDurationMs": 1.5} | more)
 
     async def score(self, run: str | None, case: str = "a", score: Any = 1, **more: Any) -> None:
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": "exact"}
-        assert await self.post("/evals", said | {"score": score} | more) == "ok"
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": "exact"}
+        assert await self.post("/evals", event | {"score": score} | more) == "ok"
 
     async def error(self, run: str | None, case: str | None = None, evaluator: str | None = None, **more: Any) -> None:
         error = {"name": "ValueError", "message": "boom", "stacktrace": "Traceback…"}
-        said = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": evaluator}
-        assert await self.post("/errors", said | {"error": error} | more) == "ok"
+        event = {"testExternalId": "bot", "runId": run, "testCaseHash": case, "evaluatorExternalId": evaluator}
+        assert await self.post("/errors", event | {"error": error} | more) == "ok"
 
     async def end(self, run: str | None, suite: str = "bot") -> None:
         assert await self.post("/end", {"testExternalId": suite, "runId": run}) == "ok"
@@ -132,7 +132,7 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(
+async def open_session(
     folder: Path,
     *,
     suites: Sequence[str] = (),
@@ -142,13 +142,13 @@ async def talking(
     """A server with one line, recorded in a folder; the run is whole when the block has ended."""
     with RunWriter(folder) as writer:
         ear = Ear(RunRecorder(writer))
-        async with open_listener(redact) as listener, calling(listener, ear, suites=suites, book=book) as talk:
+        async with open_listener(redact) as listener, connect_session(listener, ear, suites=suites, book=book) as talk:
             yield talk
         talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 
 @asynccontextmanager
-async def calling(
+async def connect_session(
     listener: Listener, ear: Ear, *, suites: Sequence[str] = (), book: BaselineLookup | None = None
 ) -> AsyncIterator[Talk]:
     """A line of a server."""

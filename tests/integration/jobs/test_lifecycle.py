@@ -8,7 +8,7 @@ from tests.integration.jobs.world import World
 WORSE = {"fn": "lambda case: case.input if '1' not in case.input else 'no'", "good": 20}
 
 
-def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
+def test_a_first_run_shows_that_no_base_exists(world: World) -> None:
     job = world.job(events.push(world.repo))
     assert job.exit_code == 0, job.output
     assert job.outputs["conclusion"] == "passed"
@@ -25,7 +25,7 @@ def test_a_first_run_says_that_there_is_no_base_yet(world: World) -> None:
     assert job.warnings == []
 
 
-def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
+def test_a_worse_pull_request_is_fixed_and_merged(world: World) -> None:
     base = world.push()
     world.branch()
     world.commit_suite(**WORSE)
@@ -52,15 +52,15 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert all(each.properties["line"].isdigit() for each in errors if "file" in each.properties)
 
     job.ran.run_attempt = 2
-    again = world.job(events.pull_request(pull), "run", "--check-run", run=job.ran)
-    assert (again.exit_code, len(pull.comments)) == (1, 1)
+    second = world.job(events.pull_request(pull), "run", "--check-run", run=job.ran)
+    assert (second.exit_code, len(pull.comments)) == (1, 1)
     assert f"run={job.ran.id}.2 " in comment.body
 
     world.project.git("checkout", "-q", "change")
     world.commit_suite(good=20)
     world.check_out_merge(pull)
-    mended = world.job(events.pull_request(pull), "run", "--check-run")
-    assert mended.exit_code == 0, mended.output
+    fixed = world.job(events.pull_request(pull), "run", "--check-run")
+    assert fixed.exit_code == 0, fixed.output
     assert len(pull.comments) == 1
     assert comment.body.splitlines()[1].startswith("## ✅")
     assert [check.conclusion for check in world.repo.check_runs.values()] == ["failure", "failure", "success"]
@@ -73,7 +73,7 @@ def test_a_pull_request_that_is_worse_mended_and_merged(world: World) -> None:
     assert "| Baseline | Now |" in queued.summary
 
 
-def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:
+def test_a_merge_queue_blocks_worse_runs(world: World) -> None:
     world.push()
     world.branch()
     world.commit_suite(**WORSE)
@@ -84,7 +84,7 @@ def test_a_merge_queue_blocks_what_is_worse(world: World) -> None:
     assert "11 newly failing" in job.summary
 
 
-def test_two_uses_in_one_repository_have_a_base_and_a_comment_each(world: World) -> None:
+def test_two_keys_in_a_repository_have_a_base_and_comment_each(world: World) -> None:
     for key in ("agents-eval", "search-eval"):
         world.push(INPUT_KEY=key)
     world.branch()

@@ -13,7 +13,7 @@ RUN = ("run", "--baseline", "none")
 
 @pytest.mark.parametrize("out", [".", ".."])
 @pytest.mark.parametrize("command", ["run", "exec", "merge", "testset run"])
-def test_reports_never_go_over_the_project(project: Project, command: str, out: str) -> None:
+def test_reports_never_replace_the_project(project: Project, command: str, out: str) -> None:
     project.write("evals/demo.py", suite())
     project.write("tests.csv", "prompt_content\nHow?\n")
     assert project.scoregate(*RUN).exit_code == 0
@@ -21,25 +21,25 @@ def test_reports_never_go_over_the_project(project: Project, command: str, out: 
     words = {"exec": ["--", sys.executable, "evals/demo.py"], "merge": [str(leg)]}.get(command, [])
     words = ["tests.csv", "--endpoint", "os:getcwd"] if command == "testset run" else words
     before = sorted(path.name for path in project.root.iterdir())
-    ran = project.scoregate(*command.split(), "--out", out, *words)
-    assert ran.exit_code == 2, ran.output
-    assert "it holds the project" in ran.output
+    outcome = project.scoregate(*command.split(), "--out", out, *words)
+    assert outcome.exit_code == 2, outcome.output
+    assert "it holds the project" in outcome.output
     assert sorted(path.name for path in project.root.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["report.html", "comment.md", "junit.xml", "result.json", "run/run.json"])
-def test_a_file_that_somebody_else_wrote_is_not_lost(project: Project, name: str) -> None:
+def test_a_file_of_another_program_is_kept(project: Project, name: str) -> None:
     project.write("evals/demo.py", suite())
     theirs = project.write(f"site/{name}", "{}")
-    ran = project.scoregate(*RUN, "--out", "site")
-    assert ran.exit_code == 2, ran.output
-    assert f"would replace {name}" in " ".join(ran.output.split())
-    assert "--out" in ran.output
+    outcome = project.scoregate(*RUN, "--out", "site")
+    assert outcome.exit_code == 2, outcome.output
+    assert f"would replace {name}" in " ".join(outcome.output.split())
+    assert "--out" in outcome.output
     assert [path for path in (project.root / "site").rglob("*") if path.is_file()] == [theirs]
     assert theirs.read_text() == "{}"
 
 
-def test_a_folder_that_holds_something_else_takes_reports_beside_it(project: Project) -> None:
+def test_a_folder_with_other_files_keeps_them(project: Project) -> None:
     project.write("evals/demo.py", suite())
     other = project.write("site/index.html", "theirs")
     assert project.scoregate(*RUN, "--out", "site").exit_code == 0
@@ -48,16 +48,16 @@ def test_a_folder_that_holds_something_else_takes_reports_beside_it(project: Pro
 
 
 @pytest.mark.parametrize("lost", ["run", "result.json", "damaged"])
-def test_reports_of_an_earlier_run_give_way(project: Project, lost: str) -> None:
+def test_earlier_reports_are_replaced(project: Project, lost: str) -> None:
     project.write("evals/demo.py", suite())
-    ran = project.scoregate(*RUN)
+    outcome = project.scoregate(*RUN)
     if lost == "damaged":
-        record = ran.out / "run" / "run.json"
+        record = outcome.out / "run" / "run.json"
         record.write_bytes(record.read_bytes()[:100])
-        (ran.out / "result.json").write_text("")
+        (outcome.out / "result.json").write_text("")
     elif lost == "run":
-        shutil.rmtree(ran.out / "run")
+        shutil.rmtree(outcome.out / "run")
     else:
-        (ran.out / "result.json").unlink()
-    again = project.scoregate(*RUN)
-    assert again.exit_code == 0, again.output
+        (outcome.out / "result.json").unlink()
+    second = project.scoregate(*RUN)
+    assert second.exit_code == 0, second.output

@@ -23,7 +23,7 @@ async def ask(client: Any, text: str) -> str:
 
 
 class Counting(HTTP.AsyncHTTPTransport):
-    """Says how many are made."""
+    """Counts the connections."""
 
     made = 0
 
@@ -39,22 +39,22 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> type[Counting]:
     return Counting
 
 
-async def asked_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
+async def ask_in_rounds(client: Any, *, rounds: int, at_once: int) -> None:
     async with client:
         for turn in range(rounds):
             await asyncio.gather(*(ask(client, f"{turn} {number}") for number in range(at_once)))
 
 
 @pytest.mark.parametrize("at_once", [1, 7])
-def test_a_wrapped_client_has_a_connection_for_each_call_at_a_time(
+def test_a_wrapped_client_has_a_connection_per_call(
     server: OpenAIServer, counting: type[Counting], at_once: int
 ) -> None:
-    asyncio.run(asked_in_rounds(wrap(AsyncOpenAI()), rounds=4, at_once=at_once))
+    asyncio.run(ask_in_rounds(wrap(AsyncOpenAI()), rounds=4, at_once=at_once))
     assert len(server.requests) == 4 * at_once
     assert counting.made == at_once
 
 
-def test_a_call_that_was_left_leaves_its_connection_to_the_next(server: OpenAIServer, counting: type[Counting]) -> None:
+def test_a_cancelled_call_frees_its_connection(server: OpenAIServer, counting: type[Counting]) -> None:
     async def leave_one() -> str:
         async with wrap(AsyncOpenAI()) as client:
             server.latency = 5.0
@@ -68,7 +68,7 @@ def test_a_call_that_was_left_leaves_its_connection_to_the_next(server: OpenAISe
 
 
 @pytest.mark.usefixtures("server")
-def test_a_stream_that_is_not_read_to_its_end_gives_its_connection_back(counting: type[Counting]) -> None:
+def test_a_partly_read_stream_frees_its_connection(counting: type[Counting]) -> None:
     async def look_at_one() -> str:
         async with wrap(AsyncOpenAI()) as client:
             stream = await client.chat.completions.create(model="gpt-4o", messages=user("a"), stream=True)
@@ -80,22 +80,20 @@ def test_a_stream_that_is_not_read_to_its_end_gives_its_connection_back(counting
 
 
 @pytest.mark.usefixtures("server")
-def test_a_client_of_the_users_own_making_is_gone_through() -> None:
+def test_a_custom_http_client_is_used() -> None:
     seen: list[str] = []
 
     async def look(request: Any) -> None:
         seen.append(request.url.path)
 
     own = openai.DefaultAsyncHttpxClient(event_hooks={"request": [look]})
-    asyncio.run(asked_in_rounds(wrap(AsyncOpenAI(http_client=own)), rounds=1, at_once=2))
+    asyncio.run(ask_in_rounds(wrap(AsyncOpenAI(http_client=own)), rounds=1, at_once=2))
     assert seen == ["/v1/chat/completions"] * 2
 
 
 @pytest.mark.parametrize("who", ["wrapped", "model"])
-def test_a_proxy_of_the_environment_is_gone_through(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, who: str
-) -> None:
-    """The fake is its own proxy: it is asked for a host that nobody else knows."""
+def test_a_proxy_of_the_environment_is_used(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    """The fake is its own proxy: it gets a request for an unknown host."""
     address = server.url.split("/v1")[0]
     monkeypatch.setenv("HTTP_PROXY", address)
     monkeypatch.setenv("NO_PROXY", "")

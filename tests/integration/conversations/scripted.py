@@ -1,4 +1,4 @@
-"""Targets that answer by a script, users that say what they are told to, judges of goals."""
+"""Targets, users and judges of goals that answer by a script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TURN = re.compile(r"It is your turn (\d+) of at most")
 
 
 class Scripted:
-    """A session that gives these replies, the last for ever; an exception is raised. `heard` is what was said."""
+    """A session that gives these replies, then repeats the last. An exception is raised. `heard` has the messages."""
 
     def __init__(self, *replies: Any, delay_s: float = 0.0) -> None:
         self._replies, self._delay_s = replies, delay_s
@@ -29,13 +29,13 @@ class Scripted:
     async def send(self, message: str) -> Reply:
         self.heard.append(message)
         await anyio.sleep(self._delay_s)
-        given = self._replies[min(len(self.heard), len(self._replies)) - 1]
-        if isinstance(given, Exception):
-            raise given
-        return given if isinstance(given, Reply) else Reply(given)
+        reply = self._replies[min(len(self.heard), len(self._replies)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, Reply) else Reply(reply)
 
 
-def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
+def set_user_messages(server: OpenAIServer, say: Callable[[int], Any]) -> None:
     """The user's moves, by the number of the turn: a message, or all of a move."""
 
     def script(question: Any) -> Any:
@@ -47,19 +47,19 @@ def user_says(server: OpenAIServer, say: Callable[[int], Any]) -> None:
     server.answer_with(script)
 
 
-def judging(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
+def scripted_judge(*verdicts: GoalVerdict | bool) -> tuple[Any, list[Conversation]]:
     """A judge that gives these verdicts, the last of them for ever, and the conversations that it was shown."""
-    shown: list[Conversation] = []
+    texts: list[Conversation] = []
 
     async def judge(conversation: Conversation) -> GoalVerdict:
-        shown.append(conversation)
-        given = verdicts[min(len(shown), len(verdicts)) - 1]
-        return given if isinstance(given, GoalVerdict) else GoalVerdict(given, float(given))
+        texts.append(conversation)
+        verdict = verdicts[min(len(texts), len(verdicts)) - 1]
+        return verdict if isinstance(verdict, GoalVerdict) else GoalVerdict(verdict, float(verdict))
 
-    return judge, shown
+    return judge, texts
 
 
-def talk(
+def run_conversation(
     session: Scripted, plan: ConversationPlan = PLAN, *, judge: Any = None, limits: Limits | None = None
 ) -> Conversation:
     """Hold a conversation to its end."""

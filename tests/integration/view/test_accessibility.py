@@ -13,7 +13,7 @@ from tests.integration.view.conftest import Looker, Place
 SHOTS = os.environ.get("SCOREGATE_TEST_SHOTS")
 
 
-def fits(page: Page, name: str, width: int) -> None:
+def check_width(page: Page, name: str, width: int) -> None:
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if SHOTS:
@@ -23,21 +23,21 @@ def fits(page: Page, name: str, width: int) -> None:
 @needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_whatever_is_shown(place: Place, look: Looker, theme: str, width: int) -> None:
+def test_axe_finds_nothing_in_any_view(place: Place, look: Looker, theme: str, width: int) -> None:
     with place.viewing() as address:
         page = look(address, color_scheme=theme, viewport={"width": width, "height": 800}, bypass_csp=True)
         expect(page.locator("h1")).to_have_text("No run yet")
-        fits(page, f"nothing-{theme}-{width}", width)
+        check_width(page, f"nothing-{theme}-{width}", width)
         with place.running("-m", "stricter retrieval"):
             place.let_go("one", "bad")
             expect(page.locator(".cases li")).to_have_count(1)
-            fits(page, f"live-{theme}-{width}", width)
+            check_width(page, f"live-{theme}-{width}", width)
         expect(page.locator("iframe")).to_have_attribute("data-ready", "yes")
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
-        fits(page, f"report-{theme}-{width}", width)
+        check_width(page, f"report-{theme}-{width}", width)
 
 
-def test_nothing_moves_for_those_who_want_it_so(place: Place, look: Looker) -> None:
+def test_reduced_motion_is_respected(place: Place, look: Looker) -> None:
     with place.viewing() as address, place.running():
         page = look(address, reduced_motion="reduce")
         place.let_go("one")

@@ -1,4 +1,4 @@
-"""However a script ends, what it had reported is kept and the exit code tells the truth."""
+"""If a script crashes, hangs or is killed, its results are stored and the exit code is correct."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ def test_a_suite_killed_while_it_runs_keeps_its_finished_cases(project: Project)
         "    return case.input"
     )
     project.write("evals/demo.py", suite(die, fn="fn", good=9, max_test_case_concurrency="1"))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert ran.statuses["passed"] == 5
-    assert ran.statuses["errored"] >= 1
-    assert "SIGKILL" in ran.output
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert outcome.statuses["passed"] == 5
+    assert outcome.statuses["errored"] >= 1
+    assert "SIGKILL" in outcome.output
 
 
 @pytest.mark.parametrize("leave", ["os._exit(0)", "os._exit(7)", "os.abort()"])
-def test_a_suite_that_leaves_early_is_unmeasurable(project: Project, leave: str) -> None:
+def test_a_suite_that_exits_early_is_unmeasurable(project: Project, leave: str) -> None:
     body = f"import os\ndef fn(case):\n    if case.input == 'good 2':\n        {leave}\n    return case.input"
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert ran.run["suites"][0]["complete"] is False
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert outcome.run["suites"][0]["complete"] is False
 
 
-def test_a_crash_is_not_excused_by_an_assertion_before_it(project: Project) -> None:
+def test_a_crash_after_an_assertion_is_reported(project: Project) -> None:
     body = suite(bad=1, assert_test="True").replace("run_test_suite(id=", "try:\n    run_test_suite(id=")
     project.write("evals/demo.py", f"{body}except AssertionError:\n    raise SystemExit(5)\n")
-    ran = project.scoregate("run", "--min-pass-rate", "0")
-    assert "exit code 5" in ran.output
+    outcome = project.scoregate("run", "--min-pass-rate", "0")
+    assert "exit code 5" in outcome.output
 
 
-def test_an_assert_test_that_raises_is_a_failed_gate(project: Project) -> None:
+def test_a_failed_assert_test_fails_the_gate(project: Project) -> None:
     project.write("evals/demo.py", suite(bad=1, assert_test="True"))
-    ran = project.scoregate("run", "--min-pass-rate", "0")
-    assert ran.exit_code == 1
-    assert "assert_test" in ran.output
+    outcome = project.scoregate("run", "--min-pass-rate", "0")
+    assert outcome.exit_code == 1
+    assert "assert_test" in outcome.output
 
 
 def test_a_script_that_fails_after_its_suite_is_unmeasurable(project: Project) -> None:
     project.write("evals/demo.py", suite() + "\nraise SystemExit(5)\n")
-    ran = project.scoregate("run")
-    assert ran.exit_code == 3
-    assert ran.statuses == {"passed": 3}
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert outcome.statuses == {"passed": 3}
 
 
 @pytest.mark.parametrize("environment", ["None", "{}"], ids=["ours", "none"])
@@ -71,13 +71,13 @@ def test_a_script_at_its_time_limit_is_stopped_with_all_its_descendants(project:
         "    return case.input"
     )
     project.write("evals/demo.py", suite(body, fn="fn", max_test_case_concurrency="1"))
-    ran = project.scoregate("run", "--timeout", "3")
-    assert ran.exit_code == 3
-    assert ran.run["scripts"][0]["timed_out"] is True
-    assert gone(int((project.root / "child.pid").read_text()))
+    outcome = project.scoregate("run", "--timeout", "3")
+    assert outcome.exit_code == 3
+    assert outcome.run["scripts"][0]["timed_out"] is True
+    assert is_gone(int((project.root / "child.pid").read_text()))
 
 
-def gone(pid: int) -> bool:
+def is_gone(pid: int) -> bool:
     for _ in range(50):
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return True
@@ -86,7 +86,7 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: Project, number: int) -> None:
+def test_an_interrupted_run_keeps_its_record_and_ends_children(project: Project, number: int) -> None:
     if signal.getsignal(number) is signal.SIG_IGN:
         pytest.skip(f"{signal.Signals(number).name} is ignored here, as under nohup")
     body = (
@@ -102,11 +102,11 @@ def test_an_interrupted_run_keeps_its_record_and_leaves_nobody_behind(project: P
     wait_for(project.root / "suite.pid")
     time.sleep(0.5)  # the case before it is being scored
     process.send_signal(number)
-    ran = project.finish(process)
-    assert ran.exit_code == 130
-    assert ran.run["complete"] is False
-    assert ran.statuses["passed"] == 1
-    assert gone(int((project.root / "suite.pid").read_text()))
+    outcome = project.finish(process)
+    assert outcome.exit_code == 130
+    assert outcome.run["complete"] is False
+    assert outcome.statuses["passed"] == 1
+    assert is_gone(int((project.root / "suite.pid").read_text()))
 
 
 def wait_for(path: Path) -> None:
@@ -120,12 +120,12 @@ def wait_for(path: Path) -> None:
 def test_a_half_written_last_line_is_unmeasurable(project: Project) -> None:
     tail = "import glob, os\nopen(glob.glob(os.environ['SCOREGATE_EVENTS'] + '/*')[0], 'a').write('{\"type\":')\n"
     project.write("evals/demo.py", suite() + tail)
-    ran = project.scoregate("run")
-    assert (ran.exit_code, ran.statuses) == (3, {"passed": 3})
-    assert "1 line of its event logs can't be read" in ran.output
+    outcome = project.scoregate("run")
+    assert (outcome.exit_code, outcome.statuses) == (3, {"passed": 3})
+    assert "1 line of its event logs can't be read" in outcome.output
 
 
-def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> None:
+def test_a_child_with_an_open_pipe_does_not_block(project: Project) -> None:
     body = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
     project.write("evals/demo.py", suite(body))
     started = time.monotonic()
@@ -133,7 +133,7 @@ def test_a_child_that_holds_the_pipe_open_does_not_hold_us(project: Project) -> 
     assert time.monotonic() - started < 30
 
 
-def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Project) -> None:
+def test_a_suite_gets_no_token_and_its_secrets_are_redacted(project: Project) -> None:
     project.write("evals/demo.py", suite("import os", fn="lambda case: repr(sorted(os.environ.items()))"))
     secrets = {
         "GITHUB_TOKEN": "ghs_abcdefghijklmnop",
@@ -143,19 +143,21 @@ def test_a_suite_gets_no_token_and_its_secrets_are_not_written_down(project: Pro
         "OPENAI_API_KEY": "sk-secret-of-the-user",
         "GITHUB_OUTPUT": "/dev/null",
     }
-    ran = project.scoregate("run", **secrets)
-    written = "".join(p.read_text(errors="replace") for p in ran.out.rglob("*") if p.is_file() and p.suffix != ".gz")
+    outcome = project.scoregate("run", **secrets)
+    written = "".join(
+        p.read_text(errors="replace") for p in outcome.out.rglob("*") if p.is_file() and p.suffix != ".gz"
+    )
     import gzip
 
-    written += gzip.decompress((ran.out / "run" / "cases.jsonl.gz").read_bytes()).decode()
+    written += gzip.decompress((outcome.out / "run" / "cases.jsonl.gz").read_bytes()).decode()
     assert "OPENAI_API_KEY" in written
     for name in ("GITHUB_TOKEN", "INPUT_", "ACTIONS_", "GITHUB_OUTPUT", "COPY_OF_IT"):
         assert name not in written
     for value in ("ghs_abcdef", "runtime-token-value", "sk-secret-of-the-user"):
-        assert value not in written + ran.output
+        assert value not in written + outcome.output
 
 
-def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> None:
+def test_a_token_of_the_checkout_is_reported(project: Project) -> None:
     project.write("evals/demo.py", suite())
     (alone,) = project.scoregate("run", GITHUB_ACTIONS="true").run["notices"]
     assert alone.startswith("outside of scoregate's container, suites run as one user")
@@ -165,13 +167,13 @@ def test_a_token_that_the_checkout_left_to_suites_is_told(project: Project) -> N
     assert project.scoregate("run").run["notices"] == []
 
 
-def test_output_of_a_suite_cannot_give_commands_to_ci(project: Project) -> None:
+def test_suite_output_contains_no_ci_commands(project: Project) -> None:
     noise = 'print("::error::boo\\n  ::set-output name=a::b\\nx ##[group]y\\x1b[31m")'
     project.write("evals/demo.py", suite(noise))
-    ran = project.scoregate("run")
-    assert not [line for line in ran.output.splitlines() if line.lstrip().startswith("::")]
-    assert "##[" not in ran.output
-    assert "\x1b" not in ran.output
+    outcome = project.scoregate("run")
+    assert not [line for line in outcome.output.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in outcome.output
+    assert "\x1b" not in outcome.output
 
 
 def test_only_files_are_read_as_event_logs(project: Project) -> None:
@@ -185,10 +187,10 @@ def test_only_files_are_read_as_event_logs(project: Project) -> None:
         "os.mkdir(folder + '/c-folder.jsonl')\n"
     )
     project.write("evals/demo.py", suite(body))
-    ran = project.scoregate("run", SOME_VARIABLE="of the host")
-    assert ran.exit_code == 3, ran.output
-    assert ran.statuses == {"passed": 3}
-    told = ran.run["scripts"][0]["error"]["message"]
-    assert [name for name in ("a-link", "a-way-out", "b-pipe", "c-folder") if f"{name}.jsonl" not in told] == []
-    assert "only the host" not in told
-    assert "SOME_VARIABLE" not in told
+    outcome = project.scoregate("run", SOME_VARIABLE="of the host")
+    assert outcome.exit_code == 3, outcome.output
+    assert outcome.statuses == {"passed": 3}
+    message = outcome.run["scripts"][0]["error"]["message"]
+    assert [name for name in ("a-link", "a-way-out", "b-pipe", "c-folder") if f"{name}.jsonl" not in message] == []
+    assert "only the host" not in message
+    assert "SOME_VARIABLE" not in message

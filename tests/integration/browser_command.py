@@ -1,4 +1,4 @@
-"""What stands in for a browser: a command that keeps the address which it is started with."""
+"""A substitute for a browser: a command that stores the address it is started with."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.integration.view.conftest import LOOSE, Looker, Place
 
 
-def test_from_no_run_over_a_running_one_to_its_report(place: Place, look: Looker) -> None:
+def test_a_page_follows_a_run_to_its_report(place: Place, look: Looker) -> None:
     with place.viewing() as address:
         page = look(address)
         expect(page.locator("h1")).to_have_text("No run yet")
@@ -30,7 +30,7 @@ def test_from_no_run_over_a_running_one_to_its_report(place: Place, look: Looker
         assert not (place.out / "run" / ".live.json").exists()
 
 
-def test_who_reads_at_the_top_goes_over_and_who_reads_on_is_asked(place: Place, look: Looker) -> None:
+def test_a_reader_at_the_top_is_moved_and_others_are_asked(place: Place, look: Looker) -> None:
     place.run("-m", "first")
     with place.viewing() as address:
         top, reading = look(address), look(address)
@@ -50,7 +50,7 @@ def test_who_reads_at_the_top_goes_over_and_who_reads_on_is_asked(place: Place, 
         expect(reading.locator("#news")).to_be_hidden()
 
 
-def test_a_run_that_is_killed_is_not_waited_for(place: Place, look: Looker) -> None:
+def test_a_killed_run_is_not_awaited(place: Place, look: Looker) -> None:
     with place.viewing() as address:
         page = look(address)
         with place.running("-m", "doomed") as process:
@@ -60,19 +60,19 @@ def test_a_run_that_is_killed_is_not_waited_for(place: Place, look: Looker) -> N
         assert (place.out / "run" / ".live.json").exists()
 
 
-def test_a_command_of_another_language_is_followed_too(place: Place, look: Looker) -> None:
+def test_exec_runs_are_followed(place: Place, look: Looker) -> None:
     with place.viewing() as address:
         page = look(address)
         place.hold()
-        words = ("exec", LOOSE, "-m", "by exec", "--", sys.executable, "evals/demo.py")
-        process = place.project.start(*words, CI="")
+        arguments = ("exec", LOOSE, "-m", "by exec", "--", sys.executable, "evals/demo.py")
+        process = place.project.start(*arguments, CI="")
         expect(page.locator("h1")).to_have_text("by exec")
         place.let_go("one", "two", "bad", "last")
         process.communicate(timeout=60)
         expect(page.frame_locator("iframe").locator(".brand")).to_contain_text("by exec")
 
 
-def test_a_job_keeps_nothing_and_tells_nothing(place: Place) -> None:
+def test_a_job_keeps_no_earlier_runs(place: Place) -> None:
     for message in ("one", "two"):
         place.run("-m", message, CI="true")
     assert sorted(path.name for path in (place.out).iterdir() if path.is_dir()) == ["run"]

@@ -1,4 +1,4 @@
-"""No silent green: suites that never start, never end, or tell too late."""
+"""No silent green: suites that never start, never end, or report too late."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.talk import Ear, EmptyBook, calling, talking
+from tests.integration.listen.session import Ear, EmptyBook, connect_session, open_session
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
@@ -17,8 +17,8 @@ from scoregate.ci.run_recorder import RunRecorder
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_suite_that_did_not_end_is_told_without_its_end(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_unfinished_suite_has_no_end_event(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.result(run, "a")
         await talk.score(run, "a", threshold={"gte": 1})
@@ -29,12 +29,12 @@ async def test_a_suite_that_did_not_end_is_told_without_its_end(tmp_path: Path) 
     assert not any(tally.finished for tally in talk.ear.tallies)
 
 
-async def test_what_was_said_is_told_when_the_run_is_cancelled(tmp_path: Path) -> None:
+async def test_a_cancelled_run_reports_its_events(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener:
             with anyio.CancelScope() as scope:
-                async with calling(listener, ear) as talk:
+                async with connect_session(listener, ear) as talk:
                     run = await talk.start()
                     for case in range(500):
                         await talk.score(run, str(case))
@@ -44,8 +44,8 @@ async def test_what_was_said_is_told_when_the_run_is_cancelled(tmp_path: Path) -
     assert sum(event.type == "case_finished" for _, event in ear.events) == 500
 
 
-async def test_an_error_of_a_suite_that_never_started(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_an_error_before_the_start(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         await talk.error(None)
         await talk.error(None)
     assert [(error.type, error.message) for error in talk.suite.errors] == [("ValueError", "boom")]
@@ -53,7 +53,7 @@ async def test_an_error_of_a_suite_that_never_started(tmp_path: Path) -> None:
 
 
 async def test_an_error_of_the_suite_itself(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.score(run)
         await talk.end(run)
@@ -61,8 +61,8 @@ async def test_an_error_of_the_suite_itself(tmp_path: Path) -> None:
     assert (len(talk.suite.errors), talk.suite.complete, talk.suite.passed) == (1, True, False)
 
 
-async def test_cases_of_a_suite_that_never_started(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_cases_without_a_start(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         await talk.result("of-another-server")
         await talk.score(None)
         await talk.end(None)
@@ -74,8 +74,8 @@ async def test_cases_of_a_suite_that_never_started(tmp_path: Path) -> None:
     )
 
 
-async def test_what_is_told_after_the_end_is_an_error(tmp_path: Path) -> None:
-    async with talking(tmp_path) as talk:
+async def test_a_call_after_the_end_is_an_error(tmp_path: Path) -> None:
+    async with open_session(tmp_path) as talk:
         run = await talk.start()
         await talk.score(run, threshold={"gte": 0})
         for _ in range(3):
@@ -85,7 +85,7 @@ async def test_what_is_told_after_the_end_is_an_error(tmp_path: Path) -> None:
     assert [error.type for error in talk.suite.errors] == ["TooLate"]
 
 
-async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
+async def test_closed_sessions_return_404(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         ear = Ear(RunRecorder(writer))
         async with open_listener(bytes) as listener:
@@ -96,19 +96,23 @@ async def test_a_closed_line_hears_nothing(tmp_path: Path) -> None:
     assert (answer.status_code, ear.events) == (404, [])
 
 
-async def test_two_lines_of_one_server_are_told_apart(tmp_path: Path) -> None:
+async def test_two_sessions_of_a_server_differ(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "1") as one, RunWriter(tmp_path / "2") as two:
         ears = Ear(RunRecorder(one)), Ear(RunRecorder(two))
-        async with open_listener(bytes) as listener, calling(listener, ears[0]) as a, calling(listener, ears[1]) as b:
+        async with (
+            open_listener(bytes) as listener,
+            connect_session(listener, ears[0]) as a,
+            connect_session(listener, ears[1]) as b,
+        ):
             runs = await a.start("a"), await b.start("b")
             await a.end(runs[0], "a")
     assert runs[0] == runs[1]
     assert [[event.suite for _, event in ear.events] for ear in ears] == [["a", "a"], ["b"]]
 
 
-async def test_a_client_that_hangs_does_not_hold_up_the_end(tmp_path: Path) -> None:
+async def test_a_hanging_client_does_not_delay_the_end(tmp_path: Path) -> None:
     with anyio.fail_after(8):
-        async with talking(tmp_path) as talk:
+        async with open_session(tmp_path) as talk:
             url = httpx.URL(str(talk.client.base_url))
             hanging, idle = [await anyio.connect_tcp(url.host, url.port or 80) for _ in range(2)]
             await hanging.send(f"POST {url.path}end HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{{".encode())
@@ -117,21 +121,21 @@ async def test_a_client_that_hangs_does_not_hold_up_the_end(tmp_path: Path) -> N
         await idle.aclose()
 
 
-async def test_signals_stay_the_hosts() -> None:
+async def test_the_host_keeps_signals() -> None:
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     async with open_listener(bytes):
         await anyio.sleep(0.05)
         assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-async def test_what_the_host_cannot_record_is_the_hosts_failure(tmp_path: Path) -> None:
+async def test_a_failed_write_is_a_failure_of_the_host(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="closed file"):
         await broken_recording(tmp_path)
 
 
 async def broken_recording(folder: Path) -> None:
     with RunWriter(folder) as writer:
-        async with open_listener(bytes) as listener, calling(listener, Ear(RunRecorder(writer))) as talk:
+        async with open_listener(bytes) as listener, connect_session(listener, Ear(RunRecorder(writer))) as talk:
             run = await talk.start()
             await talk.score(run)
             writer.close()

@@ -13,21 +13,21 @@ from tests.integration.review.test_page import opened
 
 
 def click_for(page: Page, winner: str) -> None:
-    """Click on the button beside the output that begins so."""
+    """Click on the button next to the output that begins with the text."""
     title = page.locator("h1").inner_text()
     side = "Left" if page.get_by_label("Left", exact=True).locator("pre").inner_text().startswith(winner) else "Right"
     page.get_by_role("button", name=f"{side} is better").click()
     expect(page.locator("h1")).not_to_have_text(title)
 
 
-def test_from_a_run_that_waits_to_one_that_is_gated_and_is_a_base(tmp_path: Path, browser: Browser) -> None:
+def test_a_pending_run_is_reviewed_gated_and_is_a_base(tmp_path: Path, browser: Browser) -> None:
     """Nothing but what people do: commands, and clicks on what they show."""
     project = Project(tmp_path)
     project.write("evals/demo.py", SUITE.format(texts=["a", "b", "c"]))
     project.commit()
-    ran = project.scoregate("run", "--baseline", "none")
-    assert ran.exit_code == 0, ran.output
-    assert "3 evaluations waiting for review: scoregate review" in " ".join(ran.output.split())
+    outcome = project.scoregate("run", "--baseline", "none")
+    assert outcome.exit_code == 0, outcome.output
+    assert "3 evaluations waiting for review: scoregate review" in " ".join(outcome.output.split())
     run = Reviewed(project, tmp_path / "scoregate-out" / "run")
     assert "waiting" in run.gate(SCOREGATE_MIN_PASS_RATE="0.6")[1]
     with run.reviewing() as address, opened(browser, address) as page:
@@ -40,12 +40,12 @@ def test_from_a_run_that_waits_to_one_that_is_gated_and_is_a_base(tmp_path: Path
     assert (strict[0], lenient[0]) == (1, 0), strict[1] + lenient[1]
     assert "waiting" not in strict[1]
     base = run.run.rename(tmp_path / "base")
-    again = project.scoregate("run", "--baseline", str(base))
-    battle = next(row for row in again.result["rows"] if row["evaluator"] == "better")
+    second = project.scoregate("run", "--baseline", str(base))
+    battle = next(row for row in second.result["rows"] if row["evaluator"] == "better")
     assert battle["base"] == battle["mean"] == pytest.approx(2 / 3)
 
 
-def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: Maker, browser: Browser) -> None:
+def test_two_concurrent_reviewers_see_where_they_differ(reviewed: Maker, browser: Browser) -> None:
     run = reviewed("a", "b", "c")
     both = run.reviewing("--by", "Ann"), run.reviewing("--by", "Bob")
     with both[0] as one, both[1] as other, opened(browser, one) as ann, opened(browser, other) as bob:
@@ -69,11 +69,11 @@ def test_two_reviewers_at_once_lose_nothing_and_see_where_they_differ(reviewed: 
             click_for(page, "new")
         expect(ann.locator("h1")).to_have_text("All battles are reviewed")
         expect(bob.locator("h1")).to_have_text("All battles are reviewed")
-    said = sorted((each["case"], each["by"], each["winner"]) for each in run.words("verdicts", "better"))
-    assert said == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
+    reviews = sorted((each["case"], each["by"], each["winner"]) for each in run.words("verdicts", "better"))
+    assert reviews == [(case, by, "challenger") for case in "abc" for by in ("Ann", "Bob")]
 
 
-def test_many_are_listed_some_at_a_time(reviewed: Maker, browser: Browser) -> None:
+def test_long_lists_have_pages(reviewed: Maker, browser: Browser) -> None:
     run = reviewed(*map(str, range(250)))
     with run.reviewing() as address, opened(browser, address) as page:
         expect(page.locator("tbody tr")).to_have_count(0)

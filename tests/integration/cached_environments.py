@@ -20,7 +20,7 @@ _NO_INDEX = re.compile(
 )
 
 
-def kept(name: str, wanted: Sequence[str], make: Callable[[Path], None]) -> Path:
+def cached_folder(name: str, wanted: Sequence[str], make: Callable[[Path], None]) -> Path:
     """A folder that `make` filled, once for all that is `wanted` in it."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     key = hashlib.blake2b("\n".join(wanted).encode(), digest_size=6).hexdigest()
@@ -43,7 +43,7 @@ def make_python(folder: Path, requirements: Sequence[str], *, what: str) -> None
 
 def install(command: Sequence[str], *, what: str) -> None:
     """Run what installs something; as `make_python`."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode and _NO_INDEX.search(done.stderr):
-        pytest.skip(f"{what} are NOT tested: no package index can be reached: {done.stderr[-300:]}")
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode and _NO_INDEX.search(process.stderr):
+        pytest.skip(f"{what} are NOT tested: no package index can be reached: {process.stderr[-300:]}")
+    assert process.returncode == 0, process.stderr
