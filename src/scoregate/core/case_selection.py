@@ -5,12 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from scoregate.core.case_columns import Columns
-from scoregate.core.comparison_rows import Row
 from scoregate.core.run import Run, SuiteResult
 from scoregate.core.text_column import TextColumn
+
+if TYPE_CHECKING:
+    from scoregate.core.comparison_rows import Row
 
 _V = TypeVar("_V")
 

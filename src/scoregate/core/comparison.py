@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from scoregate.core.arms import ArmComparison, compare_arms, is_without
+from scoregate.core.arm_comparison import ArmComparison, compare_arms
+from scoregate.core.arms import is_without
 from scoregate.core.case_names import rename_base_cases, rename_cases
 from scoregate.core.case_selection import add_kept_means, exclude_kept_cases
 from scoregate.core.cases import Status

@@ -8,7 +8,7 @@ from typing import Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
-from scoregate.core.arms import ArmComparison, TriggerRate
+from scoregate.core.arm_comparison import ArmComparison, TriggerRate
 from scoregate.core.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
 
