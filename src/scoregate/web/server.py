@@ -163,8 +163,9 @@ def serve(
             ) from None
         sock.listen()
         keys = AccessKeys(sock.getsockname()[1], command)
-        on_start(keys)
+        # Ctrl-C ends the page without an error as soon as its address is shown.
         with contextlib.suppress(KeyboardInterrupt):
+            on_start(keys)
             uvicorn.Server(_config(make_app(keys))).run(sockets=[sock])
 
 
