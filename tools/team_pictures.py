@@ -55,7 +55,7 @@ numbers = range({cases})
 data = [{{"id": f"order {{n}}", "input": f"Where is order {{n}}?", "expected": f"parcel {{n}}"}} for n in numbers]
 evaluate("support-answers", data=data, task=ask, scorers=[contains()])
 """
-# Each suite depends on a prompt of its own, whose last word says how many cases pass.
+# Each suite depends on a prompt of its own, whose last number is how many cases pass.
 PROMPTED = """
 from pathlib import Path
 

@@ -31,7 +31,7 @@ def list_loaded_skills(call: ToolCall) -> list[str]:
     """
     if call.error is not None:
         return []
-    found = _list_named(call) if call.name.casefold() in _TOOLS else _list_read(call)
+    found = _list_skills_by_name(call) if call.name.casefold() in _TOOLS else _list_skills_by_file(call)
     return list(dict.fromkeys(name for name in found if name))
 
 
@@ -41,13 +41,13 @@ def loads_skill(call: ToolCall, *names: str) -> bool:
     return any(fnmatchcase(name, loaded) for loaded in list_loaded_skills(call) for name in known)
 
 
-def _list_named(call: ToolCall) -> Iterator[str]:
+def _list_skills_by_name(call: ToolCall) -> Iterator[str]:
     given = [call.arguments[name] for name in _NAMES if name in call.arguments] or call.arguments.values()
     # A plug-in is named before a colon.
     yield from [to_text(value).strip().lstrip("/").rpartition(":")[2] for value in given][:1]
 
 
-def _list_read(call: ToolCall) -> Iterator[str]:
+def _list_skills_by_file(call: ToolCall) -> Iterator[str]:
     for name, value in call.arguments.items():
         text = to_text(value)
         folder = ""

@@ -36,7 +36,7 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
     tree = await read_tree(root, [root / settings.out])
     if tree is None:
         return None
-    tree = replace(tree, named=_list_named(root, tree, settings))
+    tree = replace(tree, named=_list_settings_paths(root, tree, settings))
     if not cache.is_relative_to(tree.top):
         return tree
     folder = cache.relative_to(tree.top).as_posix()
@@ -44,7 +44,7 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
     return tree if is_tracked else replace(tree, left_out=(*tree.left_out, folder))
 
 
-def _list_named(root: Path, tree: Tree, settings: Settings) -> tuple[str, ...]:
+def _list_settings_paths(root: Path, tree: Tree, settings: Settings) -> tuple[str, ...]:
     """The files and folders that settings name: variables, recorded calls, and files of the command that installs."""
     places = [root / each for each in (settings.env_file, settings.cassettes) if each]
     named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]

@@ -16,6 +16,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.agent_fields import WORKTREE, AgentSettings
 from scoregate.core.arms import Arm
 from scoregate.core.records import record
+from scoregate.core.relative_paths import is_below
 from scoregate.core.skill_cases import TOOL_KINDS, CaseGrader, SkillCase, SkillCases, is_graded
 from scoregate.core.skill_formats.formats import (
     YAML_FILE,
@@ -49,7 +50,7 @@ async def find_skills(files: ProjectFiles, settings: Settings) -> DiscoveredSuit
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
     names = await files.list_all()
-    skills = {folder: cases for folder, cases in find_skill_cases(names).items() if _is_named(folder, settings)}
+    skills = {folder: cases for folder, cases in find_skill_cases(names).items() if _is_below_paths(folder, settings)}
     found = DiscoveredSuites(notices=tuple(_explain_other_cases(skills)))
     if settings.agent is None:
         return found + _explain_no_agent(list(skills), settings)
@@ -87,10 +88,10 @@ def _explain_other_cases(skills: Mapping[str, Sequence[str]]) -> Iterator[str]:
         yield f"A skill has one file of cases, so these are not read: {', '.join(found[:_MOST_NAMES])}{more}"
 
 
-def _is_named(folder: str, settings: Settings) -> bool:
+def _is_below_paths(folder: str, settings: Settings) -> bool:
     """Whether no paths are named, or the folder is below one of them."""
     named = [os.path.normpath(path) for path in settings.paths]
-    return not named or any(path in (os.curdir, folder) or folder.startswith(f"{path}/") for path in named)
+    return not named or any(path == os.curdir or is_below(folder, path) for path in named)
 
 
 def _explain_no_agent(folders: Sequence[str], settings: Settings) -> DiscoveredSuites:
