@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from numbers import Real
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from scoregate.engine.imports import relative_path
 from scoregate.engine.signatures import find_lambda_text
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydantic_evals_object
-from scoregate.evals.scores import ScoreReader, make_threshold
+from scoregate.evals.scores import ScoreReader, is_bool, make_threshold
 from scoregate.evals.task import Outcome
 
 OUTPUT, CASE, DURATION, TRACE, TRAJECTORY = "output", "case", "duration_s", "trace", "trajectory"
@@ -103,8 +104,10 @@ def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
         battles=bool(getattr(given, "_battles", False)),
         choices=tuple(list_choices()) if callable(list_choices := getattr(given, "_list_choices", None)) else (),
     )
-    reader = ScoreReader(settings["threshold"], settings["scale"])
-    return Scorer(info, _make_score(_called(given), fields, reader), settings["max_concurrency"])
+    scored = _called(given)
+    own = _find_own_threshold(scored, settings)
+    reader = ScoreReader(settings["threshold"], settings["scale"], number_threshold=own)
+    return Scorer(info, _make_score(scored, fields, reader), settings["max_concurrency"])
 
 
 def _called(given: Any) -> Callable[..., Any]:
@@ -131,6 +134,16 @@ def _read_settings(given: Any) -> dict[str, Any]:
         "scale": scale,
         "max_concurrency": concurrency,
     }
+
+
+def _find_own_threshold(scored: Any, settings: Mapping[str, Any]) -> Threshold | None:
+    """The threshold of a user's own object, from its attribute; None if every score or no score would meet it."""
+    value, scale, higher = getattr(scored, "threshold", None), settings["scale"], settings["higher_is_better"]
+    if not isinstance(value, Real) or is_bool(value):
+        return None
+    low, high = (0.0, 1.0) if scale is None else (scale.low, scale.high)
+    can_decide = low < value <= high if higher else low <= value < high
+    return make_threshold(value, higher_is_better=higher) if can_decide else None
 
 
 def _check_threshold(threshold: Threshold, scale: Scale | None) -> None:

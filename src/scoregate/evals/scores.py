@@ -30,11 +30,13 @@ class ScoreReader:
         threshold: where a score passes, on the scale; None leaves it to the result.
         scale: the range of the scorer's numbers.
         scale_advice: what to do about a number outside of 0 to 1, without a scale.
+        number_threshold: where a number passes without `threshold`; None for numbers that can't fail.
     """
 
     threshold: Threshold | None = None
     scale: Scale | None = None
     scale_advice: str = _SCALE_ADVICE
+    number_threshold: Threshold | None = None
 
     def read(self, result: Any) -> Evaluation | Label | Scores | Pending | None:
         """The result for the record.
@@ -104,12 +106,13 @@ class ScoreReader:
         if self.scale is None:
             if not 0 <= number <= 1:
                 raise ValueError(f"the score {_format_exactly(number)} is outside of 0 to 1. {self.scale_advice}")
-            return Evaluation(number, self._threshold(None), metadata or None)
+            return Evaluation(number, self._threshold(self.number_threshold), metadata or None)
         low, high = self.scale.low, self.scale.high
         if not low <= number <= high:
             raise ValueError(f"the score {_format_exactly(number)} is outside of its scale, {low:g} to {high:g}")
         stated = {"value": number, **metadata, "scale": [low, high]}
-        return Evaluation(self.scale.part(number), self._threshold(None), stated)
+        default = None if self.number_threshold is None else self.scale.threshold(self.number_threshold)
+        return Evaluation(self.scale.part(number), self._threshold(default), stated)
 
     def _threshold(self, default: Threshold | None) -> Threshold | None:
         if self.threshold is None:

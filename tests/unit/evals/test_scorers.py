@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media, evaluate
-from scoregate.core.evaluation import Threshold
+from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.errors import MissingExtra
 from scoregate.scorers import (
     Check,
@@ -253,6 +253,26 @@ def test_a_function_can_have_settings() -> None:
     message = error.error.message
     assert message.startswith("the score 11 is outside of its scale, 0 to 10 (")
     assert re.search(r"test_scorers\.py:\d+\)$", message)
+
+
+def test_the_attribute_threshold_of_a_users_object_decides_about_numbers() -> None:
+    class Share:
+        def __init__(self, threshold: object, result: object = 0.5) -> None:
+            self.threshold, self.result, self.name = threshold, result, f"{threshold!r} {result}"[:20]
+
+        def __call__(self, output: str) -> object:  # noqa: ARG002
+            return self.result
+
+    own = Evaluation(0.5, Threshold(lt=0.6))
+    given = [Share(0.6), Share(0.4), Share(0), Share(80), Share(True), Share("0.6"), Share(0.9, own), Share(0.4, False)]
+    scaled = [
+        scorer(Share(60, 50), name="scaled", scale=(0, 100)),
+        scorer(Share(0.4), name="lower", higher_is_better=False),
+        scorer(Share(0.9), name="named", threshold=0.5),
+    ]
+    (case,) = run(*given, *scaled).cases
+    passed = [case.evaluations[each.name].passed for each in [*given, *scaled]]
+    assert passed == [False, True, None, None, None, None, True, False, False, False, True]
 
 
 def test_mistakes_in_scorers_are_named() -> None:
