@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic
-from uuid import uuid4
 
 from scoregate.core.evaluation import require_number
 from scoregate.core.suite import Case
@@ -53,6 +52,8 @@ class RunManager(Generic[TestCaseType, OutputType]):
     def start(self) -> None:
         """Start the run."""
         self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
+        from uuid import uuid4  # it imports `platform`, and other suites need neither
+
         self.run_id = str(uuid4())
         self._log.emit("suite_started", origin=caller_origin(), message=self.message)
 
