@@ -36,7 +36,7 @@ from scoregate.ci.dependencies.tree import Tree, read_tree
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Launch, SourceKind, SuiteSource, make_plan
 from scoregate.ci.settings import Settings
-from scoregate.core.dependencies import RunDependencies
+from scoregate.core.runs.dependencies import RunDependencies
 
 SUITES = 30
 Edit: TypeAlias = Callable[[Path, random.Random], str]

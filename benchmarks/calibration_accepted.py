@@ -13,12 +13,12 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.significance import correct_by_direction
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.statistics.significance import correct_by_direction
 
 CELLS = ((1, 11), (6, 6), (11, 1))  # accepted evaluators, others
 SIZES = (50, 200)

@@ -11,10 +11,10 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.arms import EXPECTATIONS, Arm
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.run import Run
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.runs.arms import EXPECTATIONS, Arm
+from scoregate.core.runs.run import Run
 from scoregate.core.suite import TASK
 
 SIZES = (20, 50, 100, 200)

@@ -14,13 +14,13 @@ from calibration_scores import FIXED, FIXED_STAYS, MIXED, Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.pairing import find_undecided_cases
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Run
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Run
 
 ROUNDS, REPEATS = 2, 2
 SIZES = (100, 200)

@@ -13,11 +13,11 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Run
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Run
 
 MERGES = 10
 STEPS = (0.0, 0.01, 0.02)

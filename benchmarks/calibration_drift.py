@@ -13,12 +13,12 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.drift import DriftState
-from scoregate.core.drift_rows import has_drifted
-from scoregate.core.run import Run
-from scoregate.core.slice_rows import SliceChoice
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.drift import DriftState
+from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.core.comparison.slice_rows import SliceChoice
+from scoregate.core.runs.run import Run
 
 KINDS = (MIXED, RUBRIC)
 # The number of cases and of control cases.

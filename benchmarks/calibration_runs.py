@@ -14,15 +14,15 @@ from calibration_scores import Array
 from calibration_targets import Rate
 from numpy.random import Generator, default_rng
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import STATUSES, Status
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.pairing import Pairs
-from scoregate.core.policy import Criteria
-from scoregate.core.run import Run, SuiteResult
-from scoregate.core.text_column import TextColumn
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.text_column import TextColumn
 
 Drawn = TypeVar("Drawn")
 Answer = TypeVar("Answer")

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from rows import Row
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.run import Run, SuiteResult
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
 Score = Callable[[random.Random], float]

@@ -14,8 +14,8 @@ from scoregate.ci.launch import EventsReceived
 from scoregate.ci.listen import open_listener
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.events import Event
-from scoregate.core.reducer import Tally
-from scoregate.core.run import Run
+from scoregate.core.runs.reducer import Tally
+from scoregate.core.runs.run import Run
 
 
 class Host:

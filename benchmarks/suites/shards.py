@@ -8,11 +8,11 @@ from pathlib import Path
 from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.settings import Settings
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, SuitePart
-from scoregate.core.run import Run, RunShard, Script, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, RunShard, Script, SuiteResult
 
 EVALUATORS = ("exact", "length", "polite")
 THRESHOLD = Threshold(gte=0.5)

@@ -33,7 +33,7 @@ LATE = {
     *("scoregate.ci.report.html", "scoregate.ci.report.markdown", "scoregate.ci.extra_runs", "scoregate.ci.importers"),
     *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
-    *("scoregate.core.comparison", "scoregate.core.gate", "scoregate.core.agreement"),
+    *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),
     *("rich", "ssl", "scoregate.cli.console", "scoregate.cli.progress", "scoregate.ci.affected"),
     *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.ci.baseline.decline"),
 }

@@ -20,8 +20,8 @@ from scoregate.ci.plan import AffectedPlan, CarriedScripts, KeptCases, Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
-from scoregate.core.dependencies import merge_dependencies
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.dependencies import merge_dependencies
+from scoregate.core.runs.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
 

@@ -9,10 +9,10 @@ from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_problems
 from scoregate.ci.settings import Settings
-from scoregate.core.comparison import Comparison
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 
 FOLDER = "confirm-alert"
 

@@ -25,10 +25,10 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
-from scoregate.core.arms import Arm
-from scoregate.core.dependencies import UNKNOWN
 from scoregate.core.relative_paths import is_below
-from scoregate.core.run import Run
+from scoregate.core.runs.arms import Arm
+from scoregate.core.runs.dependencies import UNKNOWN
+from scoregate.core.runs.run import Run
 
 _FOLDER = f"{BASE_FOLDER}/arms"
 _CONTENT = "content"

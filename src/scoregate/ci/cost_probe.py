@@ -12,7 +12,7 @@ from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Settings
 from scoregate.core.events import SuiteStarted
-from scoregate.core.partial import WHOLE, CaseSelection
+from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 SAMPLE_CASES = 3
 FOLDER = "probe"

@@ -20,7 +20,7 @@ from scoregate.ci.protection import missing_isolation
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import find_identity
-from scoregate.core.arms import Arm
+from scoregate.core.runs.arms import Arm
 from scoregate.core.text import matches_filters
 from scoregate.errors import StoreError, UsageError
 

@@ -22,9 +22,9 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
-from scoregate.core.case_choice import CaseChoice, CaseLabels
-from scoregate.core.comparison import compare
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
 
 NO_CASES = "no suite of this run has results in the base"

@@ -12,13 +12,13 @@ from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
-from scoregate.core.cases import Status
-from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.gate.case_rules import CRITICAL
-from scoregate.core.pairing import find_undecided_cases
 from scoregate.core.records import record
-from scoregate.core.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
-from scoregate.core.run_costs import sum_costs
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
+from scoregate.core.runs.run_costs import sum_costs
 
 
 def describe_extra_cost(runs: Iterable[Run | None]) -> str:

@@ -25,18 +25,18 @@ from scoregate.ci.launch import (
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity, in_container
-from scoregate.core.baseline_outputs import (
+from scoregate.core.evaluation import EvaluationOverride
+from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.loopback import exclude_from_proxies
+from scoregate.core.runs.baseline_outputs import (
     BASELINE_OUTPUTS_VARIABLE,
     battle_key,
     dump_baseline_outputs,
     read_baseline_outputs,
 )
-from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.events import Event, SuiteStarted
-from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.run import Run
-from scoregate.core.tally import Tally
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.tally import Tally
 
 if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
     from scoregate.ci.listen import ListenerAddress

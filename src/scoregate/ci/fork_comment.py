@@ -28,10 +28,10 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
-from scoregate.core.past_runs import History
 from scoregate.core.records import record
-from scoregate.core.run import Run
-from scoregate.core.suite_labels import label_suites
+from scoregate.core.runs.past_runs import History
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.suite_labels import label_suites
 from scoregate.errors import ScoregateError, UsageError
 
 MOST_RUNS = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
 from scoregate.core.records import record
+from scoregate.core.runs.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
 
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway import Gateway

@@ -12,8 +12,8 @@ from scoregate.ci.plan import KeptCases
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import ResumedPlan, offer_results, suite_key
 from scoregate.ci.user_ids import Identity
-from scoregate.core.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
+from scoregate.core.runs.run import Run, SuiteResult
 
 _RESUMED = "an earlier attempt measured some of its cases"
 

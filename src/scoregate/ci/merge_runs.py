@@ -14,10 +14,10 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
-from scoregate.core.dependencies import RunDependencies, merge_matrix_dependencies
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
-from scoregate.core.run import Conditions, Run, Script
+from scoregate.core.runs.dependencies import RunDependencies, merge_matrix_dependencies
+from scoregate.core.runs.run import Conditions, Run, Script
 from scoregate.errors import RecordError, UsageError
 
 

@@ -19,12 +19,12 @@ from scoregate.ci.pipeline import judge_run
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
-from scoregate.core.dependencies import merge_shard_dependencies
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.model_calls import merge_calls
-from scoregate.core.partition import MISSING_SHARD, MOST_SHARDS
-from scoregate.core.run import Confirmation, Run, Script
+from scoregate.core.runs.dependencies import merge_shard_dependencies
+from scoregate.core.runs.model_calls import merge_calls
+from scoregate.core.runs.run import Confirmation, Run, Script
+from scoregate.core.sharding.partition import MISSING_SHARD, MOST_SHARDS
 from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from scoregate.ci.archive.cases import dump_case
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, SuitePart
 from scoregate.core.records import record
-from scoregate.core.reducer import add_undeclared
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.reducer import add_undeclared
+from scoregate.core.runs.run import SuiteResult
 from scoregate.core.usage import sum_usage
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from scoregate.ci.launch import LaunchEvent
-from scoregate.core.cases import CaseResult
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.tally import Tally
 
 if TYPE_CHECKING:
     from scoregate.ci.gateway_counts import CallCounter

@@ -13,8 +13,6 @@ from scoregate.ci.archive import EARLIER, RUN_FOLDER, read_run
 from scoregate.ci.launch import EventsReceived
 from scoregate.ci.plan import Plan
 from scoregate.ci.report import number_format
-from scoregate.core.case_choice import CaseLabels
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import (
     CaseFinished,
@@ -26,9 +24,11 @@ from scoregate.core.events import (
     SuiteStarted,
     ToolCalled,
 )
-from scoregate.core.partial import CaseSelection
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.core.selection.case_choice import CaseLabels
+from scoregate.core.selection.partial import CaseSelection
 from scoregate.errors import RecordError
 
 _OWN_SDK = "scoregate "

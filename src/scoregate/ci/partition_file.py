@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
-from scoregate.core.partition import PARTITION_VERSION, Partition, find_partition_problem
+from scoregate.core.sharding.partition import PARTITION_VERSION, Partition, find_partition_problem
 from scoregate.errors import UsageError
 
 PARTITION_FILE = "partition.json"

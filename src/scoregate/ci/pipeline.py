@@ -19,21 +19,21 @@ from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.policy import choose_policy, merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
-from scoregate.core.history import history_after, merge_histories, with_history_of
-from scoregate.core.past_runs import History
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.history import history_after, merge_histories, with_history_of
+from scoregate.core.runs.past_runs import History
+from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.report.view import ReportView
     from scoregate.ci.resume import ResumedPlan
-    from scoregate.core.agreement import Calibrations
-    from scoregate.core.comparison import Comparison
+    from scoregate.core.comparison.agreement import Calibrations
+    from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
-    from scoregate.core.policy import Policy
+    from scoregate.core.runs.policy import Policy
 
 INTERRUPTED = 130
 _LATEST_PRELOAD_S = 1.0
@@ -269,7 +269,7 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
     """Write to disk how many runs in a row the cases in quarantine have passed, for the next run to count on."""
     if not comparison.quarantined:
         return
-    from scoregate.core.quarantine import list_stable_cases
+    from scoregate.core.comparison.quarantine import list_stable_cases
 
     amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
 
@@ -317,10 +317,10 @@ def _compare_runs(
     run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
 ) -> Comparison:
     """Compare a run with another one, without the cases in quarantine."""
-    from scoregate.core.comparison import compare
-    from scoregate.core.quarantine import leave_out_quarantine
-    from scoregate.core.slice_rows import SliceChoice
-    from scoregate.core.slices import collect_slices
+    from scoregate.core.comparison.comparison import compare
+    from scoregate.core.comparison.quarantine import leave_out_quarantine
+    from scoregate.core.comparison.slice_rows import SliceChoice
+    from scoregate.core.runs.slices import collect_slices
 
     sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
     comparison = compare(

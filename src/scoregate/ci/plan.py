@@ -13,10 +13,10 @@ from pathlib import Path
 from scoregate.ci.frameworks import FoundFramework
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.settings import Origins, Settings, SuiteSettings
-from scoregate.core.arms import Arm
-from scoregate.core.packing import LaunchDuration
 from scoregate.core.records import record
-from scoregate.core.run import Run, RunShard
+from scoregate.core.runs.arms import Arm
+from scoregate.core.runs.run import Run, RunShard
+from scoregate.core.sharding.packing import LaunchDuration
 
 
 class SourceKind(StrEnum):

@@ -15,9 +15,9 @@ from scoregate.ci.plan import SuiteSource
 from scoregate.ci.settings import Settings, SuiteSettings, load_settings
 from scoregate.ci.settings.ownership import ignored_changes
 from scoregate.ci.settings.sources import OF_BASE
-from scoregate.core.policy import Limits, Policy, policy_differences
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.policy import Limits, Policy, policy_differences
+from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError
 
 _NOT_APPLIED = " (not applied: policy_from = base)"

@@ -16,15 +16,15 @@ from scoregate.ci.plan import AffectedPlan, DiscoveredSuites, Plan, SuiteSource
 from scoregate.ci.resume import ResumePlan
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.coverage import CoverageView
     from scoregate.ci.report.view import ReportView
-    from scoregate.core.agreement import Calibrations
-    from scoregate.core.comparison import Comparison
+    from scoregate.core.comparison.agreement import Calibrations
+    from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
 

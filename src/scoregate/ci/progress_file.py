@@ -28,9 +28,9 @@ from scoregate.ci.launch import LaunchEvent
 from scoregate.ci.observers import Recording
 from scoregate.ci.report.excerpts import format_score, summarize_reasons
 from scoregate.ci.report.text import display_name, one_line
-from scoregate.core.cases import CaseResult, Status
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.tally import Tally
 
 _EVERY_S = 1.0
 _SHARE = 20  # collecting the progress takes at most 1/20 of the time

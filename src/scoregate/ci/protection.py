@@ -14,7 +14,7 @@ from scoregate.ci.ports import AmendRun
 from scoregate.ci.user_ids import current_accounts, find_identity, in_container, workspace
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
-from scoregate.core.run import Run, Script
+from scoregate.core.runs.run import Run, Script
 
 _SCRIPT_NAME = "scoregate"
 _SHARED = (

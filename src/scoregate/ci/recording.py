@@ -43,9 +43,9 @@ from scoregate.ci.trace_receiver import receive_traces
 from scoregate.ci.user_ids import Identity
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run
-from scoregate.core.score_rules import ScoreRules
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.score_rules import ScoreRules
 
 if TYPE_CHECKING:  # only some runs count calls, or record dependencies
     from scoregate.ci.model_gateway import ModelGateway

@@ -15,14 +15,14 @@ from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_report_context
 from scoregate.ci.ports import FindCoverage, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.publish.check_run import CheckRun
     from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
-    from scoregate.core.agreement import Calibrations
-    from scoregate.core.comparison import Comparison
+    from scoregate.core.comparison.agreement import Calibrations
+    from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.gate import Verdict
 
 
@@ -145,7 +145,7 @@ def preload_reports() -> None:
     import scoregate.ci.publishers
     import scoregate.ci.report.build_view
     import scoregate.ci.report.console
-    import scoregate.core.comparison
+    import scoregate.core.comparison.comparison
     import scoregate.core.gate  # noqa: F401
     from scoregate.ci.reports import load_renderers
     from scoregate.core.event_json import prepare_parser

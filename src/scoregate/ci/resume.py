@@ -21,11 +21,11 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.ci.user_ids import Identity
-from scoregate.core.cases import CaseKey, Status
-from scoregate.core.policy import Policy
 from scoregate.core.records import record
-from scoregate.core.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
-from scoregate.core.run import Conditions, ReusedRun, Run, SuiteResult
+from scoregate.core.runs.cases import CaseKey, Status
+from scoregate.core.runs.policy import Policy
+from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
+from scoregate.core.runs.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.errors import GitHubRefused, RecordError
 
 SuiteKey: TypeAlias = tuple[str | None, str, str]

@@ -11,8 +11,8 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.command_fields import Command, RowSettings
 from scoregate.ci.settings.fields import LimitFields
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.core.policy import list_one_run_limits
-from scoregate.core.run import ExecCall
+from scoregate.core.runs.policy import list_one_run_limits
+from scoregate.core.runs.run import ExecCall
 from scoregate.errors import RecordError
 
 

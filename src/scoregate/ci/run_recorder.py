@@ -21,14 +21,14 @@ from scoregate.ci.launch import (
     UsageCounted,
 )
 from scoregate.ci.plan import Plan, SuiteSource
-from scoregate.core.cases import CaseResult
-from scoregate.core.dependencies import RunDependencies
 from scoregate.core.event_numbers import drop_invalid_numbers
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import SuiteStarted
-from scoregate.core.reducer import RunReducer, SuiteReducer
-from scoregate.core.run import Run, Script
-from scoregate.core.tally import SuiteSums, Tally, tally_suite
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.dependencies import RunDependencies
+from scoregate.core.runs.reducer import RunReducer, SuiteReducer
+from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.tally import SuiteSums, Tally, tally_suite
 
 if TYPE_CHECKING:  # only some runs count calls, or record dependencies
     from scoregate.ci.dependencies.recording import UseRecorder

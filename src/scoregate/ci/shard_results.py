@@ -15,11 +15,11 @@ from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
 from scoregate.ci.resume import suite_key
 from scoregate.ci.shard_run import find_shard_problems
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.records import record
-from scoregate.core.run import Run, RunShard, SuiteResult
-from scoregate.core.suite_labels import label_suites
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.run import Run, RunShard, SuiteResult
+from scoregate.core.runs.suite_labels import label_suites
 
 _Key: TypeAlias = tuple[str | None, str, str, int]
 

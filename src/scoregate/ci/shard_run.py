@@ -20,9 +20,9 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
 from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.partition import Partition
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
+from scoregate.core.sharding.partition import Partition
 from scoregate.errors import RecordError
 
 _INCOMPLETE = 3

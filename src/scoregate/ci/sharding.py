@@ -16,9 +16,9 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.packing import LaunchDuration, SuiteDuration, choose_shards, pack_launches
-from scoregate.core.partition import Assignment, Partition, list_work, make_partition
-from scoregate.core.run import Run, RunShard, SuiteResult
+from scoregate.core.runs.run import Run, RunShard, SuiteResult
+from scoregate.core.sharding.packing import LaunchDuration, SuiteDuration, choose_shards, pack_launches
+from scoregate.core.sharding.partition import Assignment, Partition, list_work, make_partition
 from scoregate.errors import UsageError
 
 _OWN_SDK, _PYTEST = "scoregate ", " pytest"

@@ -21,7 +21,7 @@ from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.tool_lists.files import read_tool_list
 from scoregate.ci.unread_files import find_doubt, find_unread
 from scoregate.core.relative_paths import matches_path
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
 

@@ -15,8 +15,8 @@ from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.dependencies import ROWS, Dependency, RunDependencies
 from scoregate.core.relative_paths import is_below, matches_path
+from scoregate.core.runs.dependencies import ROWS, Dependency, RunDependencies
 from scoregate.errors import GitHubRefused, RecordError
 
 # A runner shows ten notices of a step; five are for cases.

@@ -47,7 +47,7 @@ from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.sharding import read_durations
 from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import GitError, RecordError
 
 if TYPE_CHECKING:

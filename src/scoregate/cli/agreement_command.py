@@ -12,7 +12,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
-from scoregate.core.agreement import Agreement, AgreementLevel, measure_agreement
+from scoregate.core.comparison.agreement import Agreement, AgreementLevel, measure_agreement
 from scoregate.core.gate import EXIT_CODES, Conclusion
 from scoregate.core.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source

@@ -13,9 +13,9 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.user_ids import in_ci
 from scoregate.cli.options import combine_options
-from scoregate.core.keyword import parse_keywords
-from scoregate.core.partial import CaseSelection, Node
 from scoregate.core.records import record
+from scoregate.core.selection.keyword import parse_keywords
+from scoregate.core.selection.partial import CaseSelection, Node
 from scoregate.errors import UsageError
 
 case_options: Callable[[Any], Any] = combine_options(

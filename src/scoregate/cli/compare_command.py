@@ -19,7 +19,7 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
-from scoregate.core.variants import DIFFERENCE, rank_suites
+from scoregate.core.comparison.variants import DIFFERENCE, rank_suites
 from scoregate.errors import UsageError
 
 

@@ -24,7 +24,7 @@ from scoregate.ci.process import visible_environment
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
-from scoregate.core.model_calls import ModelCalls
+from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.errors import MissingExtra, SettingsError, UsageError
 
 if TYPE_CHECKING:

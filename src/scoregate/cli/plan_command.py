@@ -41,8 +41,8 @@ from scoregate.cli.options import (
     working_folder,
 )
 from scoregate.cli.output import make_redactor
-from scoregate.core.packing import MOST_MATRIX_JOBS
-from scoregate.core.partition import MOST_SHARDS, Partition, list_work
+from scoregate.core.sharding.packing import MOST_MATRIX_JOBS
+from scoregate.core.sharding.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|)")

@@ -49,7 +49,7 @@ class PlannedCost:
     @property
     def estimate(self) -> PlanEstimate:
         """The estimate; an empty one if the base can't be read."""
-        from scoregate.core.cost_estimates import RunEstimate
+        from scoregate.core.runs.cost_estimates import RunEstimate
 
         return self.forecast.estimate or PlanEstimate(RunEstimate())
 

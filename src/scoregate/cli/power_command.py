@@ -9,7 +9,7 @@ import click
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.stored_runs import rejudge_run
 from scoregate.cli.text_output import print_table
-from scoregate.core.power import required_sizes
+from scoregate.core.comparison.power import required_sizes
 
 
 @click.command("power")

@@ -15,10 +15,10 @@ from scoregate.ci.observers import Observer, Recording
 from scoregate.ci.report import number_format
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.cases import CaseResult, Status
-from scoregate.core.model_calls import CallTotals
 from scoregate.core.records import record
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.model_calls import CallTotals
+from scoregate.core.runs.tally import Tally
 
 _EVALUATORS = 4
 STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}

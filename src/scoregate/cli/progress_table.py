@@ -29,7 +29,7 @@ from scoregate.cli.progress_state import (
     format_means,
     format_output_line,
 )
-from scoregate.core.cases import Status
+from scoregate.core.runs.cases import Status
 
 _SCORES = "mean scores"
 _FEWEST_SCORES = 16

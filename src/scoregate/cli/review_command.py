@@ -15,7 +15,7 @@ from scoregate.cli.review_records import missing_reviewer, reviewer_name
 from scoregate.cli.review_rows import review_rows
 from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import UsageError
 from scoregate.store import open_store
 

@@ -18,7 +18,7 @@ from scoregate.ci.shard_run import ShardRequest, ShardResult, run_shard
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, write_document
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
-from scoregate.core.partition import MOST_SHARDS
+from scoregate.core.sharding.partition import MOST_SHARDS
 from scoregate.errors import RecordError, UsageError
 
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")

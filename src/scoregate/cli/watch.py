@@ -35,7 +35,7 @@ from scoregate.cli.output import Output, OutputOptions, open_output, print_resul
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
 from scoregate.cli.run_gate import gate_project, list_stop_signals
-from scoregate.core.cases import Status
+from scoregate.core.runs.cases import Status
 from scoregate.errors import ScoregateError, UsageError
 
 _MOST_NAMES, _LONGEST_NAME = 3, 100

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
+from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
 from scoregate.engine.trial import CURRENT, Trial
 from scoregate.errors import InvalidSuite
 

@@ -17,7 +17,7 @@ from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
-    from scoregate.core.case_choice import CaseChoice, CaseLabels, PartChoice
+    from scoregate.core.selection.case_choice import CaseChoice, CaseLabels, PartChoice
 
 _SUITES = "FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
@@ -121,7 +121,7 @@ def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:
 
 
 def _label(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
-    from scoregate.core.case_choice import CaseLabels
+    from scoregate.core.selection.case_choice import CaseLabels
 
     try:
         description = describe(case)
@@ -173,7 +173,7 @@ def _parse_choice(text: str) -> tuple[CaseChoice | None, Mapping[str, tuple[str,
     """The choice of a partial run, which the host writes, and the cases that run first."""
     if not text:
         return None, {}
-    from scoregate.core.case_choice import CaseChoice
+    from scoregate.core.selection.case_choice import CaseChoice
 
     data = _parse_json(_CHOICE, text)
     if not isinstance(data, dict):
@@ -194,7 +194,7 @@ def read_parts(environ: Mapping[str, str] = os.environ) -> PartChoice | None:
     """
     if not (text := environ.get(_PARTS, "")):
         return None
-    from scoregate.core.case_choice import PartChoice
+    from scoregate.core.selection.case_choice import PartChoice
 
     try:
         return PartChoice.parse(dict(_parse_json(_PARTS, text)))  # type: ignore[call-overload]

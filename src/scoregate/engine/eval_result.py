@@ -8,15 +8,15 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.media import show_references
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.run import SuiteResult
 from scoregate.engine.terminal import one_line
 from scoregate.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from scoregate.core.comparison_rows import Row
-    from scoregate.core.variants import VariantRanking
+    from scoregate.core.comparison.comparison_rows import Row
+    from scoregate.core.comparison.variants import VariantRanking
 
 _BAD = (Status.FAILED, Status.ERRORED)
 _MOST_SCORES = 8
@@ -172,8 +172,8 @@ class EvalResult(SuiteResult):
         Raises:
             ValueError: one of them is a grid search; compare its `variants`.
         """
-        from scoregate.core.comparison import compare
-        from scoregate.core.run import Run
+        from scoregate.core.comparison.comparison import compare
+        from scoregate.core.runs.run import Run
         from scoregate.version import __version__
 
         if self.variants or other.variants:
@@ -197,7 +197,7 @@ class EvalResult(SuiteResult):
 
         Empty without tasks by name or parameters.
         """
-        from scoregate.core.variants import list_names
+        from scoregate.core.comparison.variants import list_names
 
         found = self.variants or ((self,) if self.params else ())
         results = (each if isinstance(each, EvalResult) else copy_result(each) for each in found)
@@ -209,8 +209,8 @@ class EvalResult(SuiteResult):
 
         Printed, a ranking is one line: `contains: a and c can't be distinguished at 60 cases. …`.
         """
-        from scoregate.core.policy import Criteria
-        from scoregate.core.variants import rank_suites
+        from scoregate.core.comparison.variants import rank_suites
+        from scoregate.core.runs.policy import Criteria
 
         return tuple(rank_suites(self.variants, lambda _: Criteria()))
 

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scoregate.core.run import SuiteResult
+    from scoregate.core.runs.run import SuiteResult
 
 UNMEASURABLE = 3
 

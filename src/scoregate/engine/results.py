@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from pydantic_core import from_json
 
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.event_values import (
     Choice,
@@ -20,9 +19,10 @@ from scoregate.core.event_values import (
     SuitePart,
 )
 from scoregate.core.events import Event
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.run import SuiteResult
-from scoregate.core.suite_labels import label_suites
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.suite_labels import label_suites
 from scoregate.engine.eval_result import EvalResult, copy_result
 from scoregate.engine.event_log import EventLog
 

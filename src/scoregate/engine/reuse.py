@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump_plain, sort_sets
-from scoregate.core.reuse import suite_reuse_problem
+from scoregate.core.runs.reuse import suite_reuse_problem
 from scoregate.core.suite import Suite
 from scoregate.engine.results import parse_evaluator
 from scoregate.engine.trial import Trial, emit_case_started

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.run import SuiteResult
 from scoregate.engine.terminal import one_line
 
 if TYPE_CHECKING:
-    from scoregate.core.variants import VariantRanking
+    from scoregate.core.comparison.variants import VariantRanking
 
 _MOST_CASES, _MOST_RANKINGS = 5, 8
 _LONGEST_LINE = 300
@@ -48,8 +48,8 @@ def summary(result: SuiteResult) -> str:
 
 
 def _rank(variants: Sequence[SuiteResult]) -> Iterator[VariantRanking]:
-    from scoregate.core.policy import Criteria
-    from scoregate.core.variants import rank_suites
+    from scoregate.core.comparison.variants import rank_suites
+    from scoregate.core.runs.policy import Criteria
 
     return islice(rank_suites(variants, lambda _: Criteria()), _MOST_RANKINGS)
 

@@ -6,11 +6,11 @@ from scoregate.core.lazy_names import make_getattr
 from scoregate.evals.run import evaluate
 
 if TYPE_CHECKING:
+    from scoregate.core.comparison.variants import VariantRanking, VariantScore, VariantState
     from scoregate.core.task_trace import ModelCall, TaskTrace
     from scoregate.core.trace import Span
     from scoregate.core.trajectories.trajectory import Trajectory
     from scoregate.core.trajectory_steps import Message, ToolCall
-    from scoregate.core.variants import VariantRanking, VariantScore, VariantState
     from scoregate.engine.eval_result import CaseList, EvalResult, ResultComparison
 
 __all__ = [
@@ -36,7 +36,7 @@ __getattr__ = make_getattr(
         "scoregate.core.trace": ("Span",),
         "scoregate.core.trajectory_steps": ("Message", "ToolCall"),
         "scoregate.core.trajectories.trajectory": ("Trajectory",),
-        "scoregate.core.variants": ("VariantRanking", "VariantScore", "VariantState"),
+        "scoregate.core.comparison.variants": ("VariantRanking", "VariantScore", "VariantState"),
         "scoregate.engine.eval_result": ("CaseList", "EvalResult", "ResultComparison"),
     },
 )

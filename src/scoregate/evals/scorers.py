@@ -141,6 +141,7 @@ def _find_own_threshold(scored: Any, settings: Mapping[str, Any]) -> Threshold |
     value, scale, higher = getattr(scored, "threshold", None), settings["scale"], settings["higher_is_better"]
     if not isinstance(value, Real) or is_bool(value):
         return None
+    value = float(value)
     low, high = (0.0, 1.0) if scale is None else (scale.low, scale.high)
     can_decide = low < value <= high if higher else low <= value < high
     return make_threshold(value, higher_is_better=higher) if can_decide else None

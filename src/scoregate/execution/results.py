@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.conversation import Conversation, Reply
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder
 from scoregate.enums import RunStatus

@@ -8,8 +8,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo, Fingerprint
+from scoregate.core.runs.cases import CaseResult
 from scoregate.core.suite import RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.environment import count_all_trials, events_folder, read_selection, run_message, select_cases

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.core.trace import Trace
 from scoregate.datasets import Datasets, Example
 from scoregate.judges import JudgeResult, JudgesFactory, TestConfigs

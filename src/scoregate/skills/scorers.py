@@ -12,10 +12,10 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
 from scoregate.core.relative_paths import is_below
+from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.text import truncate_middle
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.scorers import command_passes, judge

@@ -9,7 +9,7 @@ from typing import Any
 import anyio.to_thread
 
 from scoregate.agents import CommandAgent, command_agent
-from scoregate.core.arms import Arm
+from scoregate.core.runs.arms import Arm
 from scoregate.core.skill_cases import InputFile, SkillCase, SkillCases, is_graded
 from scoregate.core.skill_formats.formats import parse_cases
 from scoregate.core.trajectories.trajectory import Trajectory

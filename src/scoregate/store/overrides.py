@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, TypeAdapter
 
-from scoregate.core.agreement import Calibrations, measure_agreement
+from scoregate.core.comparison.agreement import Calibrations, measure_agreement
 from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind

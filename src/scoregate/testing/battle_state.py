@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key
+from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial
 from scoregate.errors import InvalidSuite

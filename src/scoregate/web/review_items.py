@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scoregate.core.agreement import digest_fingerprint
-from scoregate.core.cases import CaseResult
+from scoregate.core.comparison.agreement import digest_fingerprint
 from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField
 from scoregate.core.media import show_references
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import Override, Verdict, Winner
 

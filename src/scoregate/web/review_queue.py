@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scoregate.core.cases import CaseResult
-from scoregate.core.run import Run
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run
 from scoregate.core.text import natural_sort_key
 from scoregate.store import Store
 from scoregate.store.kinds import Kind

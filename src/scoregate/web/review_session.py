@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from scoregate.core.agreement import Agreement, measure_agreement
+from scoregate.core.comparison.agreement import Agreement, measure_agreement
 from scoregate.core.evaluation import EvaluationOverrideComment
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store

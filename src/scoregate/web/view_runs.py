@@ -36,8 +36,8 @@ from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.progress import LiveRun, read_live
 from scoregate.ci.report.html import assets
 from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.cases import Status
 from scoregate.core.media import MediaFile
+from scoregate.core.runs.cases import Status
 from scoregate.errors import RecordError
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200

@@ -14,7 +14,7 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.github.client import Api, open_api
 from scoregate.ci.github.context import Connection, read_github_job
-from scoregate.core.run import Run as Record
+from scoregate.core.runs.run import Run as Record
 
 NAME = "scoregate-evals"
 RIGHTS = {"contents": "write", "actions": "read", "pull_requests": "write", "checks": "write"}

@@ -16,7 +16,7 @@ from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.publish.check_run import CheckRun
 from scoregate.ci.publish.delivery import PublishTarget
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 from scoregate.errors import GitHubRefused
 
 pytestmark = pytest.mark.anyio

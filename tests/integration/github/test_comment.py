@@ -17,7 +17,7 @@ from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.markdown import marker, marker_prefix
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 
 pytestmark = pytest.mark.anyio
 OURS = "github-actions[bot]"

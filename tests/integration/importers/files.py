@@ -11,9 +11,9 @@ from typing import Any
 
 from scoregate.ci.importers import Reader
 from scoregate.ci.plan import RowColumns
-from scoregate.core.cases import CaseResult
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import SuiteResult
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {

@@ -7,8 +7,8 @@ import json
 import pytest
 from tests.integration.importers.files import imported, imported_file, raw
 
-from scoregate.core.cases import Status
 from scoregate.core.evaluation import Threshold
+from scoregate.core.runs.cases import Status
 
 
 def test_every_score_and_verdict_is_kept() -> None:

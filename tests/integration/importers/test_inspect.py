@@ -8,7 +8,7 @@ from math import isnan
 import pytest
 from tests.integration.importers.files import DATA, imported, imported_file, raw
 
-from scoregate.core.cases import Status
+from scoregate.core.runs.cases import Status
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 

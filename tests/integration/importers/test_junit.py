@@ -7,7 +7,7 @@ from junitparser import JUnitXml
 from tests.integration.host.conftest import Project, project, suite
 from tests.integration.importers.files import DATA, FORMATS, imported, imported_file
 
-from scoregate.core.cases import Status
+from scoregate.core.runs.cases import Status
 from scoregate.errors import ImportFailed
 
 __all__ = ["project"]

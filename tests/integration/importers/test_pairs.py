@@ -20,10 +20,10 @@ from scoregate.ci.importers.common import FreeNames, Trial
 from scoregate.ci.importers.repeats import Repeats
 from scoregate.ci.importers.suites import Suite
 from scoregate.ci.plan import RowColumns
-from scoregate.core.comparison import Comparison, compare, count_positional_cases
+from scoregate.core.comparison.comparison import Comparison, compare, count_positional_cases
 from scoregate.core.identity import digest
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run
 
 __all__ = ["project"]
 

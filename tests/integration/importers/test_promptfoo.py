@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.importers.files import imported, imported_file, raw
 
-from scoregate.core.cases import CaseResult, Status
+from scoregate.core.runs.cases import CaseResult, Status
 
 ROWS = raw("promptfoo.json")["results"]["results"]
 STATUS = {0: Status.PASSED, 1: Status.FAILED, 2: Status.ERRORED}

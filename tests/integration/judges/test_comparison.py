@@ -11,9 +11,9 @@ from tests.integration.judges.grading import to_subject
 from tests.unit.judges import graders
 
 from scoregate.client import Client
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.run import Run
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.runs.run import Run
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.engine.results import reduce_log
 from scoregate.engine.run import finish_suite, run_suite

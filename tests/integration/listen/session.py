@@ -15,12 +15,12 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Filtered, Notice
 from scoregate.ci.listen import BaselineLookup, Listener, open_listener
 from scoregate.ci.run_recorder import RunRecorder
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
-from scoregate.core.run import Run, SuiteResult
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.tally import Tally
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.listen.session import open_session
 
-from scoregate.core.cases import CaseResult, Status
+from scoregate.core.runs.cases import CaseResult, Status
 
 pytestmark = pytest.mark.anyio
 WHO = {"testExternalId": "bot", "runId": "http-1"}

@@ -16,7 +16,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.events import ReviewRequested
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import StoreError
 
 pytestmark = pytest.mark.anyio

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from tests.integration.listen.session import NODE, open_session
 
-from scoregate.core.cases import CaseKey, Status
 from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType
+from scoregate.core.runs.cases import CaseKey, Status
 
 pytestmark = pytest.mark.anyio
 

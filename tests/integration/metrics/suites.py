@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.engine.results import make_lazy_result
 from scoregate.engine.run import finish_suite, run_suite

@@ -10,7 +10,7 @@ import pytest
 from tests.integration.sdk.scripts import Home, finished_cases, wait_for_end
 
 from scoregate.core.events import CaseOutput, CaseStarted, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.reducer import SuiteReducer
+from scoregate.core.runs.reducer import SuiteReducer
 
 DEATHS = {
     "kill -9": ("os.kill(os.getpid(), 9)", -signal.SIGKILL),

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 
 from scoregate.ci.archive import RunWriter, read_run, run_folder
 from scoregate.ci.archive.run_json import RUN_FIELDS, SUITE_FIELDS
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import (
     ErrorInfo,
@@ -29,8 +27,10 @@ from scoregate.core.event_values import (
     Origin,
     PairwiseComparison,
 )
-from scoregate.core.reducer import add_undeclared
-from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.reducer import add_undeclared
+from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 FULL = CaseResult(

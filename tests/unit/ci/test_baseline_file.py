@@ -13,11 +13,11 @@ from tests.unit.core.test_earlier_runs import make_dependencies, make_run
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline.file import describe_run, find_file_baseline
 from scoregate.ci.settings import Settings
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
-from scoregate.core.dependencies import Dependency
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.run import Run, RunShard, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.dependencies import Dependency
+from scoregate.core.runs.run import Run, RunShard, SuiteResult
 from scoregate.errors import RecordError
 
 pytestmark = pytest.mark.anyio

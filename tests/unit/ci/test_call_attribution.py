@@ -14,7 +14,7 @@ from scoregate.ci.model_gateway import ModelGateway
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseOutput, Errored, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 
 class OneSession:

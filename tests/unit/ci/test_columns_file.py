@@ -11,11 +11,11 @@ from scoregate.ci.archive import CASES_FILE, RunWriter, columns_file, read_run
 from scoregate.ci.archive.folder import COLUMNS_FILE, RUN_FILE
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.archive.run_json import read_head
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, PairwiseComparison
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 @pytest.fixture(autouse=True)

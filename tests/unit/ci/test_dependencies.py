@@ -21,7 +21,8 @@ from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree, read_tree
 from scoregate.ci.settings import Settings
 from scoregate.ci.unread_files import find_unread
-from scoregate.core.dependencies import (
+from scoregate.core.relative_paths import matches_path
+from scoregate.core.runs.dependencies import (
     LONGEST_PATH,
     UNKNOWN,
     Dependency,
@@ -29,7 +30,6 @@ from scoregate.core.dependencies import (
     ScriptDependencies,
     merge_dependencies,
 )
-from scoregate.core.relative_paths import matches_path
 
 
 class Repository:

@@ -17,7 +17,7 @@ from scoregate.ci.executors.wire import decode_event, encode_event, move_launch
 from scoregate.ci.launch import EventsReceived, Finished, Printed
 from scoregate.ci.plan import Launch, SourceKind, SuiteSource
 from scoregate.core.events import CaseStarted, SuiteStarted
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 
 def test_leases_and_costs_never_exceed_the_budget() -> None:

@@ -16,9 +16,9 @@ from scoregate.ci.archive import amend_run, read_run
 from scoregate.ci.archive.run_json import read_history
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.pipeline import with_history
-from scoregate.core.history import history_after, with_history_of
-from scoregate.core.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
-from scoregate.core.run import Run
+from scoregate.core.runs.history import history_after, with_history_of
+from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.runs.run import Run
 
 HISTORY = History(
     (

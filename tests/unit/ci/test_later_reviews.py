@@ -16,11 +16,11 @@ from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.ports import Reporting
 from scoregate.ci.reporting import apply_stored_reviews
 from scoregate.ci.settings import Settings
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Threshold
 from scoregate.core.event_values import PairwiseComparison
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store
 

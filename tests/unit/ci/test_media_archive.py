@@ -19,10 +19,10 @@ from scoregate.ci.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, unpack, u
 from scoregate.ci.executors.wire import decode_event, encode_event
 from scoregate.ci.launch.events import Failed, MediaReceived
 from scoregate.ci.launch.media import MediaReader
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.media import MOST_BYTES, MediaFile
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None, keep: int = 0) -> Run:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scoregate.ci import merge_shards
 from scoregate.core.evaluation import Usage
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 
 def test_calls_of_any_suite_are_summed_over_shards() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from scoregate.ci.archive import EARLIER, RunWriter, read_run
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, Settings, load_settings
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError
 
 

@@ -16,7 +16,7 @@ from scoregate.ci.publish.shared_cases import CasesReader, SharedCases
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.reports import load_renderers
 from scoregate.ci.secrets import Redactor
-from scoregate.core.cases import CaseResult
+from scoregate.core.runs.cases import CaseResult
 
 CASES = [CaseResult(0, f"case {number}") for number in range(9_999)]
 

@@ -10,8 +10,8 @@ from tests.unit.ci.test_archive import make_cases, make_run, write
 
 from scoregate.ci.archive import RunWriter, latest_run, mark_in_progress, read_run, recover
 from scoregate.ci.archive.lock import lock_folder
-from scoregate.core.cases import CaseResult
-from scoregate.core.run import Run
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, RunUnfinished, SettingsError, UsageError
 
 

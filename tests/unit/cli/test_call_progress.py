@@ -23,8 +23,8 @@ from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import RunProgress, format_calls, format_costs
 from scoregate.cli.progress_table import ProgressTable, ProgressView, draw_calls
-from scoregate.core.model_calls import CallTotals, ModelCalls, sum_calls
-from scoregate.core.tally import Tally
+from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
+from scoregate.core.runs.tally import Tally
 
 RecordCalls = Callable[..., RunRecorder]
 

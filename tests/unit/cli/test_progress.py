@@ -15,7 +15,7 @@ from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 
 def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 75.0) -> list[LaunchEvent]:

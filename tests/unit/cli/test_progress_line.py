@@ -16,7 +16,7 @@ from scoregate.cli.progress_state import RunProgress
 from scoregate.cli.progress_table import draw_status_line
 from scoregate.core.evaluation import Threshold
 from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteStarted
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 
 def make_event(done: int, planned: int | None) -> LaunchEvent:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import Row
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import Row
 from scoregate.core.evaluation import Threshold
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.events import (
@@ -20,8 +20,8 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run, Script
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run, Script
 
 ERROR = ErrorInfo("ValueError", "broken")
 HALF = Threshold(gte=0.5)

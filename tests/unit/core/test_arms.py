@@ -8,14 +8,14 @@ from dataclasses import replace
 from tests.unit.core.builders import HALF, ExampleSuite, info, run_of
 
 from scoregate.ci.report.arms import build_arms
-from scoregate.core.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
-from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import RowLabel
-from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.policy import DEFAULTS, Policy
-from scoregate.core.run import Run
+from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.policy import DEFAULTS, Policy
+from scoregate.core.runs.run import Run
 
 WITHOUT = {"task": "without"}
 NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoregate.core.agreement import (
+from scoregate.core.comparison.agreement import (
     Agreement,
     Calibrations,
     digest_fingerprint,
@@ -15,15 +15,15 @@ from scoregate.core.agreement import (
     is_judge,
     measure_agreement,
 )
-from scoregate.core.case_columns import Columns
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.policy import Limits, Policy, Severity, policy_differences
-from scoregate.core.run import Run, SuiteResult
-from scoregate.core.text_column import TextColumn
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.policy import Limits, Policy, Severity, policy_differences
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.text_column import TextColumn
 
 JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.policy import Criteria, Limits, Policy
-from scoregate.core.run import Run
+from scoregate.core.runs.policy import Criteria, Limits, Policy
+from scoregate.core.runs.run import Run
 
 CRITICAL = Policy(Limits(min_pass_rate=0.0, fail_on_critical=True))
 REGRESSION = Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05, fail_on_regression=True))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, row_of, run_of, scored
 
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import EvaluatorInfo
 
 LOW, HIGH = [0.0] * 40, [1.0] * 40

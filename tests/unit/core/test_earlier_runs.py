@@ -11,21 +11,21 @@ import pytest
 from scipy import stats
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.dependencies import (
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.earlier_runs import leave_out_cases, select_unchanged
+from scoregate.core.comparison.run_movement import collect_run_means, measure_movement
+from scoregate.core.runs.dependencies import (
     CarriedFrom,
     Dependency,
     RunDependencies,
     ScriptDependencies,
     merge_shard_dependencies,
 )
-from scoregate.core.earlier_runs import leave_out_cases, select_unchanged
-from scoregate.core.history import history_after, merge_histories
-from scoregate.core.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
-from scoregate.core.run import Conditions, Run
-from scoregate.core.run_movement import collect_run_means, measure_movement
-from scoregate.core.suite_states import digest_states
+from scoregate.core.runs.history import history_after, merge_histories
+from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.core.runs.run import Conditions, Run
+from scoregate.core.runs.suite_states import digest_states
 
 PROMPT = Dependency("file", "prompt.md", "a1")
 FLAT = [1.0, 0.0] * 50

@@ -18,17 +18,17 @@ from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
-from scoregate.core.cases import Status
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.quarantine import list_stable_cases
+from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression, Exemptions, ExemptionState, QuarantinedCases
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.policy import Criteria
-from scoregate.core.quarantine import list_stable_cases
-from scoregate.core.row_labels import label_rows
-from scoregate.core.run import Run
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.run import Run
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")

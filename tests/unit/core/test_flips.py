@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scoregate.ci.report.suites import build_totals
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import Comparison, compare
+from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 def run_of(trials: dict[str, str]) -> Run:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.policy import Criteria, Limits, Policy, Severity
-from scoregate.core.run import Run, Script
+from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
+from scoregate.core.runs.run import Run, Script
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 GOOD = ExampleSuite(scored(1.0, 1.0))

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from scoregate.core.case_choice import CaseChoice, CaseLabels
-from scoregate.core.keyword import parse_keywords
+from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
+from scoregate.core.selection.keyword import parse_keywords
 from scoregate.errors import UsageError
 
 NAMES = ("hours", "Opening on Monday", "case[1-a]", "week")

@@ -7,13 +7,13 @@ from array import array
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.policy import Limits, Policy
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.policy import Limits, Policy
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:

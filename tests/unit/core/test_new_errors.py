@@ -5,14 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import STATUSES, Status
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Run, SuiteResult
-from scoregate.core.text_column import TextColumn
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.text_column import TextColumn
 
 POLICY = Policy(Limits(fail_on_regression=True, max_error_rate=None))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoregate.core.case_choice import PartChoice
-from scoregate.core.packing import LaunchDuration, Load, SuiteDuration, choose_shards, pack_launches
-from scoregate.core.partition import find_partition_problem, make_partition
+from scoregate.core.selection.case_choice import PartChoice
+from scoregate.core.sharding.packing import LaunchDuration, Load, SuiteDuration, choose_shards, pack_launches
+from scoregate.core.sharding.partition import find_partition_problem, make_partition
 from scoregate.core.suite import Case
 
 seconds = st.floats(0, 1e4)

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.comparison.power import RequiredSize, required_sizes
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.power import RequiredSize, required_sizes
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:

@@ -10,14 +10,14 @@ from typing import Any
 
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.policy import Limits, Policy, Severity
-from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.policy import Limits, Policy, Severity
+from scoregate.core.runs.run import Run, Script, SuiteResult
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 RATIO = Limits(max_cost_ratio=1.5, origin={"max_cost_ratio": "x"})

@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, HALF, ExampleSuite, scored
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.events import (
@@ -28,7 +26,9 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.reducer import RunReducer, SuiteReducer
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.reducer import RunReducer, SuiteReducer
 
 EVALUATORS = ["a", "b", "c"]
 outcome = st.none() | st.floats(0, 1) | st.just(ERROR)

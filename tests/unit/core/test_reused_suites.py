@@ -7,13 +7,13 @@ from dataclasses import replace
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.kept_cases import describe_source
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import RowLabel
-from scoregate.core.dependencies import CarriedFrom
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.gate import Conclusion, evaluate_gates
-from scoregate.core.history import history_after
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Run
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.history import history_after
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Run
 
 GOOD, BAD = [1.0] * 30, [0.0] * 30
 

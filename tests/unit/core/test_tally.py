@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Scored
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.tally import SuiteSums, tally_suite
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.tally import SuiteSums, tally_suite
 
 
 def test_a_tally_counts_all_trials_at_any_time() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from scoregate.core.comparison.tool_changes import describe_tool_changes
 from scoregate.core.event_values import ListedTool
-from scoregate.core.tool_changes import describe_tool_changes
 
 SEARCH, BOOK = ListedTool("shop", "search", "d", "a", "r"), ListedTool("shop", "book", "d", "a")
 

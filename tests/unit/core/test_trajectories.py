@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, SuiteStarted, ToolCalled
 from scoregate.core.json_io import dump
-from scoregate.core.reducer import RunReducer
+from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.task_trace import ModelCall, TaskTrace
 from scoregate.core.trace import Span
 from scoregate.core.trajectories.messages import StepReader, read_messages

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, run_of, scored
 
-from scoregate.core.policy import Criteria, EvaluatorCriteria
-from scoregate.core.variants import (
+from scoregate.core.comparison.variants import (
     MOST_VARIANTS,
     VariantRanking,
     VariantState,
@@ -18,6 +17,7 @@ from scoregate.core.variants import (
     list_names,
     rank_suites,
 )
+from scoregate.core.runs.policy import Criteria, EvaluatorCriteria
 
 
 def flips(count: int, failing: Sequence[int] = ()) -> list[Any]:

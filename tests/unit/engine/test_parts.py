@@ -9,7 +9,7 @@ import pytest
 from scoregate import evaluate
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.reuse import suite_reuse_problem
+from scoregate.core.runs.reuse import suite_reuse_problem
 from scoregate.core.usage import current_meter
 
 SPENT = Usage(10, 5, cost=0.25, model="m", answer="one")

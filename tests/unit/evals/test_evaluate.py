@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from scoregate import evaluate
-from scoregate.core.cases import CaseResult
+from scoregate.core.runs.cases import CaseResult
 from scoregate.errors import SuiteFailed
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 

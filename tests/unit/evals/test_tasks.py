@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scoregate import evaluate
-from scoregate.core.variants import VariantRanking
+from scoregate.core.comparison.variants import VariantRanking
 from scoregate.evals import VariantState
 from scoregate.scorers import contains
 

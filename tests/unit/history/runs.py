@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.ci.archive import RunWriter
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 HALF = Threshold(gte=0.5)
 # 2026-01-05 00:00 UTC.

@@ -25,11 +25,11 @@ from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
 from scoregate.ci.history.rows import CaseCollector, RunSource, make_id, read_rows
 from scoregate.ci.history.tables import TABLES, clean_text
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
-from scoregate.core.intervals import wilson_interval
-from scoregate.core.run import RunShard, Script
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import RunShard, Script
+from scoregate.core.statistics.intervals import wilson_interval
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()

@@ -9,8 +9,8 @@ from typing import Any
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
 from scoregate.core.events import (
@@ -25,11 +25,11 @@ from scoregate.core.events import (
     SuiteStarted,
 )
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run, Script
-from scoregate.core.slice_rows import SliceChoice
-from scoregate.core.slices import collect_slices
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.slices import collect_slices
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(

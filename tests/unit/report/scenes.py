@@ -12,11 +12,11 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.conversation import Conversation, EndReason, Turn
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.history import history_after, with_history_of
-from scoregate.core.model_calls import ModelCalls
-from scoregate.core.past_runs import History
-from scoregate.core.policy import Limits
-from scoregate.core.run import Script
+from scoregate.core.runs.history import history_after, with_history_of
+from scoregate.core.runs.model_calls import ModelCalls
+from scoregate.core.runs.past_runs import History
+from scoregate.core.runs.policy import Limits
+from scoregate.core.runs.run import Script
 
 _REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
 _VEGETARIAN = "Try Armando al Pantheon: as you are vegetarian, have their artichokes and the cacio e pepe."

@@ -16,7 +16,7 @@ from scoregate.ci.publish.job_log import publish_annotations
 from scoregate.ci.report.annotations import annotate
 from scoregate.ci.report.view import ReportView
 from scoregate.core.event_values import Origin
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 
 TABLE = partial(Origin, "evals/refunds.csv")
 

@@ -16,7 +16,7 @@ from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
 from scoregate.cli.console import SafeLog
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 
 
 def print_view(view: ReportView, width: int = 120, *, color: bool = False, full: bool = False) -> str:

@@ -15,7 +15,7 @@ from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import ctrf, junit
 from scoregate.ci.report.view import ReportView
-from scoregate.core.run import Confirmation
+from scoregate.core.runs.run import Confirmation
 
 SCHEMA = json.loads(Path(__file__).with_name("ctrf.schema.json").read_text("utf-8"))
 

@@ -16,7 +16,7 @@ from tests.unit.report.test_result_json import result_of
 from scoregate.ci.report import number_format
 from scoregate.ci.report.html import render
 from scoregate.ci.report.html.sparklines import HEIGHT, WIDTH, Measurement, Sparkline, draw_sparkline
-from scoregate.core.history import history_after, with_history_of
+from scoregate.core.runs.history import history_after, with_history_of
 
 COLUMNS = st.lists(st.none() | st.floats(0, 1).map(Measurement), min_size=1, max_size=20)
 PLACE = re.compile(r"[ML]([-\d.e]+) ([-\d.e]+)")

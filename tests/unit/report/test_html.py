@@ -23,11 +23,11 @@ from scoregate.ci.report.html.charts import draw_forest, draw_latencies
 from scoregate.ci.report.html.text_budget import TextBudget
 from scoregate.ci.report.html.trial import trace_data
 from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Confirmation, Run
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Confirmation, Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)

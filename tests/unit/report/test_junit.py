@@ -20,8 +20,8 @@ from scoregate.ci.report import junit, junit_xml
 from scoregate.ci.report import junit as held
 from scoregate.ci.report.junit_xml import BuiltCase, CaseTemplate, Location
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseResult
 from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.runs.cases import CaseResult
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
 

@@ -18,7 +18,7 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.markdown import DETAIL_LEVELS, marker, marker_prefix
 from scoregate.ci.report.view import ReportView
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 
 GOLDENS = Path(__file__).parents[2] / "goldens"
 

@@ -17,7 +17,7 @@ from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 from scoregate.ci.report import console, html, markdown
 from scoregate.ci.report.model_calls import describe_totals
 from scoregate.ci.report.view import ReportView
-from scoregate.core.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
+from scoregate.core.runs.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
 
 BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(

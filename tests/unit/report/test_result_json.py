@@ -15,8 +15,8 @@ from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.result_json import render
 from scoregate.ci.report.view import ReportView
-from scoregate.core.policy import Limits
-from scoregate.core.run import Confirmation, Run
+from scoregate.core.runs.policy import Limits
+from scoregate.core.runs.run import Confirmation, Run
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 

@@ -15,7 +15,7 @@ from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
 from scoregate.ci.report import console, html, markdown
 from scoregate.ci.report.view import ReportView
-from scoregate.core.policy import Limits
+from scoregate.core.runs.policy import Limits
 
 
 def bot(

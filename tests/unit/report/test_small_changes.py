@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scoregate.ci.report.rows import build_row
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.policy import Criteria
-from scoregate.core.row_labels import label_rows
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.row_labels import label_rows
+from scoregate.core.runs.policy import Criteria
 
 DROP = Row(
     *("shop", "polite", RowLabel.NOISE), delta=-0.008, better=0, worse=40, n=5_000, p=0.00001, p_worse=0.000005,

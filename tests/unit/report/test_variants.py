@@ -14,9 +14,9 @@ from tests.unit.report.runs import CONTEXT
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.policy import Policy
+from scoregate.core.runs.policy import Policy
 
 TOLD = {
     "a": [1.0] * 60,

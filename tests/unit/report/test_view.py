@@ -15,14 +15,14 @@ from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.failing_trials import MAX_FAILING
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseResult
-from scoregate.core.comparison import compare
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Assertion, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Setup
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.policy import Limits, Policy
-from scoregate.core.run import Confirmation, Run, Script
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import Confirmation, Run, Script
 
 
 def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:

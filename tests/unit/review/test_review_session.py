@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField, PairwiseComparison
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts
 from scoregate.store.review_records import upsert

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.agreement import digest_fingerprint
-from scoregate.core.cases import CaseResult
+from scoregate.core.comparison.agreement import digest_fingerprint
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Choice, EvaluatorInfo, Fingerprint
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, Override, open_store
 from scoregate.web.review_export import format_lines, parse_lines, save_import, select_for_export

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseError, CaseResult
-from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import Row
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import Row
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.policy import Criteria
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.run import Run, SuiteResult
 
 SAME = Fingerprint(source="a1", prompt="b2", parameters="c3", model="m")
 BOOM = ErrorInfo("ValueError", "no")

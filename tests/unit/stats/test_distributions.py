@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.distributions import (
+from scoregate.core.statistics.distributions import (
     binomial_half_cdf,
     binomial_half_pmf,
     incomplete_beta,

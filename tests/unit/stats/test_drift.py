@@ -9,13 +9,13 @@ from math import sqrt
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.drift import DriftState
-from scoregate.core.drift_rows import has_drifted
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.drift import DriftState
+from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.run import Run
-from scoregate.core.slice_rows import SliceChoice
+from scoregate.core.runs.run import Run
 
 Table = dict[int, float | None]
 

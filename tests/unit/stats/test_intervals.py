@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.estimates import Estimate, estimate_difference
-from scoregate.core.intervals import MANY, detectable_change, mean_score_interval, measure_spread, wilson_interval
-from scoregate.core.pairing import Pairs
+from scoregate.core.comparison.estimates import Estimate, estimate_difference
+from scoregate.core.comparison.pairing import Pairs
+from scoregate.core.statistics.intervals import (
+    MANY,
+    detectable_change,
+    mean_score_interval,
+    measure_spread,
+    wilson_interval,
+)
 
 CLOSE = 1e-9
 

@@ -11,17 +11,25 @@ import pytest
 from tests.unit.stats.builders import cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.oracles import clustered_error
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseError, CaseResult
-from scoregate.core.comparison import compare
-from scoregate.core.comparison_rows import Measure, RowLabel
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Measure, RowLabel
+from scoregate.core.comparison.pairing import (
+    Pairs,
+    Values,
+    case_clusters,
+    log_side,
+    pair_scores,
+    pair_sides,
+    quantity_side,
+)
 from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.intervals import measure_spread
-from scoregate.core.pairing import Pairs, Values, case_clusters, log_side, pair_scores, pair_sides, quantity_side
-from scoregate.core.run import SuiteResult
-from scoregate.core.significance import sign_flip_test
-from scoregate.core.text_column import TextColumn
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.text_column import TextColumn
+from scoregate.core.statistics.intervals import measure_spread
+from scoregate.core.statistics.significance import sign_flip_test
 
 
 def test_repeats_are_averaged_by_case() -> None:

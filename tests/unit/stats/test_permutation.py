@@ -8,10 +8,10 @@ from itertools import combinations, product
 
 import pytest
 
-from scoregate.core import significance
-from scoregate.core.estimates import one_sided_p
-from scoregate.core.pairing import Pairs
-from scoregate.core.significance import Trials, within_case_test
+from scoregate.core.comparison.estimates import one_sided_p
+from scoregate.core.comparison.pairing import Pairs
+from scoregate.core.statistics import significance
+from scoregate.core.statistics.significance import Trials, within_case_test
 
 
 def enumerate_deals(cases: Sequence[Trials]) -> tuple[float, float]:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.unit.stats.oracles import mid_p
 
-from scoregate.core import significance
-from scoregate.core.estimates import estimate_difference
-from scoregate.core.intervals import measure_spread
-from scoregate.core.pairing import Pairs
-from scoregate.core.significance import (
+from scoregate.core.comparison.estimates import estimate_difference
+from scoregate.core.comparison.pairing import Pairs
+from scoregate.core.statistics import significance
+from scoregate.core.statistics.intervals import measure_spread
+from scoregate.core.statistics.significance import (
     MAX_ENUMERATED,
     MAX_INVERTED,
     exact_sign_flip_p,

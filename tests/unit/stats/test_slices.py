@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.core.comparison import Comparison, compare
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.row_labels import is_in_family
+from scoregate.core.comparison.slice_rows import SliceChoice, SliceRow
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Conclusion, Verdict, evaluate_gates
-from scoregate.core.policy import Criteria, Limits, Policy, Severity
-from scoregate.core.row_labels import is_in_family
-from scoregate.core.run import Run, SuiteResult
-from scoregate.core.significance import correct_by_direction
-from scoregate.core.slice_rows import SliceChoice, SliceRow
+from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.statistics.significance import correct_by_direction
 
 ONLY = (
     "mean",

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, read_events, run
 
 from scoregate.core.events import Errored, SuiteFinished
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation
 from scoregate.testing.run import run_test_suite
 

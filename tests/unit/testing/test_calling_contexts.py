@@ -11,7 +11,7 @@ import pytest
 from tests.unit.testing.builders import AsyncJudge, Case, Judge, cases, echo, only, passing, read_events, run
 
 from scoregate.core.events import SuiteStarted
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.testing.run import grid_search_ctx, run_test_suite
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import AsyncJudge, Judge, by_hash, echo, outcomes, passing, run
 
-from scoregate.core.cases import Status
+from scoregate.core.runs.cases import Status
 from scoregate.errors import EndpointError
 from scoregate.testing.models import BaseTestEvaluator
 

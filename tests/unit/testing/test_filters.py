@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import cases, echo, run
 
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.errors import UsageError
 from scoregate.testing.run import run_test_suite
 

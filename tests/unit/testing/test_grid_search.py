@@ -10,7 +10,7 @@ import pytest
 from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, read_events, run
 
 from scoregate.core.events import SuiteFinished, SuiteStarted
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.run import SuiteResult
 from scoregate.testing.models import Evaluation
 from scoregate.testing.run import grid_search_ctx
 

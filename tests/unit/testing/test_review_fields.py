@@ -11,10 +11,10 @@ from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, rea
 
 from scoregate.ci.archive.cases import dump_case
 from scoregate.ci.run_recorder import without_outputs
-from scoregate.core.cases import CaseResult
 from scoregate.core.event_json import truncate_event
 from scoregate.core.events import CaseOutput, CaseStarted
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump
+from scoregate.core.runs.cases import CaseResult
 from scoregate.testing.models import BaseTestCase, HumanReviewField, HumanReviewFieldContentType
 from scoregate.testing.run import RunManager
 

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import FileFromStart
-from scoregate.core.case_choice import CaseInput
-from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage, is_plain, make_plain_evaluation
 from scoregate.core.event_numbers import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
-from scoregate.core.run import Run
+from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.run import Run
+from scoregate.core.selection.case_choice import CaseInput
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _T = TypeVar("_T")

@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.cases import MAX_LINE_BYTES, UNREADABLE
 from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, open_nofollow
-from scoregate.core.case_columns import MISSING, Columns
+from scoregate.core.runs.case_columns import MISSING, Columns
 
 # Parsing fewer cases takes less than 0.1 s.
 LEAST_CASES = 5_000

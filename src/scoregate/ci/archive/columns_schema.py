@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 from typing_extensions import TypedDict
 
-from scoregate.core.cases import STATUSES
 from scoregate.core.evaluation import Threshold
+from scoregate.core.runs.cases import STATUSES
 
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 _Repeat = Annotated[int, Field(ge=0, lt=2**31)]

@@ -13,10 +13,10 @@ from scoregate.ci.archive.folder import CASES_FILE, CONTROL, EXTRA, RUN_FILE, ru
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import STATUSES, CaseKey, CaseResult
-from scoregate.core.reducer import add_undeclared
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult
+from scoregate.core.runs.reducer import add_undeclared
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import RecordError
 
 _MOST_EVALUATORS_PER_SUITE = 1_000

@@ -14,15 +14,15 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from scoregate.ci.archive.folder import RUN_FILE
-from scoregate.core.cases import STATUSES
-from scoregate.core.cost_estimates import RunEstimate
-from scoregate.core.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
-from scoregate.core.model_calls import ModelCalls
-from scoregate.core.past_runs import MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, PastRun, Score, SuiteMetrics
 from scoregate.core.records import record
-from scoregate.core.run import (
+from scoregate.core.runs.cases import STATUSES
+from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, check_dependencies
+from scoregate.core.runs.model_calls import ModelCalls
+from scoregate.core.runs.past_runs import MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, PastRun, Score, SuiteMetrics
+from scoregate.core.runs.run import (
     RECORD_VERSION,
     BaseReference,
     Conditions,
@@ -35,7 +35,7 @@ from scoregate.core.run import (
     StableCase,
     SuiteResult,
 )
-from scoregate.core.suite_states import LONGEST_STATE
+from scoregate.core.runs.suite_states import LONGEST_STATE
 from scoregate.errors import RecordError
 
 _LATEST_TIME = 1e11

@@ -25,9 +25,9 @@ from scoregate.ci.archive.marker import IN_PROGRESS
 from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder, MediaWriter
 from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.archive.run_json import dump_head, make_head, make_unfinished_head
-from scoregate.core.cases import CaseResult
 from scoregate.core.media import MediaFile
-from scoregate.core.run import Run
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
 
 

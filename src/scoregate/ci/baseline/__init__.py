@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from scoregate.core.records import record
-from scoregate.core.run import BaseReference, Run
+from scoregate.core.runs.run import BaseReference, Run
 
 UNREADABLE = "a baseline that could not be read"
 

@@ -24,7 +24,7 @@ from scoregate.ci.github.context import Connection
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 _T = TypeVar("_T")

@@ -17,7 +17,7 @@ from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 _KINDS = (BaselineKind.AUTO, BaselineKind.BRANCH)

@@ -21,7 +21,7 @@ from scoregate.ci.github.responses import text_at
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.window import Window, parse_window
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
 _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from scoregate.ci.baseline import Baseline
-from scoregate.core.earlier_runs import select_unchanged
-from scoregate.core.run import Run
-from scoregate.core.suite_states import digest_states
+from scoregate.core.comparison.earlier_runs import select_unchanged
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.suite_states import digest_states
 from scoregate.errors import GitHubRefused, RecordError
 
 

@@ -14,7 +14,7 @@ from scoregate.ci.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, rea
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.earlier import has_past, select_usable
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
 
 

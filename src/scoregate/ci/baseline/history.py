@@ -29,7 +29,7 @@ from scoregate.ci.history.location import open_history, shared_address
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.stores import VARIABLE, HistoryStore
 from scoregate.ci.settings import Settings
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, ScoregateError
 
 

@@ -19,8 +19,8 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Plan, SourceKind, list_import_folders
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.user_ids import Identity, process_rights
-from scoregate.core.arms import Arm
 from scoregate.core.records import record
+from scoregate.core.runs.arms import Arm
 from scoregate.errors import GitError
 
 _PACKAGES = "node_modules"

@@ -18,7 +18,7 @@ from scoregate.ci.archive.marker import MARKER_FILE
 from scoregate.ci.archive.media import FILE_NAME, MEDIA_FOLDER, MOST_ALL_BYTES, MOST_FILES, MediaFolder
 from scoregate.core.media import MOST_BYTES
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
 
 _FILE = r"(?P<extra>(?:extra-\d{1,2}|control)/)?(?:run\.json|cases\.jsonl\.gz)"

@@ -29,7 +29,7 @@ from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import environment_value, load_settings
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 
 _MOST_ARTIFACTS = 100
 _LONGEST_ENTRIES = 2_500

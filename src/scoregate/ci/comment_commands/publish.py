@@ -30,7 +30,7 @@ from scoregate.ci.report.markdown import code, link, prose
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import CommentMode
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, ScoregateError, UsageError
 
 ARTIFACT = "command-run"

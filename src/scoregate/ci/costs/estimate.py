@@ -16,11 +16,11 @@ from scoregate.ci.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, es
 from scoregate.ci.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import GatewayMode, Settings
-from scoregate.core.case_choice import CaseLabels
-from scoregate.core.cost_estimates import Interval, RunEstimate, sum_intervals
 from scoregate.core.records import record
-from scoregate.core.run import Run
-from scoregate.core.run_costs import sum_costs
+from scoregate.core.runs.cost_estimates import Interval, RunEstimate, sum_intervals
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.run_costs import sum_costs
+from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 

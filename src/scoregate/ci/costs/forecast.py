@@ -15,9 +15,9 @@ from scoregate.ci.plan import Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import Settings
-from scoregate.core.cost_estimates import RunEstimate
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, RunRefused
 
 if TYPE_CHECKING:  # most runs call no models, and the cache and prices take 30 ms to import (measured)

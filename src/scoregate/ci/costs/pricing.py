@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 from scoregate.models.budget import find_cost
 from scoregate.models.providers import DEFAULT, PROVIDERS
 from scoregate.models.settings import ModelSettings

@@ -11,11 +11,11 @@ from statistics import fmean, variance
 
 from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
-from scoregate.core.case_choice import CaseLabels
-from scoregate.core.case_columns import percentiles
-from scoregate.core.cost_estimates import Interval
-from scoregate.core.distributions import t_quantile
 from scoregate.core.records import record
+from scoregate.core.runs.case_columns import percentiles
+from scoregate.core.runs.cost_estimates import Interval
+from scoregate.core.selection.case_choice import CaseLabels
+from scoregate.core.statistics.distributions import t_quantile
 
 _QUANTILE = 0.95
 # Lengths of answers and retries differ between runs even if all cases of one run cost the same.

@@ -9,7 +9,7 @@ from scoregate.ci.costs.estimate import PlanEstimate
 from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.suites import SuiteEstimate, SuiteState
 from scoregate.ci.report import number_format
-from scoregate.core.cost_estimates import Interval, RunEstimate
+from scoregate.core.runs.cost_estimates import Interval, RunEstimate
 
 _MOST_NAMES = 5
 SCHEMA_VERSION = 1

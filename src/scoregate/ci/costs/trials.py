@@ -9,10 +9,10 @@ from math import isnan
 from typing import NamedTuple
 
 from scoregate.ci.costs.pricing import Pricing, name_model
-from scoregate.core.case_choice import CaseLabels
-from scoregate.core.cases import CaseResult
 from scoregate.core.evaluation import Usage
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.usage import ANSWER_SEPARATOR
 
 _MOST_UNPRICED = 50

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from scoregate.ci.dependencies.recording import STDLIB, as_texts
 from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree
-from scoregate.core.dependencies import ROWS, UNKNOWN, Dependency, RunDependencies, ScriptDependencies
+from scoregate.core.runs.dependencies import ROWS, UNKNOWN, Dependency, RunDependencies, ScriptDependencies
 
 
 class Changes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.dependencies.tree import Tree
-from scoregate.core.dependencies import LONGEST_PATH, LONGEST_REASON, UNKNOWN, Dependency, is_relative
+from scoregate.core.runs.dependencies import LONGEST_PATH, LONGEST_REASON, UNKNOWN, Dependency, is_relative
 
 _MOST_BYTES = 16 << 20
 _MOST_PATHS = 10_000

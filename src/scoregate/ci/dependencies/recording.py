@@ -18,7 +18,7 @@ from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import NODE_MODULES, Tree
 from scoregate.ci.plan import Launch, SourceKind, list_import_folders
 from scoregate.ci.user_ids import Identity
-from scoregate.core.dependencies import Dependency, RunDependencies, ScriptDependencies
+from scoregate.core.runs.dependencies import Dependency, RunDependencies, ScriptDependencies
 
 _SOURCE = Path(__file__).with_name("python_recorder.py")
 _RULES = Path(__file__).with_name("recorder_rules.py")

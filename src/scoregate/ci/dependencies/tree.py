@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from scoregate.ci import git
 from scoregate.ci.archive.folder import open_nofollow
-from scoregate.core.dependencies import UNKNOWN
 from scoregate.core.relative_paths import is_below, matches_path
+from scoregate.core.runs.dependencies import UNKNOWN
 
 _MOST_BYTES = 256 << 20
 _FOLDER = "folder"

@@ -14,9 +14,9 @@ from scoregate.ci.discover.files import ProjectFiles, is_vendored, open_nonblock
 from scoregate.ci.plan import DiscoveredSuites, SkippedSource, SourceKind, SuiteSource
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.agent_fields import WORKTREE, AgentSettings
-from scoregate.core.arms import Arm
 from scoregate.core.records import record
 from scoregate.core.relative_paths import is_below
+from scoregate.core.runs.arms import Arm
 from scoregate.core.skill_cases import TOOL_KINDS, CaseGrader, SkillCase, SkillCases, is_graded
 from scoregate.core.skill_formats.formats import (
     YAML_FILE,

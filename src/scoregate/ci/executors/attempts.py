@@ -26,9 +26,9 @@ from scoregate.ci.secrets import Redactor
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseStarted, Event
 from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run, Script
-from scoregate.core.tally import Tally
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.tally import Tally
 
 if TYPE_CHECKING:
     from scoregate.ci.model_gateway import ModelGateway

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isnan
 
 from scoregate.core.records import record
-from scoregate.core.reducer import RunReducer
+from scoregate.core.runs.reducer import RunReducer
 
 # The suite, the case and the repeat.
 TrialName = tuple[str, str, int]

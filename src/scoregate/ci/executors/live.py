@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from scoregate.core.cases import CaseResult
-from scoregate.core.reducer import SuiteReducer
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.core.runs.tally import Tally
 
 if TYPE_CHECKING:
     from scoregate.ci.gateway_counts import CallCounter

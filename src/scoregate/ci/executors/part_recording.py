@@ -30,10 +30,10 @@ from scoregate.ci.report import number_format
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import secret_values
 from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.core.partition import Partition
-from scoregate.core.reducer import RunReducer
-from scoregate.core.run import Run
-from scoregate.core.score_rules import ScoreRules
+from scoregate.core.runs.reducer import RunReducer
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.score_rules import ScoreRules
+from scoregate.core.sharding.partition import Partition
 
 _MOST_REASONS = 5
 

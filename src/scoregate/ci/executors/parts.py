@@ -14,9 +14,9 @@ from scoregate.ci.executors.wire import HOST_PYTHON
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import Settings
 from scoregate.ci.sharding import digest_settings, restrict_to_shard
-from scoregate.core.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
-from scoregate.core.packing import LaunchDuration, pack_launches
-from scoregate.core.partition import MOST_SHARDS, Partition, make_partition
+from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
+from scoregate.core.sharding.packing import LaunchDuration, pack_launches
+from scoregate.core.sharding.partition import MOST_SHARDS, Partition, make_partition
 from scoregate.errors import UsageError
 
 # Short parts lose little with a worker, and end at about the same time; every part starts a process.

@@ -16,7 +16,7 @@ from scoregate.ci.archive.rotation import archived_name
 from scoregate.ci.archive.unfinished import remove_oldest
 from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.settings import Settings
-from scoregate.core.partition import MISSING_SHARD
+from scoregate.core.sharding.partition import MISSING_SHARD
 from scoregate.errors import ScoregateError
 
 # What a merged run says of its shards, which are parts here.

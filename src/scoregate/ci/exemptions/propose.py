@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from glob import escape
 from math import ceil
 
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.exemptions import AcceptedRegression
-from scoregate.core.policy import matches_suite
+from scoregate.core.runs.policy import matches_suite
 from scoregate.errors import UsageError
 
 _STEP = 0.01

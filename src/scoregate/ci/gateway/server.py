@@ -23,8 +23,8 @@ from scoregate.ci.gateway.upstream import Upstream
 from scoregate.ci.settings import GatewayMode
 from scoregate.core.call_headers import ADDRESS_VARIABLE
 from scoregate.core.evaluation import Usage
-from scoregate.core.model_calls import CallTotals, sum_calls
 from scoregate.core.records import record
+from scoregate.core.runs.model_calls import CallTotals, sum_calls
 from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
 from scoregate.models.gateway import RECORDS_VARIABLE

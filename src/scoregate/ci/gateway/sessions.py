@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.model_calls import CallTotals
+from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.usage import sum_usage
 
 TOKEN_PREFIX = "sk-scoregate-"

@@ -11,8 +11,8 @@ from typing import Any
 
 from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.history.tables import LONGEST_HASH, Row, clean_text
-from scoregate.core.intervals import mean_score_interval, wilson_interval
 from scoregate.core.records import record
+from scoregate.core.statistics.intervals import mean_score_interval, wilson_interval
 
 _MARKS = ("model", "prompt", "source", "parameters", "version")
 

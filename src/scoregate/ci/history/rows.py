@@ -12,13 +12,13 @@ from pathlib import Path
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.history.tables import LONGEST_HASH, Row, RunRows, clean_text
-from scoregate.core.case_columns import Columns, percentiles
-from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
-from scoregate.core.run import Run, Script, SuiteResult
+from scoregate.core.runs.case_columns import Columns, percentiles
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.

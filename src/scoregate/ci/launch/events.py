@@ -10,8 +10,8 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event
 from scoregate.core.media import MediaFile
 from scoregate.core.records import record
-from scoregate.core.run import Script
-from scoregate.core.tally import Tally
+from scoregate.core.runs.run import Script
+from scoregate.core.runs.tally import Tally
 from scoregate.core.trajectories.assignment import CaseTrace
 
 

@@ -30,7 +30,7 @@ from scoregate.ci.user_ids import Identity, with_home, workspace
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
-from scoregate.core.run import Script
+from scoregate.core.runs.run import Script
 
 if TYPE_CHECKING:  # most runs record no dependencies
     from scoregate.ci.dependencies.recording import UseRecorder

@@ -23,7 +23,7 @@ from scoregate.ci.plan import Launch, ResultImport, RowColumns
 from scoregate.ci.user_ids import Identity
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.records import record
-from scoregate.core.suite_labels import suite_label
+from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
 

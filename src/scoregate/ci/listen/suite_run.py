@@ -15,7 +15,6 @@ import anyio.lowlevel
 
 from scoregate.ci.listen.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
 from scoregate.ci.listen.case_index import NOWHERE, CaseIndex, Places, Spool
-from scoregate.core.cases import CaseKey
 from scoregate.core.event_json import truncate_event
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import (
@@ -29,8 +28,9 @@ from scoregate.core.events import (
     SuiteStarted,
 )
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
-from scoregate.core.suite_labels import suite_label
-from scoregate.core.tally import Tally
+from scoregate.core.runs.cases import CaseKey
+from scoregate.core.runs.suite_labels import suite_label
+from scoregate.core.runs.tally import Tally
 from scoregate.core.text import LONGEST_NAME, case_name, parse_amount
 from scoregate.errors import NotRecordable
 

@@ -22,7 +22,7 @@ import anyio
 from scoregate import __version__
 from scoregate.ci.publish.delivery import Delivery, OtlpTarget, PublishTarget
 from scoregate.core.backoff import backoff_s
-from scoregate.core.cases import CaseResult, Status
+from scoregate.core.runs.cases import CaseResult, Status
 
 if TYPE_CHECKING:
     import httpx

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from scoregate.core.cases import CaseResult
+from scoregate.core.runs.cases import CaseResult
 
 _BLOCK, _MOST_BLOCKS = 250, 8
 

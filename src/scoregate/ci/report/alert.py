@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from scoregate.ci.report import number_format
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import RowLabel
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record

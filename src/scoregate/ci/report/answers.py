@@ -16,9 +16,9 @@ from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.text import excerpt
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseResult
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import show_references
+from scoregate.core.runs.cases import CaseResult
 from scoregate.errors import UsageError
 
 MOST_ITEMS = 50

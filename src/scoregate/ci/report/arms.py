@@ -8,8 +8,8 @@ from typing import Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
-from scoregate.core.arm_comparison import ArmComparison, TriggerRate
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.arm_comparison import ArmComparison, TriggerRate
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
 
 _LONGEST_SUITE, _LONGEST_REASON = 120, 200

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scoregate.ci.report import number_format
-from scoregate.core.comparison import Comparison
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.run import Run
 
 _MOST_NAMES = 3
 

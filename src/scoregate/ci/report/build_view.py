@@ -34,19 +34,19 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
-from scoregate.core.cases import CaseKey
-from scoregate.core.comparison import Comparison, count_positional_cases
-from scoregate.core.drift import DriftState
-from scoregate.core.drift_rows import has_drifted
-from scoregate.core.evaluator_changes import EvaluatorChangeKind
+from scoregate.core.comparison.comparison import Comparison, count_positional_cases
+from scoregate.core.comparison.drift import DriftState
+from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.core.comparison.evaluator_changes import EvaluatorChangeKind
+from scoregate.core.comparison.flips import Flip
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.flips import Flip
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
-from scoregate.core.partition import lacks_shard
-from scoregate.core.run import Run
-from scoregate.core.run_costs import sum_costs
+from scoregate.core.runs.cases import CaseKey
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.run_costs import sum_costs
+from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.text import SortKey, natural_sort_key
 
 _MAX_TITLE = 120

@@ -14,11 +14,11 @@ from scoregate.ci.report.excerpts import TEXT_LIMIT, format_score, format_value,
 from scoregate.ci.report.failing_trials import DIGITS, FailingTrial, interleave
 from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import make_visible, one_line
-from scoregate.core.cases import CaseKey, CaseResult
-from scoregate.core.comparison import Comparison
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.records import record
-from scoregate.core.run import Confirmation
+from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.run import Confirmation
 from scoregate.core.text import SortKey, natural_sort_key
 
 CasePosition: TypeAlias = tuple[int, CaseKey]

@@ -25,8 +25,8 @@ from scoregate.ci.report.conversations import ConversationView
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.rows import ReportState, RowView
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import Status
 from scoregate.core.records import record
+from scoregate.core.runs.cases import Status
 
 _CASES, MOST_LINES, _MISSES, _DROPS = 10, 40, 5, 3
 _GAP, _MARGIN = 2, 4

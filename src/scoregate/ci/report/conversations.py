@@ -8,9 +8,9 @@ from typing import Any
 
 from scoregate.ci.report.excerpts import describe_conversation
 from scoregate.ci.report.text import excerpt, one_line
-from scoregate.core.cases import CaseResult
 from scoregate.core.conversation import Conversation
 from scoregate.core.records import record
+from scoregate.core.runs.cases import CaseResult
 
 _MAX_TURNS, _MAX_MESSAGE = 50, 2000
 _SHOWN, _CELL, _BEFORE = 3, 400, 80

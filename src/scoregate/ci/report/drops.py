@@ -12,13 +12,13 @@ from scoregate.ci.report.cases import CasePosition, Snapshot
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.failing_trials import interleave
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseKey
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.pairing import score_side
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.pairing import score_side
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseKey
+from scoregate.core.runs.run import SuiteResult
 
 MOST_DROPS = 10
 _LEAST = 0.01

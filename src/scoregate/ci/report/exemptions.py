@@ -9,16 +9,16 @@ from typing import Any
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name
-from scoregate.core.cases import Status
-from scoregate.core.comparison import Comparison, accepts_row
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison import Comparison, accepts_row
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.quarantine import QuarantinedCase
 from scoregate.core.exemptions import AcceptedRegression, Exemption, ExemptionState, matches_case
 from scoregate.core.gate.baseline_rules import describe_change
 from scoregate.core.gate.case_rules import find_accepted_case
 from scoregate.core.gate.suite_rules import format_digits
-from scoregate.core.policy import matches_suite
-from scoregate.core.quarantine import QuarantinedCase
 from scoregate.core.records import record
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import matches_suite
 
 _TITLES = {
     ExemptionState.EXCEEDED: "Larger than accepted",

@@ -10,12 +10,12 @@ from math import isnan
 from operator import itemgetter
 from typing import TypeVar
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseKey, Status
-from scoregate.core.comparison import Comparison
-from scoregate.core.flips import Flip
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.flips import Flip
 from scoregate.core.records import record
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseKey, Status
+from scoregate.core.runs.run import Run, SuiteResult
 
 MAX_FAILING = 50
 DIGITS = 9  # of drops that count as equal

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext, commit_url
-from scoregate.core.past_runs import History, PastRun
 from scoregate.core.records import record
+from scoregate.core.runs.past_runs import History, PastRun
 
 
 @record

@@ -26,9 +26,9 @@ from scoregate.ci.report.junit_xml import (
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseKey, CaseResult
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.run import Confirmation, ConfirmationOutcome
+from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
 
 _LIMIT = 32 * 1024 * 1024
 

@@ -18,13 +18,13 @@ from scoregate.ci.report.excerpts import format_score, format_value, list_reason
 from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.cases import CaseError, CaseKey, CaseResult, Status
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.key_set import KeySet
 from scoregate.core.records import record
-from scoregate.core.run import Confirmation, ConfirmationOutcome
+from scoregate.core.runs.cases import CaseError, CaseKey, CaseResult, Status
+from scoregate.core.runs.key_set import KeySet
+from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
 
 __all__ = [
     "DECLARATION",

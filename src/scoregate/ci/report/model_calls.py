@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from scoregate.ci.report import number_format
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.text import display_name
-from scoregate.core.model_calls import CallTotals, ModelCalls, sum_calls
 from scoregate.core.records import record
-from scoregate.core.run import Run
+from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
+from scoregate.core.runs.run import Run
 
 # The counts that are zero in most runs, with their headings.
 _RARE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import expm1
 
-from scoregate.core.cost_estimates import Interval
+from scoregate.core.runs.cost_estimates import Interval
 from scoregate.core.text import format_dollars
 
 NONE = "–"

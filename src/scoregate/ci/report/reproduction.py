@@ -10,7 +10,7 @@ from scoregate.ci.report.run_start import RunStart
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.run import ExecCall
+from scoregate.core.runs.run import ExecCall
 
 _RUN = ("scoregate", "run")
 # The rules that need a baseline.

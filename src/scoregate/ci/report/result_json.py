@@ -18,8 +18,8 @@ from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
-from scoregate.core.cases import CaseKey
 from scoregate.core.gate.finding import Finding
+from scoregate.core.runs.cases import CaseKey
 from scoregate.core.text import replace_surrogates
 
 SCHEMA_VERSION = 1

@@ -8,19 +8,19 @@ from enum import StrEnum
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.drift import Drift, DriftState
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.drift import Drift, DriftState
+from scoregate.core.comparison.lost_scores import Reason
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.baseline_rules import describe_few
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.gate.suite_rules import format_digits
-from scoregate.core.history import evaluator_digest
-from scoregate.core.lost_scores import Reason
-from scoregate.core.past_runs import Score
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.history import evaluator_digest
+from scoregate.core.runs.past_runs import Score
+from scoregate.core.runs.run import SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
 _DROP_RULES = ("drop", "slice drop")

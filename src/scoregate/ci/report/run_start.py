@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from scoregate.core.policy import OneRunLimit, list_one_run_limits
 from scoregate.core.records import record
-from scoregate.core.run import ExecCall, Run
+from scoregate.core.runs.policy import OneRunLimit, list_one_run_limits
+from scoregate.core.runs.run import ExecCall, Run
 
 
 @record

@@ -7,11 +7,11 @@ from dataclasses import replace
 from math import isnan
 
 from scoregate.ci.report import number_format
-from scoregate.core.case_columns import percentiles
-from scoregate.core.comparison_rows import Measure, Row
-from scoregate.core.quantity_rows import has_stored_answers
+from scoregate.core.comparison.comparison_rows import Measure, Row
+from scoregate.core.comparison.quantity_rows import has_stored_answers
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.case_columns import percentiles
+from scoregate.core.runs.run import SuiteResult
 
 
 @record

@@ -16,21 +16,21 @@ from scoregate.ci.report.spending import (
     measure_spending,
     sum_known,
 )
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import Status
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Row, RowLabel
-from scoregate.core.dependencies import CarriedFrom
-from scoregate.core.estimates import estimate_difference
-from scoregate.core.flips import pair_pass_rates
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.estimates import estimate_difference
+from scoregate.core.comparison.flips import pair_pass_rates
+from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
-from scoregate.core.pairing import Pairs
-from scoregate.core.past_runs import SuiteMetrics
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
-from scoregate.core.run_costs import sum_costs, sum_tokens
-from scoregate.core.significance import sign_flip_test
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.past_runs import SuiteMetrics
+from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.run_costs import sum_costs, sum_tokens
+from scoregate.core.statistics.significance import sign_flip_test
 
 
 @record

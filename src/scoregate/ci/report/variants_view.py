@@ -9,8 +9,8 @@ from typing import Any
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name
+from scoregate.core.comparison.variants import VariantRanking, VariantScore, VariantState
 from scoregate.core.records import record
-from scoregate.core.variants import VariantRanking, VariantScore, VariantState
 
 _LONGEST_NAME, _LONGEST_SUITE = 60, 120
 _STATES = {

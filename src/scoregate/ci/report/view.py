@@ -20,14 +20,14 @@ from scoregate.ci.report.run_start import RunStart
 from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
 from scoregate.ci.report.variants_view import VariantTable
-from scoregate.core.cases import CaseKey, CaseResult
-from scoregate.core.comparison_rows import Row
-from scoregate.core.cost_estimates import RunEstimate
+from scoregate.core.comparison.comparison_rows import Row
+from scoregate.core.comparison.slice_rows import UncomparedValues
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
-from scoregate.core.run import Confirmation, ReusedRun
-from scoregate.core.slice_rows import UncomparedValues
+from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.run import Confirmation, ReusedRun
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)

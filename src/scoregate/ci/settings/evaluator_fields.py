@@ -9,8 +9,8 @@ from pydantic import AfterValidator, model_validator
 
 from scoregate.ci.settings.fields import Number, Rate, Table
 from scoregate.core.evaluation import Threshold
-from scoregate.core.policy import EvaluatorCriteria
-from scoregate.core.score_rules import describe_wrong_bound
+from scoregate.core.runs.policy import EvaluatorCriteria
+from scoregate.core.runs.score_rules import describe_wrong_bound
 
 
 class ThresholdSettings(Table):

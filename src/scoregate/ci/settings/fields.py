@@ -19,8 +19,8 @@ from pydantic import (
     WrapValidator,
 )
 
-from scoregate.core.policy import Severity
-from scoregate.core.slices import check_slice_fields, check_slice_names
+from scoregate.core.runs.policy import Severity
+from scoregate.core.runs.slices import check_slice_fields, check_slice_names
 
 
 class BaselineKind(StrEnum):

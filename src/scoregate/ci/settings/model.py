@@ -46,8 +46,8 @@ from scoregate.ci.settings.fields import (
 )
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
-from scoregate.core.partial import WHOLE, CaseSelection
-from scoregate.core.policy import DEFAULTS, Criteria, Limits, Policy
+from scoregate.core.runs.policy import DEFAULTS, Criteria, Limits, Policy
+from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]

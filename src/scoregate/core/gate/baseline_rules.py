@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from scoregate.core.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.setups import describe_model_change, describe_unknown_model
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
-from scoregate.core.setups import describe_model_change, describe_unknown_model
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import Status
-from scoregate.core.comparison import Comparison
-from scoregate.core.estimates import one_sided_p
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.estimates import one_sided_p
+from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.pairing import Side, case_clusters, pair_sides
-from scoregate.core.policy import matches_suite
-from scoregate.core.run import ConfirmationOutcome, Run, SuiteResult
-from scoregate.core.significance import exact_sign_flip_p
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import matches_suite
+from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
+from scoregate.core.statistics.significance import exact_sign_flip_p
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from scoregate.core.agreement import Calibrations
-from scoregate.core.comparison import Comparison
-from scoregate.core.comparison_rows import Row
-from scoregate.core.evaluator_changes import EvaluatorChange
-from scoregate.core.policy import Criteria, Limits, Policy
+from scoregate.core.comparison.agreement import Calibrations
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row
+from scoregate.core.comparison.evaluator_changes import EvaluatorChange
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.policy import Criteria, Limits, Policy
+from scoregate.core.runs.run import SuiteResult
 
 
 class Conclusion(StrEnum):

@@ -8,15 +8,15 @@ from functools import partial
 from math import exp, isnan
 from typing import TypeAlias
 
-from scoregate.core.case_columns import Columns, percentiles, unpriced_models
-from scoregate.core.comparison_rows import Measure
+from scoregate.core.comparison.comparison_rows import Measure
+from scoregate.core.comparison.pairing import Side, quantity_side
+from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answers
+from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.pairing import Side, quantity_side
-from scoregate.core.quantity_rows import QUANTITIES, has_stored_answers
-from scoregate.core.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.records import record
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.case_columns import Columns, percentiles, unpriced_models
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
 
 # Sums of floats that were added up in another order differ in their last digits.

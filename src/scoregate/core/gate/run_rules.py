@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from glob import escape
 from itertools import chain
 
-from scoregate.core.comparison import Comparison
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
-from scoregate.core.partition import lacks_shard
-from scoregate.core.policy import Criteria, Limits, matches_suite
-from scoregate.core.run import Run, SuiteResult
+from scoregate.core.runs.policy import Criteria, Limits, matches_suite
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.text import matches_filters
 
 _MOST_NAMES = 20

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from statistics import fmean
 
-from scoregate.core.agreement import describe_reviews, digest_fingerprint, is_judge
-from scoregate.core.cases import Status
-from scoregate.core.drift_rows import has_drifted
+from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
+from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.core.comparison.pairing import score_side
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.intervals import measure_spread, wilson_interval
-from scoregate.core.pairing import score_side
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.run import SuiteResult
+from scoregate.core.statistics.intervals import measure_spread, wilson_interval
 
 _EVALUATED = (Status.PASSED, Status.FAILED)
 # With fewer cases every rate is within noise, so findings are not marked as uncertain.

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 
-from scoregate.core.agreement import Calibrations, explain_uncalibrated
-from scoregate.core.arms import is_without
-from scoregate.core.comparison import Comparison
-from scoregate.core.evaluator_changes import EvaluatorChange, find_evaluator_changes
+from scoregate.core.comparison.agreement import Calibrations, explain_uncalibrated
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.evaluator_changes import EvaluatorChange, find_evaluator_changes
 from scoregate.core.gate.baseline_rules import (
     check_comparable,
     check_declines,
@@ -45,9 +44,10 @@ from scoregate.core.gate.suite_rules import (
     check_pass_rate,
     match_limit,
 )
-from scoregate.core.policy import Policy, Severity
 from scoregate.core.records import record
-from scoregate.core.run import SuiteResult
+from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.policy import Policy, Severity
+from scoregate.core.runs.run import SuiteResult
 
 RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
     check_any_suite,

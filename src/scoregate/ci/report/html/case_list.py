@@ -9,9 +9,9 @@ from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import STATUSES, Status
 from scoregate.core.records import record
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import STATUSES, Status
 from scoregate.core.text import SortKey, case_sort_key
 
 _ROUNDING = 1e-9

@@ -14,8 +14,8 @@ from scoregate.ci.report.html.case_list import CaseEntry, mean_score
 from scoregate.ci.report.html.trial_pages import TrialPages
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import STATUSES, Status
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import STATUSES, Status
 
 _FIRST, _REST = 300, 5000
 _TAGS = 20

@@ -11,9 +11,9 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case_columns import percentiles
-from scoregate.core.past_runs import SuiteMetrics
 from scoregate.core.records import record
+from scoregate.core.runs.case_columns import percentiles
+from scoregate.core.runs.past_runs import SuiteMetrics
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 

@@ -12,10 +12,10 @@ from typing import Any
 from scoregate.ci.report.excerpts import format_score
 from scoregate.ci.report.html.media import media_rows
 from scoregate.ci.report.html.text_budget import DisplayText, TextBudget
-from scoregate.core.cases import CaseError, CaseResult
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.core.evaluation import Evaluation, Threshold, Usage, is_plain
 from scoregate.core.json_io import dump
+from scoregate.core.runs.cases import CaseError, CaseResult
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.core.trajectory_steps import Message, Step
 

@@ -16,8 +16,8 @@ from scoregate.ci.report.html.text_budget import GENEROUS_CASES, TextBudget, tex
 from scoregate.ci.report.html.trial import trial_data
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.case_columns import Columns
-from scoregate.core.cases import CaseResult
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
 
 TrialRow: TypeAlias = tuple[int, int, CaseResult]
 Page: TypeAlias = tuple[str, int, list[dict[str, Any]]]

@@ -1,0 +1,1 @@
+"""The comparison of a run with its baseline."""

@@ -1,0 +1,364 @@
+"""The comparison of a run with its baseline: a row for each suite and evaluator, and the cases that flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
+from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
+from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
+from scoregate.core.comparison.comparison_rows import Row, carried_rows, new_rows, removed_rows, score_rows
+from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
+from scoregate.core.comparison.extra_trials import ExtraTrials
+from scoregate.core.comparison.flips import Flip, find_flips
+from scoregate.core.comparison.quantity_rows import quantity_rows
+from scoregate.core.comparison.quarantine import QuarantinedCase
+from scoregate.core.comparison.row_labels import label_rows
+from scoregate.core.comparison.run_movement import collect_run_means
+from scoregate.core.comparison.setups import describe_setup_change, pair_setups
+from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
+from scoregate.core.comparison.tool_changes import describe_tool_changes
+from scoregate.core.comparison.variants import VariantRanking, rank_suites
+from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.positions import find_positional_names
+from scoregate.core.records import record
+from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import Criteria, matches_suite
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.suite_states import digest_states
+from scoregate.core.sharding.partition import lacks_shard
+from scoregate.core.text import matches_filters
+
+
+def count_positional_cases(comparison: Comparison) -> dict[str, int]:
+    """The number of cases that only their position identifies, by the label of suites whose cases changed.
+
+    Such pairs may be wrong: with a row inserted at the start, each case has the place of the one before it.
+    """
+    counts: dict[str, int] = {}
+    if comparison.base is None:
+        return counts
+    for at, base_at in comparison.pairs:
+        suite, base = comparison.run.suites[at], comparison.base.suites[base_at]
+        if suite.setup is None or set(suite.columns.hashes) == set(base.columns.hashes):
+            continue
+        unknown = dict(zip(suite.columns.hashes, suite.columns.digests, strict=True))
+        names = find_positional_names(case for case, digest in unknown.items() if not digest)
+        if names:
+            counts[suite.label] = len(names)
+    return counts
+
+
+CriteriaOf: TypeAlias = Callable[[SuiteResult], Criteria]
+
+
+@record
+class Comparison:
+    """A run, its baseline and their differences.
+
+    Attributes:
+        run: the run.
+        base: the baseline; None without one.
+        rows: the rows of scores.
+        quantities: the rows of latency, cost and tokens.
+        newly_failing: the cases that passed in the baseline and fail in the run.
+        newly_passing: the cases that failed in the baseline and pass in the run.
+        gone: the labels of suites that only the baseline has.
+        base_note: what the baseline is, or why there is none.
+        pairs: the indices of suites that belong together, in the run and in the baseline.
+        pooled: the number of runs in the baseline that are of its commit.
+        earlier_runs: runs of other commits whose scores count too, with only the suites that this is proven for.
+        base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        slices: the rows of slices.
+        variants: the rankings of the variants of each suite that has any, in the run alone.
+        exemptions: the accepted regressions, and the entries of the quarantine.
+        quarantined: the cases in quarantine, which are left out of both runs.
+        earlier: the comparison with an earlier run of the same branch, for `max_decline`; None if that is not compared.
+        arms: what skills and other files for agents change. Their arms `without` are in no row and no pair.
+    """
+
+    run: Run
+    base: Run | None = None
+    rows: tuple[Row, ...] = ()
+    quantities: tuple[Row, ...] = ()
+    newly_failing: tuple[Flip, ...] = ()
+    newly_passing: tuple[Flip, ...] = ()
+    gone: tuple[str, ...] = ()
+    base_note: str = ""
+    pairs: tuple[tuple[int, int], ...] = ()
+    pooled: int = 1
+    earlier_runs: tuple[Run, ...] = ()
+    base_unreadable: bool = False
+    slices: SliceTable = field(default_factory=SliceTable)
+    variants: tuple[VariantRanking, ...] = ()
+    exemptions: Exemptions = field(default_factory=Exemptions)
+    quarantined: tuple[QuarantinedCase, ...] = ()
+    earlier: Comparison | None = None
+    arms: tuple[ArmComparison, ...] = ()
+
+    @property
+    def has_implicit_base(self) -> bool:
+        """Whether no setting names the baseline: it is the previous run on a developer's machine."""
+        known = self.run.compared_with
+        return self.base is not None and known is not None and known.implicit and known.id == self.base.id
+
+    @property
+    def unexcused_missing_suites(self) -> tuple[str, ...]:
+        """The labels of suites that are gone without a reason.
+
+        Reasons are a missing requirement, such as a model's key, and a filter or a selection of cases of this run. A
+        filter in a file of the project is no reason, since the change may have set it. A suite of the previous run on a
+        developer's machine may be gone: no setting names that baseline. A suite may be in a missing shard, which
+        another rule reports.
+        """
+        if self.base is None or self.run.selection or self.has_implicit_base or lacks_shard(self.run):
+            return ()
+        globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
+        missing = {suite.label for suite in self.base.suites
+                   if suite.id not in self.run.skipped and matches_filters(suite.id, globs)}  # fmt: skip
+        return tuple(label for label in self.gone if label in missing)
+
+    @property
+    def measured_pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of suites that ran: results that a run carries over from its base are no evidence."""
+        return tuple(pair for pair in self.pairs if self.run.suites[pair[0]].carried is None)
+
+    def rows_of(self, suite: str) -> tuple[Row, ...]:
+        """The rows of one suite, by its label."""
+        return tuple(row for row in self.rows if row.suite == suite)
+
+
+def compare(
+    run: Run,
+    base: Run | None,
+    note: str = "",
+    *,
+    unreadable: bool = False,
+    pool: Sequence[Run] = (),
+    earlier: Sequence[Run] | None = None,
+    criteria: Criteria | None = None,
+    criteria_of: CriteriaOf | None = None,
+    slices: SliceChoice | None = None,
+    exemptions: Exemptions | None = None,
+) -> Comparison:
+    """Compare a run with its baseline.
+
+    Args:
+        run: the run.
+        base: the baseline; None without one.
+        note: what the baseline is, or why there is none.
+        unreadable: whether a baseline, or a part of it, may exist that could not be read.
+        pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
+        earlier: earlier runs of the branch, with only suites for which nothing changed; their scores count as repeats.
+            None if the past is no evidence. Else it also says how far whole runs move without any change.
+        criteria: the level and the smallest effects that count.
+        criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
+        slices: the slices of the run's suites; None for no rows of slices.
+        exemptions: the accepted regressions; cases in quarantine are already left out.
+    """
+    criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
+    suite_criteria = criteria_of or (lambda _: criteria)
+    run = _without_rare_unscaled(run, suite_criteria)
+    variants = tuple(rank_suites(run.suites, suite_criteria))
+    known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
+    if base is None:
+        return _describe_alone(known, choice, criteria, suite_criteria)
+    base = _without_rare_unscaled(base, suite_criteria)
+    pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
+    pairs = tuple(pair for pair in _pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
+    base, baselines = _collect_baselines(run, base, pairs, pool)
+    part, baselines = exclude_kept_cases(run, baselines)
+    measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
+    controls = _find_controls(run, base, baselines, suite_criteria)
+    uses_past = earlier is not None and not controls
+    past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
+    part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
+    quantities = (row for at, _ in measured for row in quantity_rows(part.suites[at], baselines[at], criteria))
+    extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs if run.suites[at].kept is None}
+    compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
+    corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
+    rows = tuple(add_kept_means(corrected, run, base, measured))
+    sliced = {at: known for at, known in evidence.items() if run.suites[at].kept is None}
+    return replace(
+        known,
+        base=base,
+        rows=rows,
+        quantities=tuple(label_rows(list(quantities), criteria)),
+        newly_failing=tuple(find_flips(run, base, measured, to=Status.FAILED)),
+        newly_passing=tuple(find_flips(run, base, measured, to=Status.PASSED)),
+        gone=_list_gone(base, pairs),
+        arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
+        pairs=pairs,
+        pooled=1 + len(pool),
+        earlier_runs=tuple(past),
+        slices=choice.compare(
+            run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
+        ),
+    )
+
+
+def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:
+    """The comparison of a run without a baseline."""
+    run = known.run
+    rows = tuple(row for suite in run.suites if not is_without(suite) for row in new_rows(suite, "no baseline yet"))
+    slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
+    return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
+
+
+def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    paired = {base_at for _, base_at in pairs}
+    return tuple(suite.label for at, suite in enumerate(base.suites) if at not in paired and not is_without(suite))
+
+
+def _find_exchangeable(
+    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite]
+) -> Sequence[Run]:
+    """The earlier runs whose trials can be exchanged with those of the base.
+
+    Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
+    control measures how far the provider moved since the base, not since earlier runs.
+    """
+    return () if run.extras or controls else earlier or ()
+
+
+def _collect_baselines(
+    run: Run, base: Run, pairs: Iterable[tuple[int, int]], pool: Sequence[Run]
+) -> tuple[Run, dict[int, list[SuiteResult]]]:
+    """The baseline with the names of the run's cases; and each paired suite in all runs of it, the newest first."""
+    pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
+    base = rename_base_cases(run, base, pairs)
+    return base, {
+        at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
+        for at, base_at in pairs
+    }
+
+
+def _add_earlier(
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+) -> dict[int, list[SuiteResult]]:
+    """Each suite of the baseline, and the same suite in earlier runs."""
+    return {
+        at: [*suites, *(rename_cases(run.suites[at], other) for other in _pool_suites(suites[0], earlier)[1:])]
+        for at, suites in baselines.items()
+    }
+
+
+def _find_controls(
+    run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
+) -> dict[str, ControlledSuite]:
+    """The measured suites with their controls, by label; empty without a control of the base's commit."""
+    control = run.control
+    if control is None or control.commit is None or control.commit != base.commit:
+        return {}
+    control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
+    for at, known in baselines.items():
+        suite = run.suites[at]
+        if suite.carried is None and suite.kept is None:
+            found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
+            controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
+    return controls
+
+
+def _with_accepted(rows: Iterable[Row], run: Run, exemptions: Exemptions) -> Iterator[Row]:
+    """The rows with the entries that accept a regression of them; of several entries, the one that accepts most."""
+    entries, suites = exemptions.active_accepted, {suite.label: suite for suite in run.suites}
+    for row in rows:
+        suite = suites.get(row.suite)
+        matching = [each for each in entries if suite is not None and accepts_row(each, suite, row)]
+        yield replace(row, accepted=max(matching, key=lambda each: (each.at_most, each.until))) if matching else row
+
+
+def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool:
+    """Whether an entry accepts a regression of a row."""
+    is_of_scores = not entry.case and fnmatchcase(row.evaluator, entry.evaluator)
+    return is_of_scores and matches_suite(suite, entry.suite)
+
+
+def _without_rare_unscaled(run: Run, criteria_of: CriteriaOf) -> Run:
+    """The run with few scores outside [0, 1] as errors of their cases: the evaluator still has a scale."""
+    if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
+        return run
+    suites = tuple(
+        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
+        for suite in run.suites
+    )
+    extras = tuple(_without_rare_unscaled(each, criteria_of) for each in run.extras)
+    return replace(run, suites=suites, extras=extras)
+
+
+def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
+    """The suite and the same suite in other runs, if its evaluators are the same there."""
+    suites = [baseline]
+    for run in pool:
+        for other in run.suites:
+            if _is_same_suite(baseline, other) and baseline.script == other.script:
+                shared = baseline.evaluators.keys() & other.evaluators.keys()
+                if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
+                    suites.append(other)
+                break
+    return suites
+
+
+def _find_extras(run: Run, base: Run, at: int, baseline: SuiteResult) -> ExtraTrials | None:
+    """More trials of both sides of a suite; extra trials of one side only were chosen for another comparison."""
+    if not run.extras or len(run.extras) != len(base.extras):
+        return None
+    return ExtraTrials(_pool_suites(run.suites[at], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
+
+
+def _compare_scores(
+    run: Run,
+    base: Run,
+    baseline_suites: dict[int, list[SuiteResult]],
+    *,
+    extras: Mapping[int, ExtraTrials | None],
+    criteria_of: CriteriaOf,
+    uses_past: bool,
+) -> Iterator[Row]:
+    states = digest_states(base) if uses_past else {}
+    for at, suite in enumerate(run.suites):
+        if is_without(suite):
+            continue
+        if at not in baseline_suites:
+            yield from new_rows(suite, "no baseline of this suite yet")
+            continue
+        if suite.carried is not None:
+            yield from carried_rows(suite, baseline_suites[at][0])
+            continue
+        base_suite = baseline_suites[at][0]
+        tool_change = describe_tool_changes(suite.tools, base_suite.tools)
+        change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
+        means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[at][0], states)
+        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras.get(at), run_means=means)
+        yield from (replace(row, setup_change=change) for row in rows) if change else rows
+    matched = {suites[0].label for suites in baseline_suites.values()}
+    for suite in base.suites:
+        if suite.label not in matched and not is_without(suite):
+            yield from removed_rows(suite)
+
+
+def _pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
+    """Pair suites by setup. Then those with equal id and parameters: by file, by label, and without an alternative."""
+    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
+    for at, base_at in list(pair_setups(unpaired, base_unpaired)):
+        del unpaired[at], base_unpaired[base_at]
+        yield at, base_at
+    for match in ("file", "label", "only one"):
+        for at, suite in list(unpaired.items()):
+            candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]
+            if match == "file":
+                candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
+            elif match == "label":
+                candidates = [b for b in candidates if base_unpaired[b].label == suite.label][:1]
+            if len(candidates) == 1:
+                del unpaired[at], base_unpaired[candidates[0]]
+                yield at, candidates[0]
+
+
+def _is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
+    return one.id == other.id and dict(one.params or {}) == dict(other.params or {})

@@ -1,0 +1,345 @@
+"""The rows of a comparison, before their p-values are corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+from scoregate.core.comparison.drift import Drift
+from scoregate.core.comparison.estimates import estimate_difference
+from scoregate.core.comparison.extra_trials import ExtraTrials
+from scoregate.core.comparison.lost_scores import CaseSets, Reason, find_lost_scores
+from scoregate.core.comparison.pairing import (
+    Pairs,
+    Side,
+    case_clusters,
+    pair_sides,
+    score_side,
+)
+from scoregate.core.comparison.run_movement import RunMovement, measure_movement
+from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.exemptions import AcceptedRegression
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.records import record
+from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
+from scoregate.core.statistics.intervals import measure_spread
+from scoregate.core.statistics.significance import exact_sign_flip_p
+
+
+class RowLabel(StrEnum):
+    """The label of a row: the first that applies, in this order."""
+
+    UNMEASURABLE = "unmeasurable"
+    NOT_COMPARABLE = "not comparable"
+    NEW = "new"
+    REMOVED = "removed"
+    LABELS = "labels only"
+    TOO_FEW = "too few"
+    UNCHANGED = "unchanged"
+    BETTER = "better"
+    WORSE = "worse"
+    EQUIVALENT = "equivalent"
+    NOISE = "within noise"
+    UNAFFECTED = "not affected"
+    DRIFT = "drift"
+
+
+class Measure(StrEnum):
+    """The quantity that a row compares."""
+
+    SCORE = "score"
+    LATENCY = "latency"
+    COST = "cost"
+    TOKENS = "tokens"
+
+
+@record
+class Row:
+    """The comparison of one evaluator of one suite, or of the suite's latency, cost or tokens.
+
+    Scores and `delta` are in [0, 1]. For latency, cost and tokens, `mean` and `base` are milliseconds, US dollars or
+    counts per case; `delta`, `low`, `high` and `detectable` are natural logarithms of the ratio run / baseline.
+
+    Attributes:
+        suite: the label of the suite.
+        evaluator: the id of the evaluator, or the name of the measure.
+        label: the result of the comparison.
+        mean: the run's mean over the pairs; without pairs, and with `kept`, over all its cases.
+        base: the baseline's mean, likewise.
+        delta: run − baseline over the pairs.
+        n: the number of pairs.
+        better: the number of pairs that got better.
+        worse: the number of pairs that got worse.
+        p: the two-sided p of this row, without correction.
+        p_worse: the one-sided p for getting worse, without correction; with too few pairs the exact p, without mid-p.
+        p_better: the one-sided p for getting better, likewise.
+        low: the lower end of the 95 % interval of `delta`.
+        high: the upper end of the 95 % interval of `delta`.
+        detectable: the smallest drop found with a power of 80 %, without correction.
+        dropped: the number of cases without a pair because of an error on one side.
+        added: the number of cases in the run only.
+        removed: the number of cases in the baseline only.
+        changed: the number of cases with a different definition under the same hash.
+        lost: the number of cases with a score in the baseline only, by `Reason`.
+        gained: the number of cases with a score in the run only.
+        lost_too_many: whether the row is unmeasurable because so many scores are lost to None.
+        unscaled: whether the row is unmeasurable because scores of one side are on no known scale.
+        reason: an explanation of the label; may be empty.
+        higher_is_better: whether a higher value is better.
+        q: the p corrected for all rows of a kind, by direction; labels and gates use it.
+        smallest_p: the smallest p that was possible.
+        within: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
+        total: the logarithm of the ratio of totals, for cost and tokens.
+        total_low: the lower end of the interval of `total`.
+        total_high: the upper end of the interval of `total`.
+        clusters: the number of clusters of the pairs.
+        checked: whether both sides have a fingerprint of the evaluator.
+        measure: the quantity that the row compares.
+        labels: the number of labels given instead of scores, by label.
+        base_labels: the number of labels in the baseline, by label.
+        setup_change: how the model, the arguments or the tools under test differ from the baseline's; or empty.
+        accepted: the entry that accepts a regression of this row; None without one.
+        base_runs: the number of runs of the baseline that have the suite.
+        movement: how far whole runs move without any change; None if that is unknown.
+        drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
+            `delta`, its interval and the p are those of the change without the drift.
+        kept: the number of trials that keep the base's results. They are in the means, and not compared.
+        min_effect: the smallest change that gets a label, if the change is significant and smaller; None otherwise.
+    """
+
+    suite: str
+    evaluator: str
+    label: RowLabel
+    mean: float | None = None
+    base: float | None = None
+    delta: float | None = None
+    n: int = 0
+    better: int = 0
+    worse: int = 0
+    p: float | None = None
+    p_worse: float | None = None
+    p_better: float | None = None
+    low: float | None = None
+    high: float | None = None
+    detectable: float | None = None
+    dropped: int = 0
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    lost: Mapping[str, int] = field(default_factory=dict)
+    gained: int = 0
+    lost_too_many: bool = False
+    unscaled: bool = False
+    reason: str = ""
+    higher_is_better: bool = True
+    q: float | None = None
+    smallest_p: float | None = None
+    within: float | None = None
+    total: float | None = None
+    total_low: float | None = None
+    total_high: float | None = None
+    clusters: int = 0
+    checked: bool = True
+    measure: Measure = Measure.SCORE
+    labels: Mapping[str, int] = field(default_factory=dict)
+    base_labels: Mapping[str, int] = field(default_factory=dict)
+    setup_change: str = ""
+    accepted: AcceptedRegression | None = None
+    base_runs: int = 1
+    movement: RunMovement | None = None
+    drift: Drift | None = None
+    kept: int = 0
+    min_effect: float | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it is worse, by no more than an entry accepts."""
+        return self.label is RowLabel.WORSE and self.accepted is not None and self.accepted.allows(-self.gain)
+
+    @property
+    def gain(self) -> float:
+        """`delta`, with the sign changed if lower is better; 0 if nothing was compared."""
+        return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
+
+
+def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
+    """The rows of a suite that only the run has; `reason` explains why."""
+    for name, info in suite.evaluators.items():
+        mean, labels = suite.mean(name), suite.columns.labels.get(name, {})
+        has_scores = mean is not None or bool(labels)
+        why = describe_unscaled(suite, name) or (reason if has_scores else _describe_no_scores(suite, info))
+        label = RowLabel.NEW if has_scores else RowLabel.UNMEASURABLE
+        higher_is_better = info.higher_is_better
+        yield Row(suite.label, name, label, mean, reason=why, higher_is_better=higher_is_better, labels=labels)
+
+
+def carried_rows(suite: SuiteResult, baseline: SuiteResult) -> Iterator[Row]:
+    """The rows of a suite that did not run because no change can affect it: its scores are no new evidence."""
+    name = suite.carried.name if suite.carried is not None else ""
+    for evaluator, info in suite.evaluators.items():
+        mean, base, labels = suite.mean(evaluator), baseline.mean(evaluator), suite.columns.labels.get(evaluator, {})
+        row = Row(suite.label, evaluator, RowLabel.UNAFFECTED, mean, base, higher_is_better=info.higher_is_better)
+        yield replace(row, labels=labels, base_labels=labels, reason=f"results of {name}")
+
+
+def removed_rows(baseline: SuiteResult) -> Iterator[Row]:
+    """The rows of a suite that only the baseline has."""
+    for name in baseline.evaluators:
+        yield Row(baseline.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this suite is gone")
+
+
+def score_rows(
+    suite: SuiteResult,
+    baseline_suites: Sequence[SuiteResult],
+    criteria: Criteria,
+    *,
+    extras: ExtraTrials | None = None,
+    run_means: Mapping[str, Sequence[float]] = MappingProxyType({}),
+) -> Iterator[Row]:
+    """A row for each evaluator that the suite or its baseline has.
+
+    Args:
+        suite: the suite of the run.
+        baseline_suites: the suite in the runs of the baseline, the newest first.
+        criteria: the level and the smallest effects that count.
+        extras: more trials of some cases on both sides, chosen by the results of the first trials.
+        run_means: the means of runs between which nothing changed, by evaluator.
+    """
+    baseline = baseline_suites[0]
+    cases = CaseSets.from_columns(suite.columns, baseline.columns)
+    for name in suite.evaluators:
+        means = run_means.get(name, ())
+        row = _score_row(suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras, run_means=means)
+        row = replace(row, base_runs=len(baseline_suites))
+        labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, baseline))
+        yield replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
+    for name in baseline.evaluators:
+        if name not in suite.evaluators:
+            yield Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this evaluator is gone")
+
+
+def _describe_no_scores(suite: SuiteResult, info: EvaluatorInfo) -> str:
+    if not len(suite.columns):
+        return "no case was run"
+    return "the baseline has no outputs to compare with" if info.battles else "no case has a score"
+
+
+def _score_row(
+    suite: SuiteResult,
+    baseline_suites: Sequence[SuiteResult],
+    name: str,
+    *,
+    criteria: Criteria,
+    cases: CaseSets,
+    extras: ExtraTrials | None,
+    run_means: Sequence[float],
+) -> Row:
+    info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
+    new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
+    pairs = pair_sides(new, baseline, case_clusters(suite.columns))
+    mean, base = (pairs.mean, pairs.base) if pairs.n else (suite.mean(name), baseline_suites[0].mean(name))
+    change = "" if base_info is None else describe_fingerprint_change(info, base_info)
+    lost = find_lost_scores(
+        suite.columns, [each.columns for each in baseline_suites], name, cases, new=new, baseline=baseline
+    )
+    row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
+    if reason := find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
+        row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
+        return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
+    if not new.means and suite.columns.labels.get(name):
+        label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
+        return replace(row, label=label, reason=change)
+    if not new.means:
+        return replace(row, label=RowLabel.UNMEASURABLE, reason=_describe_no_scores(suite, info))
+    if change and not _error_problem(pairs, criteria):
+        return replace(
+            row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
+        )
+    if base_info is None or (not baseline.means and not pairs.errored):
+        return replace(row, label=RowLabel.NEW, base=None, reason="no baseline score of this evaluator yet")
+    direction = criteria.evaluator_criteria(name).higher_is_better
+    row = replace(
+        row,
+        added=cases.added,
+        removed=cases.removed,
+        changed=len(cases.redefined),
+        higher_is_better=info.higher_is_better if direction is None else direction,
+        checked=info.fingerprint is not None and base_info.fingerprint is not None,
+        movement=_measure_movement(run_means, pairs, new, baseline, runs=len(baseline_suites)),
+    )
+    test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
+    row = with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
+    lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
+    if lost_too_many and not info.battles and row.label is not RowLabel.UNMEASURABLE:
+        reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
+        row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
+    return row
+
+
+def _measure_movement(
+    means: Sequence[float], pairs: Pairs, new: Side, baseline: Side, *, runs: int
+) -> RunMovement | None:
+    if not pairs.n or not means:
+        return None
+    error = measure_spread(pairs.clusters).error
+    return measure_movement(means, error, trials=new.mean_trials, base_trials=baseline.mean_trials, pooled=runs)
+
+
+def with_estimate(
+    row: Row,
+    pairs: Pairs,
+    criteria: Criteria,
+    *,
+    scale: float | None,
+    test_pairs: Pairs | None = None,
+    estimate: bool = True,
+) -> Row:
+    """The row with its estimate; a label other than `within noise` is final.
+
+    Args:
+        row: the row without an estimate.
+        pairs: the pairs of the row.
+        criteria: how many errors a row may have, and how many clusters it needs.
+        scale: see `estimate_difference`, as `test_pairs`.
+        estimate: whether to estimate at all.
+    """
+    if pairs.n and estimate:
+        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs, movement=row.movement)
+        better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
+        lower, upper = difference.p_lower, difference.p_upper
+        is_exact = len(pairs.clusters) < criteria.few
+        if is_exact and (exact := exact_sign_flip_p((test_pairs or pairs).sums)) is not None:
+            lower, upper = max(lower, exact[0]), max(upper, exact[1])
+        row = replace(
+            row,
+            delta=difference.delta,
+            n=pairs.n,
+            clusters=len(pairs.clusters),
+            better=better,
+            worse=worse,
+            p=difference.p,
+            p_worse=lower if row.higher_is_better else upper,
+            p_better=upper if row.higher_is_better else lower,
+            smallest_p=difference.smallest_p,
+            low=difference.low,
+            high=difference.high,
+            detectable=difference.detectable,
+            within=difference.smallest_margin,
+        )
+    row = replace(row, dropped=pairs.errored)
+    if reason := _error_problem(pairs, criteria):
+        return replace(row, label=RowLabel.UNMEASURABLE, reason=reason)
+    if not pairs.n:
+        return replace(row, label=RowLabel.NEW, reason="no case has a score in both runs")
+    return replace(row, label=RowLabel.TOO_FEW) if len(pairs.clusters) < criteria.few else row
+
+
+def _error_problem(pairs: Pairs, criteria: Criteria) -> str:
+    """Why too many pairs have an error; empty if their share is allowed."""
+    total = pairs.n + pairs.errored
+    is_allowed = pairs.errored <= criteria.max_dropped * total
+    return "" if is_allowed else f"{pairs.errored:,} of {total:,} pairs have an error"

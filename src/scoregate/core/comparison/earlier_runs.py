@@ -1,0 +1,84 @@
+"""Earlier runs of a branch as evidence: only their suites for which nothing changed, in little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from scoregate.core.comparison.case_selection import select_rows
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.suite_states import digest_states
+
+
+def select_unchanged(earlier: Run, base: Run) -> Run | None:
+    """The suites of an earlier run that measured the same as those of the baseline; None if there are none.
+
+    Results that one run keeps from another one count once: a suite that did not run is left out, and so is the run
+    that the results of the baseline come from.
+
+    Args:
+        earlier: a run of the same branch.
+        base: the baseline.
+    """
+    states, base_states = digest_states(earlier), digest_states(base)
+    same = {script for script, state in states.items() if base_states.get(script) == state}
+    same -= {suite.script for suite in base.suites if suite.carried is not None and suite.carried.id == earlier.id}
+    names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
+    suites = tuple(
+        _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
+    )
+    if not suites or earlier.id == base.id:
+        return None
+    return Run(
+        id=earlier.id,
+        started=earlier.started,
+        finished=earlier.finished,
+        version=earlier.version,
+        commit=earlier.commit,
+        branch=earlier.branch,
+        complete=True,
+        suites=suites,
+    )
+
+
+def _is_complete(suite: SuiteResult) -> bool:
+    is_whole = not (suite.skipped or suite.unfinished or suite.carried or suite.kept or suite.part)
+    return suite.complete and is_whole and not suite.errors
+
+
+def _list_names(suite: SuiteResult) -> Iterable[str]:
+    return suite.columns.hashes if isinstance(suite.columns.hashes, list) else ()
+
+
+def _without_details(suite: SuiteResult, names: dict[str, str]) -> SuiteResult:
+    """The suite with what a comparison of scores needs. Its hashes are the same strings as those of the baseline."""
+    known = suite.columns
+    columns = Columns(
+        hashes=[names.get(case, case) for case in known.hashes] if isinstance(known.hashes, list) else known.hashes,
+        repeats=known.repeats,
+        digests=known.digests,
+        statuses=known.statuses,
+        scores=known.scores,
+        errored=known.errored,
+        unscaled=known.unscaled,
+        answers=known.answers,
+        deferred=known.deferred,
+        thresholds=known.thresholds,
+    )
+    return replace(suite, columns=columns, read=None, variants=(), usage=None)
+
+
+def leave_out_cases(run: Run, cases: Collection[tuple[str, str]]) -> Run:
+    """An earlier run without some cases.
+
+    Args:
+        run: what `select_unchanged` returned.
+        cases: the id of the suite and the hash of each case.
+    """
+    suites = []
+    for suite in run.suites:
+        rows = [row for row, case in enumerate(suite.columns.hashes) if (suite.id, case) not in cases]
+        is_whole = len(rows) == len(suite.columns)
+        suites.append(suite if is_whole else replace(suite, columns=select_rows(suite.columns, rows)))
+    return replace(run, suites=tuple(suites))

@@ -1,0 +1,132 @@
+"""The estimate of a difference from pairs: its test, its interval and the smallest detectable effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, isfinite, log
+
+from scoregate.core.comparison.pairing import Pairs
+from scoregate.core.comparison.run_movement import RunMovement
+from scoregate.core.records import record
+from scoregate.core.statistics.intervals import MANY, Spread, measure_spread
+from scoregate.core.statistics.significance import sign_flip_test, smallest_p, within_case_test
+
+_ALPHA = 0.05
+_UNSEEN_CASES = -log(0.025)
+
+
+@record
+class Estimate:
+    """The estimated difference, run − baseline, in the unit of the pairs.
+
+    Attributes:
+        delta: the mean difference.
+        p_lower: the one-sided p of a sum as low or lower if nothing changed.
+        p_upper: the one-sided p of a sum as high or higher if nothing changed.
+        low: the lower end of the 95 % interval of `delta`.
+        high: the upper end of the 95 % interval of `delta`.
+        detectable: the smallest change that is found with a power of 80 %; None for a single pair.
+        smallest_p: the smallest two-sided p that was possible.
+        smallest_margin: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
+    """
+
+    delta: float
+    p_lower: float
+    p_upper: float
+    low: float
+    high: float
+    detectable: float | None
+    smallest_p: float
+    smallest_margin: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p: twice the smaller one-sided p, at most 1."""
+        return min(1.0, 2 * min(self.p_lower, self.p_upper))
+
+
+def estimate_difference(
+    pairs: Pairs, *, scale: float | None, test_pairs: Pairs | None = None, movement: RunMovement | None = None
+) -> Estimate:
+    """Test a difference and estimate its size.
+
+    Args:
+        pairs: at least one pair.
+        scale: the largest possible difference; None if there is no bound.
+        test_pairs: the same pairs with more trials, chosen by the results of the first trials. Only the test uses them:
+            an estimate from chosen trials would be biased towards 0.
+        movement: how far whole runs move without any change; None if that is unknown.
+
+    Returns:
+        The estimate. Below 50 clusters the interval of a score allows for a change by `scale` that no case shows yet;
+        if the test is significant, the end nearer to 0 is not widened.
+    """
+    spread = measure_spread(pairs.clusters)
+    p_lower, p_upper = one_sided_p(pairs, spread) if test_pairs is None else one_sided_p(test_pairs)
+    step = pairs.step if spread.largest or pairs.step else (scale or 0.0)
+    low, high = spread.interval(step)
+    if scale is not None and spread.clusters < MANY:
+        significant = 2 * min(p_lower, p_upper) <= _ALPHA
+        widest_low, widest_high = spread.interval(scale)
+        low = low if significant and spread.mean > 0 else widest_low
+        high = high if significant and spread.mean < 0 else widest_high
+    if scale is None:
+        smallest_margin = max(-low, high)
+    else:
+        # n cases can't rule out a rare change by the whole scale that none of them shows: a change in a share s of all
+        # cases stays unseen with probability (1 − s)^n, which is 2.5 % at s = 3.7 / n
+        lowest, highest = spread.score_interval(pairs.step)
+        smallest_margin = max(-lowest, highest, abs(spread.mean) + _UNSEEN_CASES * scale / spread.clusters)
+    bound = inf if scale is None else scale
+    estimate = Estimate(
+        delta=spread.mean,
+        p_lower=p_lower,
+        p_upper=p_upper,
+        low=max(-bound, low),
+        high=min(bound, high),
+        detectable=spread.detectable(1.0 if scale is None else scale),
+        smallest_p=smallest_p((test_pairs or pairs).sums),
+        smallest_margin=smallest_margin,
+    )
+    is_wider = movement is not None and movement.excess and isfinite(spread.error)
+    return _widen(estimate, movement, spread.error, bound) if is_wider and movement is not None else estimate
+
+
+def _widen(estimate: Estimate, movement: RunMovement, error: float, bound: float) -> Estimate:
+    """The estimate with the movement of whole runs; nothing gets narrower."""
+    delta, half_width = estimate.delta, movement.half_width(error)
+    lower, upper = movement.one_sided_p(delta, error)
+    return replace(
+        estimate,
+        p_lower=max(estimate.p_lower, lower),
+        p_upper=max(estimate.p_upper, upper),
+        low=max(-bound, min(estimate.low, delta - half_width)),
+        high=min(bound, max(estimate.high, delta + half_width)),
+        detectable=max(estimate.detectable or 0.0, movement.detectable(error)),
+        smallest_margin=max(estimate.smallest_margin, abs(delta) + half_width),
+    )
+
+
+def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, float]:
+    """The one-sided p of a sum as low or lower, and of a sum as high or higher.
+
+    Args:
+        pairs: the pairs.
+        spread: their spread, if it is known.
+
+    Each is the p of the sign-flip test (above 200 values that are not on a lattice: of the t test). If sides have
+    unequal numbers of trials, it is at least the p of the within-case test.
+
+    Random signs keep the error rate if both sides have as many trials of each case, whatever changes. Otherwise
+    differences are skewed. The larger p of both tests is valid then: one test is valid if no case changed, the other
+    if cases changed in both directions. `benchmarks/calibration_repeats.py` simulates it.
+    """
+    sums = pairs.sums
+    p = sign_flip_test(sums)
+    if p is None:
+        p = (spread or measure_spread(pairs.clusters)).t_test()
+    lower, upper = (p / 2, 1 - p / 2) if sum(sums) < 0 else (1 - p / 2, p / 2)
+    if pairs.trials:
+        within_lower, within_upper = within_case_test(pairs.trials)
+        lower, upper = max(lower, within_lower), max(upper, within_upper)
+    return lower, upper

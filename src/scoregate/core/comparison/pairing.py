@@ -1,0 +1,320 @@
+"""Pairs of the cases of a run and its baseline: one difference per case, however often the case was repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from math import isfinite, isnan, log
+from typing import TypeAlias
+
+from scoregate.core.records import record
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.statistics.significance import Trials
+
+Values: TypeAlias = Callable[[Columns], Iterable[float]]
+ReadValues: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
+
+_ROUNDING = 1e-9
+
+
+@record
+class Pairs:
+    """The differences of n pairs, run − baseline, in the unit of the values; higher may be better or worse.
+
+    Attributes:
+        n: the number of pairs.
+        clusters: the sum of differences and the size of each cluster; a case without a cluster is one of size 1.
+        rose: the number of differences above 0.
+        fell: the number of differences below 0.
+        errored: the number of cases without a pair because of an error on one side.
+        mean: the run's mean over the pairs, each case counted once; None without pairs.
+        base: the baseline's mean over the pairs; None without pairs.
+        step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
+        trials: the values of each pair; empty if each case has as many values on both sides.
+    """
+
+    n: int = 0
+    clusters: tuple[tuple[float, int], ...] = ()
+    rose: int = 0
+    fell: int = 0
+    errored: int = 0
+    mean: float | None = None
+    base: float | None = None
+    step: float = 0.0
+    trials: tuple[Trials, ...] = ()
+
+    @property
+    def sums(self) -> list[float]:
+        """The sum of differences of each cluster."""
+        return [total for total, _ in self.clusters]
+
+
+@record
+class Side:
+    """The values of one side, the run or the baseline.
+
+    Attributes:
+        read: yields every case with a value.
+        means: the mean of each case.
+        counts: the number of values of each case that has more than one.
+        errored: the cases without a value because of an error.
+    """
+
+    read: ReadValues
+    means: Mapping[str, float]
+    counts: Mapping[str, int]
+    errored: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def from_reader(cls, read: ReadValues, errored: Iterable[str] = ()) -> Side:
+        """Read the finite values of one side.
+
+        Args:
+            read: yields every case with a value.
+            errored: cases with an error; those that have a value too are ignored.
+        """
+        means: dict[str, float] = {}
+        counts: dict[str, int] = {}
+        for case, value in read():
+            if not isfinite(value):
+                continue
+            if case in means:
+                means[case] += value
+                counts[case] = counts.get(case, 1) + 1
+            else:
+                means[case] = value
+        for case, count in counts.items():
+            means[case] /= count
+        return cls(read, means, counts, frozenset(errored).difference(means))
+
+    @property
+    def mean_trials(self) -> float:
+        """The mean number of values of a case that has any."""
+        more = sum(self.counts.values()) - len(self.counts)
+        return 1 + more / len(self.means) if self.means else 0.0
+
+    def has_run(self, case: str) -> bool:
+        """Whether the case was run, with or without an error."""
+        return case in self.means or case in self.errored
+
+    def select(self, cases: Iterable[str], values: Mapping[str, Sequence[float]]) -> Side:
+        """The side with some of its cases only.
+
+        Args:
+            cases: the cases; unknown ones are ignored.
+            values: the values of all cases; may be empty if no case has more than one on either side.
+        """
+        means = {case: self.means[case] for case in cases if case in self.means}
+        counts = {case: self.counts[case] for case in means if case in self.counts} if self.counts else {}
+        errored = self.errored.intersection(cases) if self.errored else self.errored
+        return Side(lambda: ((case, value) for case in means for value in values.get(case, ())), means, counts, errored)
+
+    def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
+        """The finite values of these cases."""
+        values: dict[str, list[float]] = {case: [] for case in cases}
+        for case, value in self.read():
+            if case in values and isfinite(value):
+                values[case].append(value)
+        return values
+
+
+def score_side(runs: Sequence[Columns], evaluator: str) -> Side:
+    """The scores of one evaluator; the columns of several runs count as repeats."""
+    errored = frozenset(columns.hashes[row] for columns in runs for row in evaluator_error_rows(columns, evaluator))
+    first, *others = runs
+    if not others and evaluator not in first.answers:
+        scores = first.scores.get(evaluator, ())
+        means = dict(zip(first.hashes, scores, strict=False))
+        if len(means) == min(len(first.hashes), len(scores)):
+            # each case occurs once; this takes a third of the time of `Side.from_reader`
+            if not all(map(isfinite, scores)):
+                means = {case: score for case, score in means.items() if isfinite(score)}
+            return Side(lambda: score_trials(runs, evaluator), means, {}, errored.difference(means))
+    return Side.from_reader(lambda: score_trials(runs, evaluator), errored)
+
+
+def quantity_side(runs: Sequence[Columns], values: Values, *, is_paid: bool) -> Side:
+    """The milliseconds, dollars or tokens of the trials, without errored trials (incomplete) and stored answers (free).
+
+    Args:
+        runs: the columns of one or several runs, which count as repeats.
+        values: returns the column of the quantity.
+        is_paid: whether the quantity is dollars or tokens, to which judges add. Trials of which only some calls were
+            paid are left out then.
+    """
+
+    def read() -> Iterator[tuple[str, float]]:
+        for columns, errored in zip(runs, errored_of_runs, strict=True):
+            ignored = errored | columns.cached | (columns.partly_paid if is_paid else set())
+            for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False)):
+                if value > 0 and row not in ignored:
+                    yield case, value
+
+    errored_of_runs = [columns.errored_rows() for columns in runs]
+    return Side.from_reader(
+        read, (columns.hashes[row] for columns, rows in zip(runs, errored_of_runs, strict=True) for row in rows)
+    )
+
+
+def log_side(amounts: Side) -> Side:
+    """The natural logarithms of amounts, taken per trial.
+
+    The logarithm of a mean grows with the number of trials, so it would be biased for unequal numbers of trials.
+    """
+
+    def read() -> Iterator[tuple[str, float]]:
+        return ((case, log(value)) for case, value in amounts.read() if isfinite(value))
+
+    if amounts.counts:
+        return Side.from_reader(read, amounts.errored)
+    return Side(read, {case: log(value) for case, value in amounts.means.items()}, {}, amounts.errored)
+
+
+def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
+    """Pair the cases of two sides.
+
+    Args:
+        new: the values of the run.
+        baseline: the values of the baseline.
+        clusters: the clusters of the run's cases, see `case_clusters`.
+    """
+    shared = [case for case in new.means if case in baseline.means]
+    means, base_means = ([side.means[case] for case in shared] for side in (new, baseline))
+    differences = list_differences(means, base_means)
+    trials: tuple[Trials, ...] = ()
+    has_repeats = new.counts or baseline.counts
+    if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
+        values, base_values = new.values(shared), baseline.values(shared)
+        trials = tuple((values[case], base_values[case]) for case in shared)
+    n = len(shared)
+    return Pairs(
+        n,
+        tuple(_cluster_sums(shared, differences, clusters)),
+        rose=len([None for difference in differences if difference > 0]),
+        fell=len([None for difference in differences if difference < 0]),
+        errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
+        mean=sum(means) / n if n else None,
+        base=sum(base_means) / n if n else None,
+        step=_single_trial_step(trials),
+        trials=trials,
+    )
+
+
+def list_differences(means: Iterable[float], base_means: Iterable[float]) -> list[float]:
+    """The differences of means, run − baseline."""
+    # the order in which repeats finish changes the last digit of a mean; this is not a difference
+    return [
+        difference if abs(difference := mean - base_mean) > _ROUNDING else 0.0
+        for mean, base_mean in zip(means, base_means, strict=True)
+    ]
+
+
+def pair_scores(
+    new: Columns, baseline_runs: Sequence[Columns], evaluator: str, *, more: Sequence[Columns] = ()
+) -> Pairs:
+    """Pair the scores of one evaluator.
+
+    Args:
+        new: the columns of the run.
+        baseline_runs: the columns of one or several runs of the baseline, which count as repeats.
+        evaluator: the id of the evaluator.
+        more: more trials of the run, which count as repeats.
+    """
+    return pair_sides(score_side([new, *more], evaluator), score_side(baseline_runs, evaluator), case_clusters(new))
+
+
+def _single_trial_step(trials: Sequence[Trials]) -> float:
+    """The largest range within a case, divided by the smaller number of its trials; 0 if most cases vary.
+
+    Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
+    """
+    ranges = [(max(*new, *baseline) - min(*new, *baseline), min(len(new), len(baseline))) for new, baseline in trials]
+    constant = sum(1 for width, _ in ranges if width <= _ROUNDING)
+    if 2 * constant <= len(ranges):
+        return 0.0
+    return max(width / fewer for width, fewer in ranges)
+
+
+def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
+    """Yield every case with a score; scores from the same stored answers are yielded once, as they are no new evidence.
+
+    Args:
+        runs: the columns of one or several runs.
+        evaluator: the id of the evaluator.
+    """
+    known = set[tuple[str, str]]()
+    for columns in runs:
+        scores = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
+        answers = columns.answers.get(evaluator)
+        if answers is None:
+            yield from scores
+            continue
+        for row, (case, score) in enumerate(scores):
+            answer = answers.get(row)
+            if answer is not None:
+                if (case, answer) in known:
+                    continue
+                known.add((case, answer))
+            yield case, score
+
+
+def case_clusters(columns: Columns) -> dict[str, str]:
+    """The cluster of each case that has one."""
+    return {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
+
+
+def _cluster_sums(
+    cases: Sequence[str], differences: Sequence[float], clusters: Mapping[str, str]
+) -> Iterator[tuple[float, int]]:
+    if not clusters:
+        yield from ((difference, 1) for difference in differences)
+        return
+    sums: dict[tuple[str, str], tuple[float, int]] = {}
+    for case, difference in zip(cases, differences, strict=True):
+        key = ("cluster", clusters[case]) if case in clusters else ("case", case)
+        total, size = sums.get(key, (0.0, 0))
+        sums[key] = (total + difference, size + 1)
+    yield from sums.values()
+
+
+def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
+    """The rows in which the evaluator raised, or in which the function under test raised before it."""
+    rows = set(columns.errored.get(evaluator, ()))
+    if columns.count(Status.ERRORED):
+        evaluator_errors = set().union(*columns.errored.values())
+        errored = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
+        rows.update(row for row in errored if row not in evaluator_errors)
+    return rows
+
+
+def find_undecided_cases(run: Run, base: Run, suite: int, base_suite: int) -> list[str]:
+    """Find the cases whose scores differ between two runs or within one run; which side is better doesn't matter.
+
+    Args:
+        run: the run.
+        base: the baseline.
+        suite: the index of a suite in the run.
+        base_suite: the index of the same suite in the baseline.
+
+    Returns:
+        The hashes of the cases, in the order of the run.
+    """
+    new, baseline = run.suites[suite], base.suites[base_suite]
+    shared = new.evaluators.keys() & baseline.evaluators.keys()
+    scores: dict[str, dict[str, set[float]]] = {name: {} for name in shared}
+    for twin in (*_same_suites(new, run), *_same_suites(baseline, base)):
+        for name in shared:
+            for case, score in zip(twin.columns.hashes, twin.columns.scores.get(name, ()), strict=False):
+                if not isnan(score):
+                    scores[name].setdefault(case, set()).add(score)
+    varying = {case for by_case in scores.values() for case, values in by_case.items() if len(values) > 1}
+    known = set(baseline.columns.hashes)
+    return [case for case in dict.fromkeys(new.columns.hashes) if case in varying and case in known]
+
+
+def _same_suites(suite: SuiteResult, run: Run) -> Iterator[SuiteResult]:
+    yield suite
+    for extra in run.extras:
+        yield from (twin for twin in extra.suites if (twin.script, twin.id) == (suite.script, suite.id))

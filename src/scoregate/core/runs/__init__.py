@@ -1,0 +1,1 @@
+"""Runs: what suites measured, in columns, and the policy that they are checked against."""

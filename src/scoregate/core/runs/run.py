@@ -1,0 +1,352 @@
+"""A run: its suites, scripts, history and confirmations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from enum import StrEnum
+from math import isnan
+from typing import Any
+
+from scoregate.core.evaluation import Usage
+from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
+from scoregate.core.media import ReadMedia
+from scoregate.core.records import record
+from scoregate.core.runs.case_columns import Columns, unpriced_models
+from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
+from scoregate.core.runs.model_calls import ModelCalls
+from scoregate.core.runs.past_runs import History
+from scoregate.core.selection.case_choice import CaseInput
+
+PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
+
+
+class ConfirmationOutcome(StrEnum):
+    """The result of running a newly failing case again."""
+
+    CONFIRMED = "confirmed"
+    CLEARED = "cleared"
+    FAILS_IN_BASE = "fails in the base too"
+    OPEN = "open"
+
+
+@record
+class Confirmation:
+    """A newly failing case that was run again.
+
+    Attributes:
+        suite: the label of the suite.
+        case: the hash of the case.
+        tries: whether each further trial passed; without the first failure.
+        base_tries: the same for the baseline; empty if it could not be run again.
+    """
+
+    suite: str
+    case: str
+    tries: tuple[bool, ...]
+    base_tries: tuple[bool, ...] = ()
+
+    @property
+    def outcome(self) -> ConfirmationOutcome:
+        """Two passes clear the case; three failures confirm it, unless the baseline fails as often."""
+        if not is_decided(self.tries):
+            return ConfirmationOutcome.OPEN
+        if self.tries.count(True) >= PASSES_TO_CLEAR:
+            return ConfirmationOutcome.CLEARED
+        fails_in_base = self.base_tries.count(False) >= FAILURES_TO_CONFIRM
+        return ConfirmationOutcome.FAILS_IN_BASE if fails_in_base else ConfirmationOutcome.CONFIRMED
+
+
+def is_decided(tries: Sequence[bool]) -> bool:
+    """Whether no further try is needed, which is always so after four."""
+    return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
+
+
+RECORD_VERSION = 1
+
+
+@record
+class SuiteResult:
+    """One suite of a run.
+
+    Attributes:
+        label: the id with the parameters, with the file if two suites share it; unique in the run.
+        origin: where the suite is defined.
+        script: the script that was launched for it.
+        params: the parameters of the grid search.
+        planned: the number of planned trials; None if unknown.
+        reviews: the requested reviews of the suite's outputs.
+        complete: whether the suite finished with all trials that were planned or started.
+        assertion_failed: whether its `assert_test` raised.
+        usage: the usage of model calls that belong to no case, such as calls from the user's own threads.
+        sdk: the SDK that the suite is written with; None if unknown.
+        skipped: whether a filter left it out. `unfinished`: the number of trials that started and never finished.
+        setup: what another framework ran the suite with; None for other suites.
+        variants: the runs of a grid search, one for each combination of parameters.
+        part: the part of the cases that a shard ran; None for all of them.
+        carried: the base's run that its results come from, as no change can affect them; None if it ran. `kept`: the
+            same for the trials that are reused, if only cases with changed rows ran.
+        tools: the tools of the MCP servers that it connected to.
+    """
+
+    id: str
+    label: str
+    origin: Origin | None = None
+    script: str | None = None
+    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+    planned: int | None = None
+    errors: tuple[ErrorInfo, ...] = ()
+    reviews: tuple[str, ...] = ()
+    complete: bool = False
+    assertion_failed: bool = False
+    duration_s: float | None = None
+    usage: Usage | None = None
+    sdk: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    read: Callable[[], Iterable[CaseResult]] | None = None
+    skipped: bool = False
+    unfinished: int = 0
+    setup: Setup | None = None
+    variants: tuple[SuiteResult, ...] = ()
+    part: SuitePart | None = None
+    carried: CarriedFrom | None = None
+    kept: CarriedFrom | None = None
+    tools: tuple[ListedTool, ...] = ()
+
+    @property
+    def cases(self) -> Iterator[CaseResult]:
+        """The trials, read from disk one by one."""
+        return iter(self.read() if self.read is not None else ())
+
+    @property
+    def passed(self) -> bool:
+        """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
+        if self.skipped or self.variants:
+            return all(variant.passed for variant in self.variants)
+        bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
+        has_results = self.evaluations + self.pending > 0 or (self.part is not None and self.planned == 0)
+        return self.complete and not bad and not self.errors and has_results
+
+    @property
+    def evaluations(self) -> int:
+        """The number of scores and labels, without scores of evaluators that lack a scale."""
+        columns = (column for name, column in self.columns.scores.items() if name not in self.columns.unscaled)
+        scores = sum(sum(1 for score in column if not isnan(score)) for column in columns)
+        return scores + sum(sum(counts.values()) for counts in self.columns.labels.values())
+
+    @property
+    def pending(self) -> int:
+        """The number of reviews that people have not done yet, of cases and of the suite's outputs."""
+        return self.columns.pending + len(self.reviews)
+
+    @property
+    def cost(self) -> float | None:
+        """The cost of all model calls, in US dollars; None if no price is known."""
+        return self._sum_paid(self.columns.costs, None if self.usage is None else self.usage.cost)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The models without a known price; with any, `cost` is too low."""
+        return tuple(sorted({*self.columns.unpriced, *(unpriced_models(self.usage) if self.usage else ())}))
+
+    @property
+    def tokens(self) -> float | None:
+        """The input and output tokens of all model calls; None if unknown."""
+        usage = self.usage
+        return self._sum_paid(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
+
+    def _sum_paid(self, values: Iterable[float], own: float | None) -> float | None:
+        """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
+        kept = self.columns.reused if self.kept is not None else ()
+        known = [value for row, value in enumerate(values) if row not in kept and not isnan(value)]
+        return sum(known, own or 0.0) if known or own is not None else None
+
+    def mean(self, evaluator: str) -> float | None:
+        """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
+        scores = () if evaluator in self.columns.unscaled else self.columns.scores.get(evaluator, ())
+        count = len(scores) - sum(map(isnan, scores))
+        return sum(score for score in scores if not isnan(score)) / count if count else None
+
+
+@record
+class Script:
+    """A script that was launched.
+
+    Attributes:
+        name: its path, or another name.
+        command: the command line.
+        exit_code: negative for a signal; None if it didn't start.
+        timed_out: whether it was stopped after its time limit.
+        duration_s: the duration in seconds.
+        error: the error of the launch.
+        expected: the ids of the suites that its source starts, if known.
+        tests_failed: the exit code only says that tests failed, as the result files do.
+        usage: the usage of calls at the gateway that may be of any of its suites; None without any.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    exit_code: int | None = None
+    timed_out: bool = False
+    duration_s: float = 0.0
+    error: ErrorInfo | None = None
+    expected: tuple[str, ...] = ()
+    tests_failed: bool = False
+    usage: Usage | None = None
+
+
+@record
+class StableCase:
+    """A case in quarantine, and in how many runs in a row every trial of it passed, up to this run."""
+
+    suite: str
+    case: str
+    runs: int
+
+
+@record
+class ExecCall:
+    """The call of `scoregate exec` that made a run.
+
+    Attributes:
+        options: the options that say how results are read, with their values.
+        command: the command line.
+        folder: where it ran, relative to the project.
+    """
+
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    folder: str = "."
+
+
+@record
+class BaseReference:
+    """A reference to the baseline of a run.
+
+    Attributes:
+        id: the id of the baseline; empty if it could not be read.
+        name: a name such as `main@a1b2c3d`.
+        folder: its folder, absolute or relative to the project; empty if it was downloaded.
+        implicit: whether no setting names it, so that it is the previous run on a developer's machine.
+    """
+
+    id: str
+    name: str = ""
+    folder: str = ""
+    implicit: bool = False
+
+
+@record
+class Conditions:
+    """Digests of what else the results of a run depend on, besides its suites and evaluators.
+
+    Attributes:
+        code: the digest of the commit and the uncommitted changes; None if unknown, such as outside git.
+        settings: the digest of the settings that change results, such as the model.
+    """
+
+    code: str | None = None
+    settings: str = ""
+
+
+@record
+class ReusedRun:
+    """An earlier run whose results another run reuses. Times are in seconds since the epoch."""
+
+    id: str
+    started: float
+    finished: float
+    attempt: int = 1
+
+
+@record
+class RunShard:
+    """The shard that a run is of: the one with a `number`, from 1, `of` all shards.
+
+    Attributes:
+        partition: the fingerprint of the partition; `contents`: what each of its shards runs, as text.
+        id: the digest of what the shard runs; `base`: the id of the baseline whose outputs and cases it used, or empty.
+        no_control: why the drift control of its cases has no result; empty if it has one.
+    """
+
+    partition: str
+    number: int
+    of: int
+    id: str
+    base: str = ""
+    contents: tuple[str, ...] = ()
+    no_control: str = ""
+
+
+@record
+class Run:
+    """The record of one run of all suites. Times are in seconds since the epoch.
+
+    Attributes:
+        commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes. `attempt`: from 1.
+        complete: whether the run was not interrupted and its record is not damaged.
+        settings: the settings of the project's file; None if they are not recorded.
+        filters: the globs that suites' ids had to match; `file_filters`, of a project's file, excuse no missing suite.
+        skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
+        narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
+        exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
+        selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
+        extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
+        reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
+        read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
+        shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
+        stable_cases: the cases in quarantine that passed, each with the id of its suite.
+    """
+
+    id: str
+    started: float
+    finished: float
+    version: str
+    schema_version: int = RECORD_VERSION
+    message: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool = False
+    attempt: int = 1
+    complete: bool = False
+    suites: tuple[SuiteResult, ...] = ()
+    scripts: tuple[Script, ...] = ()
+    notices: tuple[str, ...] = ()
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
+    filters: tuple[str, ...] = ()
+    file_filters: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    narrowed: bool = False
+    exec_call: ExecCall | None = None
+    selection: str = ""
+    stopped: str = ""
+    confirmations: tuple[Confirmation, ...] = ()
+    extras: tuple[Run, ...] = ()
+    control: Run | None = None
+    history: History = field(default_factory=History)
+    compared_with: BaseReference | None = None
+    conditions: Conditions | None = None
+    reused_from: ReusedRun | None = None
+    model_calls: tuple[ModelCalls, ...] = ()
+    shard: RunShard | None = None
+    estimate: RunEstimate | None = None
+    dependencies: RunDependencies = field(default_factory=RunDependencies)
+    stable_cases: tuple[StableCase, ...] = ()
+    read: Callable[[], Iterable[CaseResult]] | None = None
+    read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
+    read_media: ReadMedia | None = field(default=None, compare=False)
+
+    @property
+    def name(self) -> str:
+        """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
+        return "@".join(filter(None, (self.branch, self.commit[:7]))) if self.commit is not None else self.id
+
+    @property
+    def cases(self) -> Iterator[CaseResult]:
+        """The trials of every suite, in the order in which they finished, read from disk one by one."""
+        return iter(self.read() if self.read is not None else ())

@@ -1,0 +1,30 @@
+"""What a whole run used: its suites, and the calls that name none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isnan
+
+from scoregate.core.runs.run import Run
+
+
+def sum_costs(run: Run) -> float | None:
+    """The known costs of a run, in US dollars; None if no price is known. Suites that did not run cost nothing."""
+    return _sum_known(
+        [
+            *(suite.cost for suite in run.suites if suite.carried is None),
+            *(script.usage.cost for script in run.scripts if script.usage is not None),
+        ]
+    )
+
+
+def sum_tokens(run: Run) -> float | None:
+    """The input and output tokens of a run; None if unknown. Suites that did not run used none."""
+    shared = [script.usage for script in run.scripts if script.usage is not None]
+    own = [suite.tokens for suite in run.suites if suite.carried is None]
+    return _sum_known([*own, *(usage.input_tokens + usage.output_tokens for usage in shared)])
+
+
+def _sum_known(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None and not isnan(value)]
+    return sum(known) if known else None

@@ -1,0 +1,1 @@
+"""How a plan is divided among shards."""

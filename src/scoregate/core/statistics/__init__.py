@@ -1,0 +1,1 @@
+"""Tests, intervals and distributions, for pairs of numbers."""
