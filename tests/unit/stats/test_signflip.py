@@ -18,6 +18,7 @@ from scoregate.core.statistics import significance
 from scoregate.core.statistics.intervals import measure_spread
 from scoregate.core.statistics.significance import (
     MAX_ENUMERATED,
+    MAX_HALVED,
     MAX_INVERTED,
     exact_sign_flip_p,
     sign_flip_test,
@@ -48,7 +49,7 @@ def test_lattices_match_enumeration(lattice: str, n: int) -> None:
         assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
-@pytest.mark.parametrize("n", [1, 3, 8, 12])
+@pytest.mark.parametrize("n", [1, 3, 8, 12, 15])
 def test_continuous_values_match_enumeration(n: int) -> None:
     source = random.Random(n)
     values = [Fraction(source.gauss(0.2, 1)) for _ in range(n)]
@@ -123,10 +124,11 @@ def draw_without_lattice(n: int, shift: float, seed: int = 1) -> list[float]:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
-def test_inversion_is_enumeration(shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = draw_without_lattice(MAX_ENUMERATED, shift, seed)
+@pytest.mark.parametrize("n", [14, MAX_HALVED])
+def test_inversion_is_enumeration(n: int, shift: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = draw_without_lattice(n, shift, seed)
     exact = sign_flip_test(values)
-    monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
+    monkeypatch.setattr(significance, "MAX_HALVED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
@@ -134,9 +136,9 @@ def test_inversion_is_enumeration(shift: float, seed: int, monkeypatch: pytest.M
 def test_inversion_is_enumeration_if_few_values_dominate(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(large)
     few = [-0.9 + 0.01 * source.gauss(0, 1) for _ in range(large)]
-    values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(MAX_ENUMERATED - large))]
+    values = [*few, *(0.02 * source.gauss(0, 1) for _ in range(14 - large))]
     exact = sign_flip_test(values)
-    monkeypatch.setattr(significance, "MAX_ENUMERATED", 0)
+    monkeypatch.setattr(significance, "MAX_HALVED", 0)
     assert sign_flip_test(values) == pytest.approx(exact, abs=2e-4)
 
 
@@ -163,7 +165,7 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
     assert sign_flip_test(values) == pytest.approx(2 * edgeworth, rel=0.02)
 
 
-@pytest.mark.parametrize("n", [15, 100, 200])
+@pytest.mark.parametrize("n", [27, 100, 200])
 def test_inversion_approaches_the_normal(n: int) -> None:
     """The sum of many random signs is as good as normal: a check that every value is flipped, at any length."""
     stats: Any = pytest.importorskip("scipy.stats")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -13,6 +14,7 @@ from typing import TypeAlias
 from scoregate.core.statistics.distributions import binomial_half_cdf, binomial_half_pmf
 
 MAX_ENUMERATED = 14
+MAX_HALVED = 26
 MAX_INVERTED = 200
 _MAX_DENOMINATOR = 1_000
 _MOST_VALUES = 128
@@ -27,7 +29,7 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
     """Two-sided mid-p sign-flip test of a sum of paired differences.
 
     The mid-p is P(|T*| > |T|) + ½ P(|T*| = |T|), where T is the sum and T* is the sum under random signs. It is exact
-    for values on a lattice and for up to 14 values. Up to 200 values it comes from the inversion of the characteristic
+    for values on a lattice and for up to 26 values. Up to 200 values it comes from the inversion of the characteristic
     function. For differences of ±1 it is McNemar's mid-p. The order of the values and the direction of the comparison
     don't change it.
 
@@ -46,13 +48,9 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
     steps = _lattice_steps(values)
     if steps is not None and (p := _convolution_p(steps)) is not None:
         return p
-    if len(values) > MAX_ENUMERATED:
-        return _inversion_p(values) if len(values) <= MAX_INVERTED else None
-    sums, observed = _enumerate_sums(values), abs(fsum(values))
-    tolerance = _CLOSE * fsum(map(abs, values))
-    beyond = sum(1 for total in sums if abs(total) > observed + tolerance)
-    equal = sum(1 for total in sums if abs(abs(total) - observed) <= tolerance)
-    return (beyond + equal / 2) / len(sums)
+    if len(values) <= MAX_HALVED:
+        return _enumeration_p(values)
+    return _inversion_p(values) if len(values) <= MAX_INVERTED else None
 
 
 def exact_sign_flip_p(differences: Iterable[float]) -> tuple[float, float] | None:
@@ -74,6 +72,21 @@ def exact_sign_flip_p(differences: Iterable[float]) -> tuple[float, float] | Non
     lower = sum(1 for total in sums if total <= observed + tolerance)
     upper = sum(1 for total in sums if total >= observed - tolerance)
     return lower / len(sums), upper / len(sums)
+
+
+def _enumeration_p(values: Sequence[float]) -> float:
+    """The exact mid-p, from the sums of two halves of the values: 2 · 2^13 sums instead of 2^26.
+
+    Signs are symmetric, so sums of at least |T| are half of the outcomes that count.
+
+    Source: Horowitz, Sahni (1974), Journal of the ACM 21:277, for sums of subsets.
+    """
+    sizes, observed = sorted(map(abs, values)), abs(fsum(values))
+    tolerance = _CLOSE * fsum(sizes)
+    left, right = _enumerate_sums(sizes[::2]), sorted(_enumerate_sums(sizes[1::2]))
+    above = sum(len(right) - bisect_right(right, observed + tolerance - each) for each in left)
+    not_below = sum(len(right) - bisect_left(right, observed - tolerance - each) for each in left)
+    return (above + not_below) / 2 ** len(sizes)
 
 
 def _enumerate_sums(values: Iterable[float]) -> list[float]:
@@ -148,7 +161,7 @@ def _inversion_p(values: Sequence[float]) -> float:
 
     p = 1 − t/P − Σ_k 2·sin(kπt/P) / (kπ) · Π_i cos(kπ·x_i/P), with t = |T|. The product is the characteristic function
     of the sum. The series ends after as many negligible terms in a row as there are values. The result is within 1e-4
-    of enumeration from 14 values on.
+    of enumeration from 14 values on. From 27 values on, which is where it is used, it is closer.
     """
     sizes, observed = sorted(map(abs, values), reverse=True), abs(fsum(values))
     period = _PERIOD * fsum(sizes)
