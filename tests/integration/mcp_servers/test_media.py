@@ -41,10 +41,8 @@ def test_an_image_is_compared_by_its_bytes_and_kept_in_the_record() -> None:
     assert len(parts["red"]["data"]) == len(parts["green"]["data"])
     result = run(parts, [{"type": "image", "mimeType": "image/png", "data": Media.from_bytes(RED)}])
     assert {case.name: str(case.status) for case in result.cases} == {"red": "passed", "green": "failed"}
-    (red, green) = (case.output for case in result.cases)
-    assert [red[0]["data"]["media"], green[0]["data"]["media"]] == [
-        f"sha256:{sha256(data).hexdigest()}" for data in (RED, GREEN)
-    ]
+    digests = {case.name: case.output[0]["data"]["media"] for case in result.cases}
+    assert digests == {name: f"sha256:{sha256(data).hexdigest()}" for name, data in (("red", RED), ("green", GREEN))}
 
 
 def test_audio_is_media_and_other_data_is_a_digest() -> None:
