@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.settings import Settings
+from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, SuitePart
 from scoregate.core.runs.case_columns import Columns

@@ -12,7 +12,7 @@ from pydantic import VERSION, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from tests.contract.test_event_schema import strip_titles
 
-from scoregate.ci.partition_file import dump_partition, read_partition
+from scoregate.ci.shards.partition_file import dump_partition, read_partition
 from scoregate.core.sharding.partition import Assignment, Partition, make_partition
 from scoregate.errors import UsageError
 

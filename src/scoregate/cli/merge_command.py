@@ -13,12 +13,12 @@ import click
 
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
-from scoregate.ci.merge_runs import merge_matrix_runs, read_matrix_runs
-from scoregate.ci.merge_shards import check_with_baseline, find_shards, merge_shards
 from scoregate.ci.pipeline import GateResult, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
+from scoregate.ci.shards.merge_runs import merge_matrix_runs, read_matrix_runs
+from scoregate.ci.shards.merge_shards import check_with_baseline, find_shards, merge_shards
 from scoregate.cli.options import output_options, project_root, report_options
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output

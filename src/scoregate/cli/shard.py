@@ -11,10 +11,10 @@ import anyio
 from rich.text import Text
 
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, latest_run, read_head, run_folder
-from scoregate.ci.partition_file import read_partition
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import Settings
-from scoregate.ci.shard_run import ShardRequest, ShardResult, run_shard
+from scoregate.ci.shards.partition_file import read_partition
+from scoregate.ci.shards.shard_run import ShardRequest, ShardResult, run_shard
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, write_document
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from scoregate.ci import merge_shards
+from scoregate.ci.shards import merge_shards
 from scoregate.core.evaluation import Usage
 from scoregate.core.runs.run import Script
 

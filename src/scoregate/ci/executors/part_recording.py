@@ -22,7 +22,6 @@ from scoregate.ci.executors.parts import divide_for_workers, make_part, restrict
 from scoregate.ci.executors.recovery import OF_SHARDS
 from scoregate.ci.executors.source_tree import SourceTree, pack_tree
 from scoregate.ci.launch import LaunchEvent
-from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Recorder, flush_regularly
@@ -30,6 +29,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import secret_values
 from scoregate.ci.settings import Settings, ShowOutputs
+from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.score_rules import ScoreRules

@@ -13,7 +13,7 @@ from scoregate.ci.executors.executor import Part
 from scoregate.ci.executors.wire import HOST_PYTHON
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import Settings
-from scoregate.ci.sharding import digest_settings, restrict_to_shard
+from scoregate.ci.shards.sharding import digest_settings, restrict_to_shard
 from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
 from scoregate.core.sharding.packing import LaunchDuration, pack_launches
 from scoregate.core.sharding.partition import MOST_SHARDS, Partition, make_partition

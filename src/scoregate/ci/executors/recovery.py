@@ -14,8 +14,8 @@ from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.archive.marker import is_being_written, read_marker
 from scoregate.ci.archive.rotation import archived_name
 from scoregate.ci.archive.unfinished import remove_oldest
-from scoregate.ci.merge_shards import find_shards, merge_shards
 from scoregate.ci.settings import Settings
+from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.sharding.partition import MISSING_SHARD
 from scoregate.errors import ScoregateError
 

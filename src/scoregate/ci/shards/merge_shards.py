@@ -14,11 +14,11 @@ from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
-from scoregate.ci.merge_controls import merge_controls
 from scoregate.ci.pipeline import judge_run
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.settings import Confirm, Settings
-from scoregate.ci.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
+from scoregate.ci.shards.merge_controls import merge_controls
+from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.dependencies import merge_shard_dependencies

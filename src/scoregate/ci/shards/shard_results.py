@@ -12,9 +12,9 @@ from typing import TypeAlias
 from scoregate.ci.archive import RunHead, RunWriter, read_run
 from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_cases
 from scoregate.ci.archive.folder import CASES_FILE
-from scoregate.ci.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
 from scoregate.ci.resume import suite_key
-from scoregate.ci.shard_run import find_shard_problems
+from scoregate.ci.shards.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
+from scoregate.ci.shards.shard_run import find_shard_problems
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey, CaseResult

@@ -18,7 +18,7 @@ from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Confirm, Settings
-from scoregate.ci.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
+from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run

@@ -10,7 +10,7 @@ from pathlib import Path
 from scoregate.ci.archive import CONTROL, RUN_FILE, RunWriter, amend_run, read_head
 from scoregate.ci.drift_control import NO_CASES, describe_control
 from scoregate.ci.report import number_format
-from scoregate.ci.shard_results import ReadShard, ShardFolder, read_shard, write_shards
+from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, read_shard, write_shards
 from scoregate.core.runs.model_calls import merge_calls
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
