@@ -86,7 +86,7 @@ def _enumeration_p(values: Sequence[float]) -> float:
     left, right = _enumerate_sums(sizes[::2]), sorted(_enumerate_sums(sizes[1::2]))
     above = sum(len(right) - bisect_right(right, observed + tolerance - each) for each in left)
     not_below = sum(len(right) - bisect_left(right, observed - tolerance - each) for each in left)
-    return (above + not_below) / 2 ** len(sizes)
+    return (above + not_below) / 2.0 ** len(sizes)
 
 
 def _enumerate_sums(values: Iterable[float]) -> list[float]:
