@@ -45,12 +45,21 @@ def _make(name: str, folder: Path) -> None:
     (folder / "complete").touch()
 
 
+_used: set[str] = set()
+
+
+def list_used_peers() -> list[str]:
+    """Return the peers that this process ran, in the order of their names."""
+    return sorted(_used)
+
+
 @cache
 def tool(peer: str, program: str = "python") -> str:
     """Return the path of a program in a peer's environment, which is made where it does not exist."""
     folder = home() / peer
     if not (folder / "complete").exists():
         _make(peer, folder)
+    _used.add(peer)
     return str(folder / "bin" / program)
 
 
@@ -63,6 +72,7 @@ def node_tool(peer: str) -> str:
         install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix", str(folder)]
         subprocess.run([*install, NODE_REQUIREMENTS[peer]], check=True, stdout=sys.stderr)
         (folder / "complete").touch()
+    _used.add(peer)
     return str(folder / "node_modules" / ".bin" / peer)
 
 

@@ -23,7 +23,7 @@ import testsets
 import trajectories
 import watch
 from measure import Failed
-from peers import REQUIREMENTS, version
+from peers import list_used_peers, version
 from rows import HEAD, Row
 
 MEASUREMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
@@ -60,7 +60,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _setting() -> str:
-    peers = ", ".join(f"{peer} {version(peer)}" for peer in REQUIREMENTS)
+    peers = ", ".join(f"{peer} {version(peer)}" for peer in list_used_peers())
     return f"CPython {platform.python_version()}, {os.cpu_count()} cores; {peers}"
 
 
@@ -76,12 +76,13 @@ def _shown(rows: Iterable[Row]) -> bool:
 def main() -> int:
     """Measure what is asked for and return the exit code: 1 where a target is missed, 2 where a run went wrong."""
     arguments = _arguments()
-    print(f"{_setting()}; medians of {arguments.runs}\n\n{HEAD}", flush=True)
+    print(HEAD, flush=True)
     try:
         missed = _shown(row for name in arguments.names or MEASUREMENTS for row in MEASUREMENTS[name](arguments.runs))
     except Failed as error:
         print(error, file=sys.stderr)
         return 2
+    print(f"\n{_setting()}; medians of {arguments.runs}")
     return int(missed and arguments.check)
 
 
