@@ -12,7 +12,7 @@ from scoregate.core.estimates import one_sided_p
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.pairing import Side, case_clusters, pair_sides
-from scoregate.core.policy import matches_suite
+from scoregate.core.policy import DIGITS, matches_suite
 from scoregate.core.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.significance import exact_sign_flip_p
 
@@ -164,7 +164,8 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     pairs = pair_sides(
         new, Side.from_reader(partial(_flag_errors, base.columns, base.columns.errored_rows())), case_clusters(columns)
     )
-    if pairs.mean is None or pairs.base is None or pairs.mean - pairs.base < max(criteria.min_effect, _ROUNDING):
+    increase = round((pairs.mean or 0.0) - (pairs.base or 0.0), DIGITS)
+    if increase < max(round(criteria.min_effect, DIGITS), _ROUNDING):
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
