@@ -15,6 +15,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.policy import Criteria, Limits, Policy
+from scoregate.core.usage import sum_usage
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
@@ -49,6 +50,7 @@ def test_a_cost_has_a_limit(
         (Usage(5, 5), {"a model"}),
         (Usage(5, 5, cost=0.0, model="m"), set()),
         (Usage(model="m", cached=True), set()),
+        (sum_usage([Usage(5, 5, cost=0.1, model="a"), Usage(5, model="m")]), {"m"}),
     ],
 )
 def test_models_without_price_are_named(usage: Usage, models: set[str]) -> None:
