@@ -16,6 +16,7 @@ from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.policy import matches_suite
 from scoregate.core.records import record
 from scoregate.core.run import Run, StableCase, SuiteResult
+from scoregate.core.usage import sum_usage
 
 _MOST_STABLE = 10_000
 _Key: TypeAlias = tuple[str, str]  # the id of a suite, the hash of a case
@@ -178,13 +179,21 @@ def _filter_reader(
 
 
 def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
-    """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were paid, too."""
+    """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were made, too."""
     costs = [cost for cost in columns.costs if not isnan(cost)]
-    if not costs:
+    tokens = [int(count) for count in columns.tokens if not isnan(count)]
+    if not (costs or tokens):
         return usage
-    tokens = sum(int(count) for count in columns.tokens if not isnan(count))
-    known = usage or Usage(0, 0)
-    return replace(known, input_tokens=known.input_tokens + tokens, cost=sum(costs, known.cost or 0.0))
+    unpriced = ", ".join(sorted(columns.unpriced)) or None
+    left_out = Usage(
+        sum(tokens),
+        cost=sum(costs) if costs else None,
+        model=unpriced,
+        calls=0,
+        stored=len(columns.partly_paid),
+        unpriced=unpriced if costs else None,
+    )
+    return left_out if usage is None else sum_usage((usage, left_out))
 
 
 class _Trials:

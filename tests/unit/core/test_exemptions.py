@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import StringIO
 from xml.etree.ElementTree import fromstring
 
+import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
@@ -188,6 +189,40 @@ def test_cases_in_quarantine_count_on_neither_side() -> None:
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
         assert [each.hash for each in view.cases()] == [f"c{at}" for at in range(40)]
         assert view.title.endswith("; 1 case in quarantine")
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "failed"),
+    [
+        (Usage(900, 100, model="new"), {"max_tokens": 999}, "tokens"),
+        (Usage(900, 100, model="new"), {"max_cost": 1.0}, "cost"),
+        (Usage(900, 100, cost=0.1, model="a, new", unpriced="new"), {"max_cost": 1.0}, "cost"),
+        (Usage(900, 100, cost=2.0), {"max_cost": 1.0}, "cost"),
+    ],
+)
+def test_calls_of_cases_in_quarantine_count_for_limits_of_the_suite(
+    used: Usage, limit: dict[str, float], failed: str
+) -> None:
+    now = suite(range(0), replace(flaky_case(1), usage=used), Trial("priced", usage=Usage(0, 0, cost=0.1)))
+    verdicts = [
+        gate_result(now, None, settings=Settings(**limit), quarantined=entries).verdict  # type: ignore[arg-type]
+        for entries in ((), (FLAKY,))
+    ]
+    assert [[each.rule for each in verdict.failed] for verdict in verdicts] == [[failed], [failed]]
+    assert verdicts[0].failed == verdicts[1].failed
+
+
+def test_stored_answers_of_cases_in_quarantine_are_no_fall_of_the_cost() -> None:
+    """The base paid for its case in quarantine, so all of them would look cheaper."""
+    dear, free = (replace(flaky_case(1), usage=each) for each in (Usage(9, cost=50.0), Usage(cost=0.0, cached=True)))
+    others = suite(range(0))
+    now, before = (
+        replace(others, trials=[*(replace(each, usage=Usage(9, cost=cost)) for each in others.trials), flaky])
+        for cost, flaky in ((2.0, free), (1.0, dear))
+    )
+    for quarantined in ((), (FLAKY,)):
+        result = gate_result(now, before, settings=Settings(max_cost_ratio=1.5), quarantined=quarantined)
+        assert [each.rule for each in result.verdict.failed] == ["cost ratio"]
 
 
 def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
