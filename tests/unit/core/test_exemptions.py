@@ -367,3 +367,25 @@ def test_the_comment_counts_them_as_changes() -> None:
     ):
         assert is_wanted(view_of(result), CommentMode.CHANGES) is wanted
         assert not is_wanted(view_of(result), CommentMode.FAILURES)
+
+
+def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
+    """Variants have one id and the same cases."""
+
+    def run(*scores: float) -> Run:
+        variants = [suite(range(0), flaky_case(score), threshold=True) for score in scores]
+        made = make_run(*(replace(each, id=f"t={at}") for at, each in enumerate(variants)))
+        named = (
+            replace(each, id="demo", params={"t": at}, label=f"demo [t={at}]") for at, each in enumerate(made.suites)
+        )
+        return replace(made, suites=tuple(named))
+
+    entry = replace(FLAKY, suite="demo*t=1*")
+    exemptions, settings = Exemptions(quarantined=(entry,), today=TODAY), Settings(min_pass_rate=1)
+    for now, exit_code in (((1, 0), 0), ((0, 1), 1)):
+        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, exemptions=exemptions)
+        assert [(case.suite, case.case) for case in result.comparison.quarantined] == [("demo [t=1]", "flaky 1")]
+        assert [len(each.columns) for each in result.comparison.run.suites] == [41, 40]
+        assert result.comparison.base is not None
+        assert [len(each.columns) for each in result.comparison.base.suites] == [41, 40]
+        assert result.exit_code == exit_code
