@@ -15,6 +15,7 @@ from scoregate.core.pairing import Side, case_clusters, pair_sides
 from scoregate.core.policy import DIGITS, matches_suite
 from scoregate.core.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.significance import exact_sign_flip_p
+from scoregate.core.text import sort_by_name
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
@@ -142,6 +143,8 @@ def _find_outcomes(columns: Columns) -> dict[str, set[Status]]:
 
 
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
+    """The first cases by hash, whatever the order in which they finished."""
+    cases = list(sort_by_name(dict.fromkeys(cases)))
     names = ", ".join(_read_names(run, suite, cases[:_MOST_NAMES]).values())
     more = len(cases) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names
