@@ -26,7 +26,7 @@ from scoregate.core.events import (
 )
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.core.runs.run import Run, Script
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.selection.partial import CaseSelection
 from scoregate.errors import RecordError
@@ -172,10 +172,8 @@ def find_last_failures(out: Path) -> FailedCases:
         failures = {} if run.stopped else find_script_failures(run)
         for script in run.scripts:
             whole_scripts.setdefault(script.name, script.name in failures)
-        for suite in run.suites:
-            whole_suites.setdefault((suite.script or "", suite.id), bool(suite.errors))
-            for case, fails in _read_outcomes(suite).items():
-                outcomes.setdefault((suite.script or "", suite.id, case), fails)
+        outcomes = _read_outcomes(run) | outcomes
+        whole_suites = _read_suite_errors(run) | whole_suites
         if run.complete and not run.selection:
             break
     failed: FailedCases = {}
@@ -188,12 +186,23 @@ def find_last_failures(out: Path) -> FailedCases:
     return failed | {name: {} for name, fails in whole_scripts.items() if fails and "::" not in name}
 
 
-def _read_outcomes(suite: SuiteResult) -> dict[str, bool]:
-    """Whether any trial of each case failed."""
-    outcomes: dict[str, bool] = {}
-    for row, case in enumerate(suite.columns.hashes):
-        outcomes[case] = outcomes.get(case, False) or suite.columns.status(row) in _FAILING
+def _read_outcomes(run: Run) -> dict[tuple[str, str, str], bool]:
+    """Whether any trial of each case failed, by script and suite. Variants of a suite share its id and its cases."""
+    outcomes: dict[tuple[str, str, str], bool] = {}
+    for suite in run.suites:
+        for row, case in enumerate(suite.columns.hashes):
+            key = suite.script or "", suite.id, case
+            outcomes[key] = outcomes.get(key, False) or suite.columns.status(row) in _FAILING
     return outcomes
+
+
+def _read_suite_errors(run: Run) -> dict[tuple[str, str], bool]:
+    """Whether each suite, in any of its variants, has an error of its own."""
+    found: dict[tuple[str, str], bool] = {}
+    for suite in run.suites:
+        key = suite.script or "", suite.id
+        found[key] = found.get(key, False) or bool(suite.errors)
+    return found
 
 
 def _read_runs(out: Path) -> Iterator[Run]:

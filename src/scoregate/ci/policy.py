@@ -94,7 +94,8 @@ def read_stored_policy(run: Run | None) -> Policy | None:
     if run is None or not run.policy:
         return None
     try:
-        return _adapter().validate_python(run.policy)
+        # Thresholds of events are strict, also about being objects; here they are data.
+        return _adapter().validate_python(run.policy, strict=False)
     except ValidationError:
         return None
 

@@ -41,6 +41,7 @@ def command(run: Path | None, baseline: Path | None, options: OutputOptions, **f
             settings,
             root=root,
             exemptions=anyio.run(load_job_exemptions, root, settings, os.environ),
+            same_scores=True,
         )
         print_result(outcome, None, output, named="" if run is None else str(run))
     return outcome.verdict.exit_code

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,13 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
 from scoregate.ci.pipeline import GateResult, judge_run
+from scoregate.ci.policy import read_stored_policy
 from scoregate.ci.run_call import with_one_run_limits
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.exemptions import Exemptions
+from scoregate.core.runs.run import Run
+from scoregate.errors import UsageError
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 
@@ -48,6 +53,7 @@ def rejudge_run(
     root: Path | None = None,
     exemptions: Exemptions | None = None,
     keep_limits: bool = False,
+    same_scores: bool = False,
 ) -> GateResult:
     """Compare a finished run with a baseline, both with the current reviews, and apply the gates.
 
@@ -58,12 +64,19 @@ def rejudge_run(
         root: the folder of the project; with it, the default baseline is the one the run was compared with.
         exemptions: the accepted regressions and quarantined cases.
         keep_limits: whether limits that were set for the run alone, such as `--max-drop`, hold, too.
+        same_scores: whether settings that scores are read with must be those of the run; else a notice names them.
 
     Raises:
         RecordError: a run can't be read.
         StoreError: the reviews can't be read.
+        UsageError: scores depend on settings that have changed since the run.
     """
     finished = read_run(run)
+    if changed := _find_score_settings(finished, settings):
+        problem = f"scores of {run} were read with other settings of {', '.join(changed)} in [evaluators]"
+        if same_scores:
+            raise UsageError(problem, advice="A gate doesn't read scores again: run the suites again.")
+        finished = replace(finished, notices=(*finished.notices, f"{problem}, which still apply to them"))
     if keep_limits:
         settings = with_one_run_limits(settings, finished.policy)
     base = None
@@ -83,3 +96,17 @@ def rejudge_run(
         lambda: read_calibrations(open_store()),
         exemptions=exemptions,
     )
+
+
+def _find_score_settings(run: Run, settings: Settings) -> list[str]:
+    """The globs of evaluators with another `scale`, `threshold` or `ignore` than the run was recorded with."""
+    stored = read_stored_policy(run)
+    if stored is None:
+        return []
+    before, now = stored.criteria.score_settings, (settings.proposed or settings).criteria().score_settings
+    changed = {each[0] for each in (*before, *now) if each not in before or each not in now}
+    if not changed and before != now:
+        changed = {each[0] for each in now}  # in another order: later globs win
+    ignored = {glob for glob, *_, ignores in before if ignores}
+    names = {name for suite in run.suites for name in suite.evaluators}
+    return sorted(glob for glob in changed if glob in ignored or any(fnmatchcase(name, glob) for name in names))

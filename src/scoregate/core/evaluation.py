@@ -114,6 +114,7 @@ class Usage:
         cached: whether the answer was read from a store, without a call.
         calls: the number of calls, with those that were answered from a store.
         stored: of a sum, how many of them were answered from a store.
+        unpriced: of a sum with a cost, the models that are not in it, since no price is known; joined by commas.
 
     Raises:
         TypeError: a field has the wrong type.
@@ -131,6 +132,7 @@ class Usage:
     cached: bool = False
     calls: int = 1
     stored: int = 0
+    unpriced: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("input_tokens", "output_tokens", "cached_tokens", "calls", "stored"):
@@ -139,9 +141,17 @@ class Usage:
                 object.__setattr__(self, name, int(count))
         _require_type(self.model, (str, type(None)), "Usage.model")
         _require_type(self.answer, (str, type(None)), "Usage.answer")
+        _require_type(self.unpriced, (str, type(None)), "Usage.unpriced")
         _require_type(self.cached, bool, "Usage.cached")
         if self.cost is not None:
             object.__setattr__(self, "cost", require_number(self.cost, "Usage.cost"))
+
+    @property
+    def unpriced_models(self) -> tuple[str, ...]:
+        """The models that used tokens without a known price; with any, the cost is too low or unknown."""
+        if self.cost is not None:
+            return tuple(self.unpriced.split(", ")) if self.unpriced else ()
+        return tuple((self.model or "a model").split(", ")) if self.input_tokens + self.output_tokens else ()
 
 
 @dataclass(frozen=True, slots=True)

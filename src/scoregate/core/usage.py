@@ -207,14 +207,15 @@ class _UnattributedMeter(UsageMeter):
 def sum_usage(usages: Iterable[Usage]) -> Usage | None:
     """The sum of usages; None without any.
 
-    Unknown costs are left out; the cost is None if all are unknown. The sum is `cached` if every part is. It has the
-    id of an answer if every part has one.
+    Unknown costs are left out, and their models are named as `unpriced`; the cost is None if all are unknown. The sum
+    is `cached` if every part is. It has the id of an answer if every part has one.
     """
     parts = tuple(usages)
     if len(parts) < 2:
         return parts[0] if parts else None
     costs = [usage.cost for usage in parts if usage.cost is not None]
     answers = [usage.answer for usage in parts if usage.answer is not None]
+    unpriced = {name for usage in parts for name in usage.unpriced_models}
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in parts),
         output_tokens=sum(usage.output_tokens for usage in parts),
@@ -225,6 +226,7 @@ def sum_usage(usages: Iterable[Usage]) -> Usage | None:
         cached=all(usage.cached for usage in parts),
         calls=sum(usage.calls for usage in parts),
         stored=sum(usage.stored or (usage.calls if usage.cached else 0) for usage in parts),
+        unpriced=", ".join(sorted(unpriced)) or None if costs else None,
     )
 
 

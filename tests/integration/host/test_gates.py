@@ -87,6 +87,31 @@ def test_a_change_cannot_loosen_the_definition_of_a_difference(project: Project,
     assert "policy_from: base → head (not applied: policy_from = base)" in text
 
 
+def test_a_loosened_policy_is_shown_if_the_settings_have_thresholds(project: Project) -> None:
+    threshold = "[evaluators.is-equals]\nthreshold = { gte = 1 }\n"
+    strict, loose = (f"max_drop = {drop}\n{threshold}" for drop in (0.1, 0.9))
+    outcome = run_against_base(project, base_settings=strict, settings=loose)
+    assert outcome.result["policy_changes"] == ["max_drop.* for all suites: 0.1 → 0.9"]
+
+
+def test_a_gate_refuses_settings_that_scores_of_the_run_were_not_read_with(project: Project) -> None:
+    project.write("evals/demo.py", suite(good=12))
+    project.scoregate("run")
+    for table, exit_code in (
+        ("is-equals]\nthreshold = { gt = 1 }", 2),
+        ("is-equals]\nmin_effect = 0.5", 0),
+        ("other]\nthreshold = { gt = 1 }", 3),
+    ):
+        project.write("scoregate.toml", f"[evaluators.{table}\n")
+        outcome = project.scoregate("gate", "scoregate-out")
+        assert outcome.exit_code == exit_code, outcome.output
+        is_refused = "were read with other settings of is-equals in [evaluators]" in outcome.output
+        assert is_refused == (exit_code == 2)
+    project.write("scoregate.toml", "[evaluators.is-equals]\nthreshold = { gt = 1 }\n")
+    assert "which still apply to them" in project.scoregate("report").output
+    assert project.scoregate("run").exit_code == 1
+
+
 def test_a_rerun_base_uses_its_own_policy(project: Project) -> None:
     project.write("scoregate.toml", "min_pass_rate = 0.9\npolicy_from = 'base'\n")
     project.write("evals/demo.py", suite(good=30))

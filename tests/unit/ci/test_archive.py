@@ -136,7 +136,7 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
         duration_s=2.0,
         error=ErrorInfo("K", "killed"),
         expected=("s",),
-        usage=Usage(3, calls=2, stored=1),
+        usage=Usage(3, cost=0.5, calls=2, stored=1, unpriced="b"),
     )
     run = make_run(
         message="hi\n",

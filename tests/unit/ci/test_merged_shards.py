@@ -6,8 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from scoregate.ci.shards import merge_shards
+from scoregate.ci.shards.merge_suites import SuiteParts, SuiteSources, merge_suite
 from scoregate.core.evaluation import Usage
-from scoregate.core.runs.run import Script
+from scoregate.core.event_values import SuitePart
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.run import Script, SuiteResult
 
 
 def test_calls_of_any_suite_are_summed_over_shards() -> None:
@@ -20,3 +24,16 @@ def test_calls_of_any_suite_are_summed_over_shards() -> None:
     (script,) = merge_shards._merge_scripts(shards)
     assert script.usage is not None
     assert (script.duration_s, script.usage.input_tokens, script.usage.cost, script.usage.calls) == (3, 3, 0.75, 4)
+
+
+def test_planned_trials_are_those_of_all_parts() -> None:
+    """A suite of the SDK may repeat single cases."""
+    columns = Columns()
+    for case, repeat in (("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 0)):
+        columns.add(CaseResult(0, case, repeat))
+    parts = [
+        SuiteParts(number, SuiteResult("s", "s", planned=planned, part=SuitePart((number,), 2, 3, "d")), planned)
+        for number, planned in ((1, 4), (2, 1))
+    ]
+    assert merge_suite(SuiteSources(tuple(parts)), columns).planned == 5
+    assert merge_suite(SuiteSources(tuple(parts[:1])), columns).planned == 9

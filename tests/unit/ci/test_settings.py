@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.policy import choose_policy
+from scoregate.ci.policy import choose_policy, read_stored_policy
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, Settings, load_settings
 from scoregate.core.runs.run import Run
@@ -289,6 +289,21 @@ def test_a_misspelt_cache_mode_is_no_folder(tmp_path: Path, word: str, suggestio
     assert f"did you mean {suggestion}? A folder of this name is written ./{word.partition(':')[0]}" in message
     write(tmp_path, f"cache = './{word}'")
     assert load_settings(tmp_path, {}).cache == f"./{word}"
+
+
+def test_the_policy_of_a_run_is_read_as_it_was_written() -> None:
+    settings = Settings(
+        policy_from="base",
+        max_drop={"*": 0.1},
+        severity={"pass_rate": "warn"},
+        suites={"bot*": {"min_score": {"tone": 0.5}, "severity": {"cost": "off"}}},
+        evaluators={
+            "stars": {"scale": [1, 5], "threshold": {"gte": 3, "lt": 5}, "margin": 0.1},
+            "*": {"ignore": True, "higher_is_better": False},
+        },
+    )
+    run = Run("b", 0, 0, "1", policy=json.loads(json.dumps(asdict(settings.policy()))))
+    assert read_stored_policy(run) == settings.policy()
 
 
 @pytest.mark.anyio

@@ -49,6 +49,8 @@ def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     fewer = ExampleSuite(cases, tags=tagged("c2"))
     found = judge(fewer, base, CRITICAL)
     assert (found.exit_code, problems(found)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
+    in_other_order = replace(base, cases=dict(reversed(base.cases.items())))
+    assert problems(judge(fewer, in_other_order, CRITICAL)) == problems(found)
     one = judge(ExampleSuite({"c1": {"e": 1.0}, **cases}, tags=tagged("c1", "c2")), base, CRITICAL)
     assert problems(one)[0][1] == "1 critical case of the baseline is gone: c0"
     replaced = ExampleSuite({**cases, "new-0": {"e": 1.0}, "new-1": {"e": 1.0}}, tags=tagged("c2", "new-0", "new-1"))

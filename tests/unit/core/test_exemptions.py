@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import StringIO
 from xml.etree.ElementTree import fromstring
 
+import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
@@ -190,6 +191,40 @@ def test_cases_in_quarantine_count_on_neither_side() -> None:
         assert view.title.endswith("; 1 case in quarantine")
 
 
+@pytest.mark.parametrize(
+    ("used", "limit", "failed"),
+    [
+        (Usage(900, 100, model="new"), {"max_tokens": 999}, "tokens"),
+        (Usage(900, 100, model="new"), {"max_cost": 1.0}, "cost"),
+        (Usage(900, 100, cost=0.1, model="a, new", unpriced="new"), {"max_cost": 1.0}, "cost"),
+        (Usage(900, 100, cost=2.0), {"max_cost": 1.0}, "cost"),
+    ],
+)
+def test_calls_of_cases_in_quarantine_count_for_limits_of_the_suite(
+    used: Usage, limit: dict[str, float], failed: str
+) -> None:
+    now = suite(range(0), replace(flaky_case(1), usage=used), Trial("priced", usage=Usage(0, 0, cost=0.1)))
+    verdicts = [
+        gate_result(now, None, settings=Settings(**limit), quarantined=entries).verdict  # type: ignore[arg-type]
+        for entries in ((), (FLAKY,))
+    ]
+    assert [[each.rule for each in verdict.failed] for verdict in verdicts] == [[failed], [failed]]
+    assert verdicts[0].failed == verdicts[1].failed
+
+
+def test_stored_answers_of_cases_in_quarantine_are_no_fall_of_the_cost() -> None:
+    """The base paid for its case in quarantine, so all of them would look cheaper."""
+    dear, free = (replace(flaky_case(1), usage=each) for each in (Usage(9, cost=50.0), Usage(cost=0.0, cached=True)))
+    others = suite(range(0))
+    now, before = (
+        replace(others, trials=[*(replace(each, usage=Usage(9, cost=cost)) for each in others.trials), flaky])
+        for cost, flaky in ((2.0, free), (1.0, dear))
+    )
+    for quarantined in ((), (FLAKY,)):
+        result = gate_result(now, before, settings=Settings(max_cost_ratio=1.5), quarantined=quarantined)
+        assert [each.rule for each in result.verdict.failed] == ["cost ratio"]
+
+
 def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
     before = suite(range(0), flaky_case(1))
     for entry, found in (
@@ -332,3 +367,25 @@ def test_the_comment_counts_them_as_changes() -> None:
     ):
         assert is_wanted(view_of(result), CommentMode.CHANGES) is wanted
         assert not is_wanted(view_of(result), CommentMode.FAILURES)
+
+
+def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
+    """Variants have one id and the same cases."""
+
+    def run(*scores: float) -> Run:
+        variants = [suite(range(0), flaky_case(score), threshold=True) for score in scores]
+        made = make_run(*(replace(each, id=f"t={at}") for at, each in enumerate(variants)))
+        named = (
+            replace(each, id="demo", params={"t": at}, label=f"demo [t={at}]") for at, each in enumerate(made.suites)
+        )
+        return replace(made, suites=tuple(named))
+
+    entry = replace(FLAKY, suite="demo*t=1*")
+    exemptions, settings = Exemptions(quarantined=(entry,), today=TODAY), Settings(min_pass_rate=1)
+    for now, exit_code in (((1, 0), 0), ((0, 1), 1)):
+        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, exemptions=exemptions)
+        assert [(case.suite, case.case) for case in result.comparison.quarantined] == [("demo [t=1]", "flaky 1")]
+        assert [len(each.columns) for each in result.comparison.run.suites] == [41, 40]
+        assert result.comparison.base is not None
+        assert [len(each.columns) for each in result.comparison.base.suites] == [41, 40]
+        assert result.exit_code == exit_code

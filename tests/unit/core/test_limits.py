@@ -5,15 +5,17 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of
+from tests.unit.core.builders import ExampleSuite, compared, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.policy import Criteria, Limits, Policy
+from scoregate.core.usage import sum_usage
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
@@ -48,6 +50,7 @@ def test_a_cost_has_a_limit(
         (Usage(5, 5), {"a model"}),
         (Usage(5, 5, cost=0.0, model="m"), set()),
         (Usage(model="m", cached=True), set()),
+        (sum_usage([Usage(5, 5, cost=0.1, model="a"), Usage(5, model="m")]), {"m"}),
     ],
 )
 def test_models_without_price_are_named(usage: Usage, models: set[str]) -> None:
@@ -66,3 +69,27 @@ def test_a_mean_is_shown_on_its_side_of_the_limit(score: float, limit: float, va
     values = {one.rule: (one.value, one.limit) for one in found}
     assert values["mean score"] == (value, bound)
     assert values["pass rate"][1] == "≥ 66.67%"
+
+
+@pytest.mark.parametrize(("score", "cases"), [(0.8, 6), (0.7, 12), (0.01, 10), (1 / 3, 7)])
+def test_a_mean_of_equal_scores_reaches_a_limit_of_this_score(score: float, cases: int) -> None:
+    """The sum of floats is slightly less than it should be."""
+    found = evaluate_gates(
+        compare(run_of(ExampleSuite(scored(*[score] * cases))), None), Policy(Limits(min_score={"e": score}))
+    ).findings
+    (finding,) = (each for each in found if each.rule == "mean score")
+    assert (finding.conclusion, finding.value[:5]) == (Conclusion.PASSED, f"{score:.3f}")
+
+
+@pytest.mark.parametrize(("before", "now", "limit"), [(0.9, 0.85, 0.05), (0.8, 0.7, 0.1), (1.0, 1 / 3, 2 / 3)])
+def test_a_drop_as_large_as_its_limit_does_not_exceed_it(before: float, now: float, limit: float) -> None:
+    comparison = compared(ExampleSuite(scored(*[now] * 20)), ExampleSuite(scored(*[before] * 20)))
+    for most, conclusion in ((limit, Conclusion.PASSED), (limit - 1e-6, Conclusion.FAILED)):
+        found = evaluate_gates(comparison, Policy(Limits(max_drop={"e": most}))).findings
+        assert [each.conclusion for each in found if each.rule == "drop"] == [conclusion]
+
+
+def test_a_change_as_large_as_the_smallest_effect_has_a_label() -> None:
+    new, old = (run_of(ExampleSuite(scored(*[score] * 20))) for score in (0.28, 0.29))
+    (row,) = compare(new, old, criteria=Criteria(min_effect=0.01)).rows
+    assert (row.label, row.min_effect) == (RowLabel.WORSE, None)

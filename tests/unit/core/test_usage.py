@@ -32,6 +32,17 @@ def test_usages_are_summed() -> None:
     assert sum_usage([second, first]) == added
 
 
+def test_a_sum_names_the_models_whose_price_is_unknown() -> None:
+    priced, stored, new = Usage(1, cost=0.5, model="a"), Usage(cost=0.0, model="b", cached=True), Usage(9, model="b")
+    some = sum_usage([priced, stored, new]) or new
+    assert (some.cost, some.unpriced, some.unpriced_models) == (0.5, "b", ("b",))
+    more = sum_usage([some, Usage(7)]) or some
+    assert more.unpriced_models == ("a model", "b")
+    none = sum_usage([new, Usage(7, model="c")]) or some
+    assert (none.cost, none.unpriced, none.unpriced_models) == (None, None, ("b", "c"))
+    assert (sum_usage([priced, stored, Usage(model="d")]) or some).unpriced_models == ()
+
+
 def test_a_sum_is_cached_if_every_part_is() -> None:
     stored, fresh = Usage(answer="x", cached=True), Usage(1)
     both = sum_usage([stored, Usage(answer="y", cached=True)]) or fresh

@@ -9,7 +9,8 @@ from itertools import combinations, product
 import pytest
 
 from scoregate.core.comparison.estimates import one_sided_p
-from scoregate.core.comparison.pairing import Pairs
+from scoregate.core.comparison.pairing import Pairs, Side
+from scoregate.core.comparison.ratios import p95_test
 from scoregate.core.statistics import significance
 from scoregate.core.statistics.significance import Trials, within_case_test
 
@@ -49,6 +50,34 @@ def test_equal_cases_do_not_change_p() -> None:
 def test_both_tails_add_up() -> None:
     lower, upper = within_case_test([([1.0], [0.0, 1.0, 1.0]), ([0.0], [1.0, 1.0, 1.0])])
     assert lower + upper == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_neither_order_nor_direction_changes_the_drawn_p(count: int) -> None:
+    """Cases and their trials finish in any order."""
+    source = random.Random(count)
+    cases = [
+        ([source.random() for _ in range(1 + at % 2)], [source.random() for _ in range(3 - at % 3)])
+        for at in range(count)
+    ]
+    lower, upper = within_case_test(cases)
+    again = source.sample([(new[::-1], old[::-1]) for new, old in cases], k=count)
+    assert within_case_test(again) == (lower, upper)
+    assert within_case_test([(old, new) for new, old in again]) == (upper, lower)
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_the_order_of_cases_does_not_change_the_p_of_a_percentile(trials: int) -> None:
+    source = random.Random(trials)
+
+    def side(factor: float, count: int) -> dict[str, list[float]]:
+        return {f"c{at}": [factor * source.lognormvariate(0, 1) for _ in range(count)] for at in range(40)}
+
+    def sort(amounts: dict[str, list[float]], order: int) -> Side:
+        return Side.from_reader(lambda: ((case, each) for case in sorted(amounts)[::order] for each in amounts[case]))
+
+    new, old = side(1.5, trials), side(1.0, 1)
+    assert p95_test(sort(new, 1), sort(old, 1)) == p95_test(sort(new, -1), sort(old, -1))
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])

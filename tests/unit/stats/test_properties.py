@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from math import isfinite, sqrt
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.stats.builders import Scores, row_of
 
@@ -30,6 +31,16 @@ def two_sides(draw: st.DrawFn, least: int = 1) -> tuple[Scores, Scores]:
     repeats = draw(st.integers(1, 3))
     trials = st.lists(score, min_size=repeats, max_size=repeats)
     sides = draw(st.lists(st.tuples(trials, trials), min_size=least, max_size=30))
+    new, old = ({f"case-{at}": pair[side] for at, pair in enumerate(sides)} for side in (0, 1))
+    return new, old
+
+
+@st.composite
+def uneven_sides(draw: st.DrawFn) -> tuple[Scores, Scores]:
+    """The scores of a run and its base: one kind, each case with its own number of trials on each side."""
+    score = KINDS[draw(st.sampled_from(sorted(KINDS)))]
+    trials = st.lists(score, min_size=1, max_size=3)
+    sides = draw(st.lists(st.tuples(trials, trials), min_size=10, max_size=20))
     new, old = ({f"case-{at}": pair[side] for at, pair in enumerate(sides)} for side in (0, 1))
     return new, old
 
@@ -114,7 +125,21 @@ def test_the_order_of_cases_does_not_matter(sides: tuple[Scores, Scores], source
     assert other.label is row.label
 
 
-def shuffled(names: Sequence[str], source: random.Random) -> list[str]:
+@settings(max_examples=15)
+@given(uneven_sides(), st.randoms(use_true_random=False))
+def test_neither_order_nor_direction_matters_with_unequal_repeats(
+    sides: tuple[Scores, Scores], source: random.Random
+) -> None:
+    """Cases and trials finish in any order, and the test of unequal repeats draws random numbers."""
+    row = row_of(*sides)
+    new, old = ({case: shuffled(side[case], source) for case in shuffled(list(side), source)} for side in sides)
+    other, swapped = row_of(new, old), row_of(old, new)
+    assert numbers(other) == pytest.approx(numbers(row), abs=1e-9)
+    assert (swapped.p, swapped.q) == pytest.approx((row.p, row.q), abs=1e-9)
+    assert (other.label, swapped.label) == (row.label, MIRRORED.get(row.label, row.label))
+
+
+def shuffled(names: Sequence[Any], source: random.Random) -> list[Any]:
     return source.sample(names, k=len(names))
 
 

@@ -213,6 +213,7 @@ def _usage(data: Mapping[str, Any] | None) -> Usage | None:
         data.get("cached") is True,
         _check_type(data.get("calls", 1), int),
         _check_type(data.get("stored", 0), int),
+        _optional_text(data.get("unpriced")),
     )
     if why := describe_invalid_usage(usage):
         raise ValueError(f"not a case: {why}")

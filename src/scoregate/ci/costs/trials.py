@@ -158,6 +158,8 @@ def _read_part(evaluator: str, usage: Usage, pricing: Pricing, suite: SuiteTrial
     cost = pricing.find_cost(usage)
     if cost is None and (usage.input_tokens or usage.output_tokens) and len(suite.unpriced) < _MOST_UNPRICED:
         suite.unpriced.add(name_model(usage))
+    elif cost == usage.cost and usage.unpriced and len(suite.unpriced) < _MOST_UNPRICED:
+        suite.unpriced.update(name[:_LONGEST_NAME] for name in usage.unpriced_models)
     asked = calls - stored
     read, written, from_cache = max(0, usage.input_tokens), max(0, usage.output_tokens), max(0, usage.cached_tokens)
     amounts = Amounts(asked, read, written, from_cache, max(0.0, cost or 0.0))

@@ -75,8 +75,9 @@ class _ModelCost:
         self.output_tokens += usage.output_tokens
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
-        else:
-            self.unpriced += usage.calls if usage.input_tokens + usage.output_tokens > 0 else 0
+            self.unpriced += len(usage.unpriced_models)  # at least one call of each
+        elif usage.unpriced_models:
+            self.unpriced += usage.calls
 
 
 @dataclass(slots=True)

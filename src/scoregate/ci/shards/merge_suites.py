@@ -46,11 +46,15 @@ class SuiteSources:
         return [suite.part for suite in self.suites if suite.part is not None]
 
     def count_trials(self, columns: Columns) -> int:
-        """The trials of all parts, also of those that no shard ran; 0 for a suite that was not split.
+        """The trials of all parts, also of those that no shard ran; 0 if shards ran all parts.
+
+        Cases may have different repeats, so the trials of a part that is missing are estimated.
 
         Args:
             columns: the trials of all shards.
         """
+        if not self.is_missing_part:
+            return 0
         return max((info.cases for info in self.infos), default=0) * (max(columns.repeats, default=0) + 1)
 
     @property

@@ -18,7 +18,7 @@ from scoregate.core.comparison.quantity_rows import quantity_rows
 from scoregate.core.comparison.quarantine import QuarantinedCase
 from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.comparison.run_movement import collect_run_means
-from scoregate.core.comparison.setups import describe_setup_change, pair_setups
+from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
 from scoregate.core.comparison.tool_changes import describe_tool_changes
 from scoregate.core.comparison.variants import VariantRanking, rank_suites
@@ -32,6 +32,7 @@ from scoregate.core.runs.policy import Criteria, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
+from scoregate.core.suite_pairs import is_same_suite, pair_suites
 from scoregate.core.text import matches_filters
 
 
@@ -170,7 +171,7 @@ def compare(
         return _describe_alone(known, choice, criteria, suite_criteria)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
-    pairs = tuple(pair for pair in _pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
+    pairs = tuple(pair for pair in pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
     base, baselines = _collect_baselines(run, base, pairs, pool)
     part, baselines = exclude_kept_cases(run, baselines)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
@@ -296,7 +297,7 @@ def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult
     suites = [baseline]
     for run in pool:
         for other in run.suites:
-            if _is_same_suite(baseline, other) and baseline.script == other.script:
+            if is_same_suite(baseline, other) and baseline.script == other.script:
                 shared = baseline.evaluators.keys() & other.evaluators.keys()
                 if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
                     suites.append(other)
@@ -340,25 +341,3 @@ def _compare_scores(
     for suite in base.suites:
         if suite.label not in matched and not is_without(suite):
             yield from removed_rows(suite)
-
-
-def _pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
-    """Pair suites by setup. Then those with equal id and parameters: by file, by label, and without an alternative."""
-    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
-    for at, base_at in list(pair_setups(unpaired, base_unpaired)):
-        del unpaired[at], base_unpaired[base_at]
-        yield at, base_at
-    for match in ("file", "label", "only one"):
-        for at, suite in list(unpaired.items()):
-            candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]
-            if match == "file":
-                candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
-            elif match == "label":
-                candidates = [b for b in candidates if base_unpaired[b].label == suite.label][:1]
-            if len(candidates) == 1:
-                del unpaired[at], base_unpaired[candidates[0]]
-                yield at, candidates[0]
-
-
-def _is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
-    return one.id == other.id and dict(one.params or {}) == dict(other.params or {})

@@ -23,7 +23,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.records import record
-from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.policy import DIGITS, Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.statistics.intervals import measure_spread
@@ -162,8 +162,11 @@ class Row:
 
     @property
     def gain(self) -> float:
-        """`delta`, with the sign changed if lower is better; 0 if nothing was compared."""
-        return (self.delta or 0.0) * (1 if self.higher_is_better else -1)
+        """`delta` to twelve decimals, with the sign changed if lower is better; 0 if nothing was compared.
+
+        0.85 − 0.9 is a drop of more than 0.05 in floats, and must not exceed a limit of 0.05.
+        """
+        return round((self.delta or 0.0) * (1 if self.higher_is_better else -1), DIGITS)
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:

@@ -69,16 +69,16 @@ def _without_details(suite: SuiteResult, names: dict[str, str]) -> SuiteResult:
     return replace(suite, columns=columns, read=None, variants=(), usage=None)
 
 
-def leave_out_cases(run: Run, cases: Collection[tuple[str, str]]) -> Run:
+def leave_out_cases(run: Run, cases: Collection[tuple[int, str]]) -> Run:
     """An earlier run without some cases.
 
     Args:
         run: what `select_unchanged` returned.
-        cases: the id of the suite and the hash of each case.
+        cases: the index of the suite and the hash of each case.
     """
     suites = []
-    for suite in run.suites:
-        rows = [row for row, case in enumerate(suite.columns.hashes) if (suite.id, case) not in cases]
+    for at, suite in enumerate(run.suites):
+        rows = [row for row, case in enumerate(suite.columns.hashes) if (at, case) not in cases]
         is_whole = len(rows) == len(suite.columns)
         suites.append(suite if is_whole else replace(suite, columns=select_rows(suite.columns, rows)))
     return replace(run, suites=tuple(suites))

@@ -16,9 +16,12 @@ from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.suite_pairs import pair_suites
+from scoregate.core.usage import sum_usage
 
 _MOST_STABLE = 10_000
-_Key: TypeAlias = tuple[str, str]  # the id of a suite, the hash of a case
+_Key: TypeAlias = tuple[int, str]  # the index of a suite in its run, the hash of a case
+_Chosen: TypeAlias = dict[_Key, QuarantinedCases]
 
 
 @record
@@ -32,7 +35,6 @@ class QuarantinedCase:
         entry: the entry that covers it.
         statuses: the status of each trial in the run; empty if it didn't run.
         base_statuses: the same in the baseline.
-        suite_id: the id of its suite.
         stable_runs: in how many runs in a row every trial passed, up to this run. What a run keeps counts once.
     """
 
@@ -42,7 +44,6 @@ class QuarantinedCase:
     entry: QuarantinedCases
     statuses: tuple[Status, ...] = ()
     base_statuses: tuple[Status, ...] = ()
-    suite_id: str = ""
     stable_runs: int = 0
 
     @property
@@ -96,21 +97,25 @@ def leave_out_quarantine(
     entries = exemptions.active_quarantine
     if not entries:
         return Sides(run, base, tuple(pool), earlier=earlier)
+    pairs = {} if base is None else dict(pair_suites(run.suites, base.suites))
     found = dict(_find_cases(run, entries))
-    base_found = {} if base is None else dict(_find_cases(base, entries))
+    base_chosen = {} if base is None else dict(_find_cases(base, entries))
     if exemptions.base_decides and base is not None:
-        known = {(suite.id, case) for suite in base.suites for case in suite.columns.hashes}
+        known = {(at, case) for at, base_at in pairs.items() for case in base.suites[base_at].columns.hashes}
         found = {key: entry for key, entry in found.items() if key not in known}
-    chosen = found | base_found
-    if not chosen:
+    chosen = found | _move(base_chosen, {base_at: at for at, base_at in pairs.items()})
+    base_chosen |= _move(found, pairs)
+    if not (chosen or base_chosen):
         return Sides(run, base, tuple(pool), earlier=earlier)
-    trials = _Trials(chosen, () if base is None else base.stable_cases)
+    trials = _Trials(run, base, pairs)
     return Sides(
         _without(run, chosen, trials.add),
-        None if base is None else _without(base, chosen, trials.add_base),
-        tuple(_without(each, chosen) for each in pool),
-        tuple(trials.cases(run)),
-        None if earlier is None else tuple(leave_out_cases(each, chosen) for each in earlier),
+        None if base is None else _without(base, base_chosen, trials.add_base),
+        tuple(_without(each, _move(base_chosen, _find_places(base, each))) for each in pool),
+        tuple(trials.cases()),
+        None
+        if earlier is None
+        else tuple(leave_out_cases(each, _move(chosen, _find_places(run, each))) for each in earlier),
     )
 
 
@@ -121,36 +126,42 @@ def _find_cases(run: Run, entries: Iterable[QuarantinedCases]) -> Iterator[tuple
     for case in run.cases:
         for entry in by_suite[case.suite]:
             if entry.matches((case.hash, case.name), case.tags):
-                yield (run.suites[case.suite].id, case.hash), entry
+                yield (case.suite, case.hash), entry
                 break
 
 
-_Observe: TypeAlias = Callable[[SuiteResult, CaseResult], None]
+def _find_places(run: Run | None, other: Run) -> dict[int, int]:
+    """Where the suites of a run are in another run; suites that it lacks are left out."""
+    return {} if run is None else dict(pair_suites(run.suites, other.suites))
 
 
-def _ignore(_: SuiteResult, __: CaseResult) -> None:
+def _move(chosen: Mapping[_Key, QuarantinedCases], places: Mapping[int, int]) -> _Chosen:
+    """The same cases in another run. A suite of the same id, such as another variant, is another suite."""
+    return {(places[at], case): entry for (at, case), entry in chosen.items() if at in places}
+
+
+_Observe: TypeAlias = Callable[[CaseResult, QuarantinedCases], None]
+
+
+def _ignore(_: CaseResult, __: QuarantinedCases) -> None:
     pass
 
 
 def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observe = _ignore) -> Run:
     """The run without the chosen cases. They stay on disk."""
-    affected = {
-        at for at, suite in enumerate(run.suites) if any((suite.id, case) in chosen for case in suite.columns.hashes)
-    }
+    affected = {at for at, suite in enumerate(run.suites) if any((at, case) in chosen for case in suite.columns.hashes)}
     if not affected:
         return run
     kept, left_out = {at: Columns() for at in affected}, {at: Columns() for at in affected}
     for case in run.cases:
         if case.suite in affected:
-            suite = run.suites[case.suite]
-            is_chosen = (suite.id, case.hash) in chosen
-            (left_out if is_chosen else kept)[case.suite].add(case)
-            if is_chosen:
-                observe(suite, case)
-    ids = [suite.id for suite in run.suites]
+            entry = chosen.get((case.suite, case.hash))
+            (kept if entry is None else left_out)[case.suite].add(case)
+            if entry is not None:
+                observe(case, entry)
 
     def is_kept(case: CaseResult) -> bool:
-        return (ids[case.suite], case.hash) not in chosen
+        return (case.suite, case.hash) not in chosen
 
     suites = (
         replace(
@@ -167,7 +178,7 @@ def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observ
         run,
         suites=tuple(suites),
         read=_filter_reader(run.read, is_kept),
-        extras=tuple(_without(each, chosen) for each in run.extras),
+        extras=tuple(_without(each, _move(chosen, _find_places(run, each))) for each in run.extras),
     )
 
 
@@ -178,53 +189,70 @@ def _filter_reader(
 
 
 def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
-    """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were paid, too."""
+    """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were made, too."""
     costs = [cost for cost in columns.costs if not isnan(cost)]
-    if not costs:
+    tokens = [int(count) for count in columns.tokens if not isnan(count)]
+    if not (costs or tokens):
         return usage
-    tokens = sum(int(count) for count in columns.tokens if not isnan(count))
-    known = usage or Usage(0, 0)
-    return replace(known, input_tokens=known.input_tokens + tokens, cost=sum(costs, known.cost or 0.0))
+    unpriced = ", ".join(sorted(columns.unpriced)) or None
+    left_out = Usage(
+        sum(tokens),
+        cost=sum(costs) if costs else None,
+        model=unpriced,
+        calls=0,
+        stored=len(columns.partly_paid),
+        unpriced=unpriced if costs else None,
+    )
+    return left_out if usage is None else sum_usage((usage, left_out))
 
 
 class _Trials:
-    """Collects the trials of the cases in quarantine."""
+    """Collects the trials of the cases in quarantine.
 
-    def __init__(self, chosen: Mapping[_Key, QuarantinedCases], stable: Iterable[StableCase]) -> None:
-        self._chosen = chosen
-        self._stable = {(each.suite, each.case): each.runs for each in stable}
+    Args:
+        run: the run.
+        base: the baseline; None without one.
+        pairs: the index of each suite of the run that the baseline has, and its index there.
+    """
+
+    def __init__(self, run: Run, base: Run | None, pairs: Mapping[int, int]) -> None:
+        self._run, self._base = run, base
+        self._pairs, self._places = pairs, {base_at: at for at, base_at in pairs.items()}
+        self._stable = {(each.suite, each.case): each.runs for each in (() if base is None else base.stable_cases)}
         self._kept: set[_Key] = set()  # what an earlier run measured
-        self._found: dict[tuple[str, str, str], QuarantinedCase] = {}  # by label, id and hash
+        # By the index of the suite in the run; of suites that only the baseline has, by a negative number.
+        self._found: dict[_Key, QuarantinedCase] = {}
 
-    def add(self, suite: SuiteResult, case: CaseResult) -> None:
+    def add(self, case: CaseResult, entry: QuarantinedCases) -> None:
         """Add a trial of the run."""
-        known = self._get(suite, case)
+        suite, key = self._run.suites[case.suite], (case.suite, case.hash)
+        known = self._get(key, suite, case, entry)
         if suite.carried is not None or case.reused is not None:
-            self._kept.add((suite.id, case.hash))
-        self._put(suite, replace(known, statuses=(*known.statuses, case.status)))
+            self._kept.add(key)
+        self._found[key] = replace(known, statuses=(*known.statuses, case.status))
 
-    def add_base(self, suite: SuiteResult, case: CaseResult) -> None:
+    def add_base(self, case: CaseResult, entry: QuarantinedCases) -> None:
         """Add a trial of the baseline."""
-        known = self._get(suite, case)
-        self._put(suite, replace(known, base_statuses=(*known.base_statuses, case.status)))
+        assert self._base is not None
+        at = self._places.get(case.suite)
+        key = (-1 - case.suite if at is None else at, case.hash)
+        suite = self._base.suites[case.suite] if at is None else self._run.suites[at]
+        known = self._get(key, suite, case, entry)
+        self._found[key] = replace(known, base_statuses=(*known.base_statuses, case.status))
 
-    def _get(self, suite: SuiteResult, case: CaseResult) -> QuarantinedCase:
-        entry = self._chosen[suite.id, case.hash]
-        made = QuarantinedCase(suite.label, case.hash, case.name or case.hash, entry, suite_id=suite.id)
-        return self._found.get((suite.label, suite.id, case.hash), made)
+    def _get(self, key: _Key, suite: SuiteResult, case: CaseResult, entry: QuarantinedCases) -> QuarantinedCase:
+        return self._found.get(key) or QuarantinedCase(suite.label, case.hash, case.name or case.hash, entry)
 
-    def _put(self, suite: SuiteResult, case: QuarantinedCase) -> None:
-        self._found[suite.label, suite.id, case.case] = case
-
-    def cases(self, run: Run) -> Iterator[QuarantinedCase]:
+    def cases(self) -> Iterator[QuarantinedCase]:
         """The cases of the run, suite by suite, then those that only the baseline has."""
-        order = {suite.label: at for at, suite in enumerate(run.suites)}
-        for case in sorted(self._found.values(), key=lambda case: order.get(case.suite, len(order))):
-            yield replace(case, stable_runs=self._count_stable(case))
+        order = {suite.label: at for at, suite in enumerate(self._run.suites)}
+        for key, case in sorted(self._found.items(), key=lambda each: order.get(each[1].suite, len(order))):
+            yield replace(case, stable_runs=self._count_stable(key, case))
 
-    def _count_stable(self, case: QuarantinedCase) -> int:
-        key = (case.suite_id, case.case)
-        before = self._stable.get(key, int(_have_passed(case.base_statuses)))
+    def _count_stable(self, key: _Key, case: QuarantinedCase) -> int:
+        base_at = self._pairs.get(key[0], -1 - key[0])
+        suite = self._base.suites[base_at].label if self._base is not None and base_at >= 0 else case.suite
+        before = self._stable.get((suite, case.case), int(_have_passed(case.base_statuses)))
         if not case.statuses:
             return before
         return before + (key not in self._kept) if _have_passed(case.statuses) else 0
@@ -236,5 +264,5 @@ def _have_passed(statuses: Sequence[Status]) -> bool:
 
 def list_stable_cases(cases: Iterable[QuarantinedCase]) -> tuple[StableCase, ...]:
     """What a run keeps of its cases in quarantine, for the next one to count on."""
-    stable = (StableCase(each.suite_id, each.case, each.stable_runs) for each in cases if each.stable_runs)
+    stable = (StableCase(each.suite, each.case, each.stable_runs) for each in cases if each.stable_runs)
     return tuple(islice(stable, _MOST_STABLE))

@@ -11,7 +11,7 @@ from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.statistics.intervals import measure_spread
-from scoregate.core.statistics.significance import Trials
+from scoregate.core.statistics.significance import Trials, sort_trials
 
 _SEED = 20_260_106
 _MOST, _FEWEST, _WORK = 999, 199, 10_000_000
@@ -109,7 +109,7 @@ def p95_test(new: Side, baseline: Side) -> float:
     Returns:
         The one-sided p of a ratio as large or larger.
     """
-    cases = _paired_trials(new, baseline)
+    cases = sort_trials(_paired_trials(new, baseline))
     draws = max(_FEWEST, min(_MOST, _WORK // sum(len(trials) + len(base_trials) for trials, base_trials in cases)))
     swap = all(len(trials) == len(base_trials) for trials, base_trials in cases)
     ratios = _swapped_ratios(cases, draws) if swap else _permuted_ratios(cases, draws)

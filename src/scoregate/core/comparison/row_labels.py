@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
-from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.policy import DIGITS, Criteria
 from scoregate.core.statistics.significance import correct_by_direction
 
 _COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
@@ -52,7 +52,7 @@ def _label_row(row: Row, criteria: Criteria) -> Row:
     if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
         return replace(row, label=RowLabel.UNCHANGED)
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
-    effect, smallest = -row.gain if falls else row.gain, own.min_effect or 0.0
+    effect, smallest = -row.gain if falls else row.gain, round(own.min_effect or 0.0, DIGITS)
     is_significant = row.q is not None and row.q <= criteria.alpha and effect > 0
     if is_significant and effect >= smallest:
         return replace(row, label=RowLabel.WORSE if falls else RowLabel.BETTER)

@@ -11,6 +11,7 @@ from scoregate.core.comparison.setups import describe_model_change, describe_unk
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
+from scoregate.core.runs.policy import DIGITS
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
@@ -40,7 +41,7 @@ def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origi
         most: the largest allowed drop, in the unit of the scores.
         origin: where the limit is set.
     """
-    exceeds = -row.gain > most and not row.is_accepted
+    exceeds = -row.gain > round(most, DIGITS) and not row.is_accepted
     text = f"a drop of at most {most:.3f}"
     for finding in _check_row(rule, row, context, exceeds=exceeds, limit=text, origin=origin):
         value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
@@ -60,7 +61,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
-        exceeds = -row.gain > limit and not row.is_accepted
+        exceeds = -row.gain > round(limit, DIGITS) and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
         found = _check_row("slice drop", row, context, exceeds=exceeds, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
@@ -121,7 +122,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        smallest = round(context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0, DIGITS)
         exceeds = -row.gain >= smallest and not row.is_accepted
         yield from _check_row("regression", row, context, exceeds=exceeds, limit="no regression", origin=origin)
 

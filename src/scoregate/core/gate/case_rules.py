@@ -12,9 +12,10 @@ from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import matches_suite
+from scoregate.core.runs.policy import DIGITS, matches_suite
 from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.statistics.significance import exact_sign_flip_p
+from scoregate.core.text import sort_by_name
 
 CRITICAL = "critical"
 _CONCLUSIONS = {ConfirmationOutcome.CONFIRMED: Conclusion.FAILED, ConfirmationOutcome.OPEN: Conclusion.UNMEASURABLE}
@@ -142,6 +143,8 @@ def _find_outcomes(columns: Columns) -> dict[str, set[Status]]:
 
 
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
+    """The first cases by hash, whatever the order in which they finished."""
+    cases = list(sort_by_name(dict.fromkeys(cases)))
     names = ", ".join(_read_names(run, suite, cases[:_MOST_NAMES]).values())
     more = len(cases) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names
@@ -164,7 +167,8 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     pairs = pair_sides(
         new, Side.from_reader(partial(_flag_errors, base.columns, base.columns.errored_rows())), case_clusters(columns)
     )
-    if pairs.mean is None or pairs.base is None or pairs.mean - pairs.base < max(criteria.min_effect, _ROUNDING):
+    increase = round((pairs.mean or 0.0) - (pairs.base or 0.0), DIGITS)
+    if increase < max(round(criteria.min_effect, DIGITS), _ROUNDING):
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])

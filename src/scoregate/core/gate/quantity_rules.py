@@ -16,11 +16,10 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles, unpriced_models
+from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
 
-# Sums of floats that were added up in another order differ in their last digits.
-_DIGITS = 12
 _ROUNDING = 1e-9
 # With a larger share of calls that name no case, differences of cases say little about the suite.
 _MOST_UNNAMED = 0.5
@@ -61,7 +60,7 @@ def _check_limit(
         shared = find_shared_usage(context.comparison.run, context.suite)
     more = _amount(shared, Measure.COST if rule == "cost" else Measure.TOKENS)
     unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule == "cost" else set[str]()
-    known, most = round(value or 0.0, _DIGITS), round((value or 0.0) + more, _DIGITS)
+    known, most = round(value or 0.0, DIGITS), round((value or 0.0) + more, DIGITS)
     conclusion = Conclusion.UNMEASURABLE
     if known > limit:
         conclusion = Conclusion.FAILED

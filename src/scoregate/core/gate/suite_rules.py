@@ -12,6 +12,7 @@ from scoregate.core.comparison.pairing import score_side
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import measure_spread, wilson_interval
 
@@ -170,10 +171,11 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             value = "scores outside [0, 1], and no scale is set in [evaluators]"
         mean = context.suite.mean(name)
         if mean is not None:
-            conclusion = Conclusion.PASSED if mean >= limit else Conclusion.FAILED
+            is_reached = round(mean, DIGITS) >= round(limit, DIGITS)
+            conclusion = Conclusion.PASSED if is_reached else Conclusion.FAILED
             # enough digits that the rounded mean is on the same side of the limit
             texts = [f"{mean:.{digits}f}" for digits in (3, 4, 6)]
-            value = next((text for text in texts if (float(text) >= limit) == (mean >= limit)), texts[-1])
+            value = next((text for text in texts if (float(text) >= limit) == is_reached), texts[-1])
             noise, cases = _mean_noise(context.suite, name)
             is_uncertain = 0 < limit < 1 and cases >= _FEW and abs(mean - limit) <= noise
             value += f", ±{noise:.3f} at {_count_cases(cases)}" if is_uncertain else ""

@@ -238,9 +238,8 @@ def _stored_answers(task: Usage, judgement: Usage | None) -> str | None:
 
 
 def unpriced_models(usage: Usage) -> tuple[str, ...]:
-    """The model, if it used tokens without a known price, as a tuple of at most one name."""
-    is_priced = usage.cost is not None or not usage.input_tokens + usage.output_tokens
-    return () if is_priced else ((usage.model or "a model")[:LONGEST_LABEL],)
+    """The models that used tokens without a known price, their names cut to the length of a label."""
+    return tuple(name[:LONGEST_LABEL] for name in usage.unpriced_models)
 
 
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:

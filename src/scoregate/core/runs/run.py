@@ -298,7 +298,7 @@ class Run:
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
-        stable_cases: the cases in quarantine that passed, each with the id of its suite.
+        stable_cases: the cases in quarantine that passed, each with the label of its suite.
     """
 
     id: str

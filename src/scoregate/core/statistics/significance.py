@@ -214,8 +214,28 @@ def within_case_test(cases: Sequence[Trials]) -> tuple[float, float]:
     return _monte_carlo_p(mixed, observed) if len(mixed) <= _MAX_MONTE_CARLO_CASES else _edgeworth_p(mixed, observed)
 
 
+def sort_trials(cases: Iterable[Trials]) -> list[tuple[list[float], list[float]]]:
+    """The cases in the order of their values, each with its trials in order.
+
+    Cases and trials finish in any order. A test that draws random numbers would otherwise give another p for the same
+    values.
+    """
+    return sorted((sorted(new), sorted(old)) for new, old in cases)
+
+
 def _monte_carlo_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:
-    """Each case has a table of 256 equally likely differences; a random byte selects one."""
+    """Each case has a table of 256 equally likely differences; a random byte selects one.
+
+    Neither the order of the cases nor the direction of the comparison changes the p.
+    """
+    ordered, reverse = sort_trials(cases), sort_trials((old, new) for new, old in cases)
+    if reverse < ordered:
+        lower, upper = _draw_p(reverse, -observed)
+        return upper, lower
+    return _draw_p(ordered, observed)
+
+
+def _draw_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:
     source = random.Random(_SEED)
     draws = max(_FEWEST, min(_MOST, _WORK // len(cases)))
     parts = [map(_difference_table(case, source).__getitem__, source.randbytes(draws)) for case in cases]

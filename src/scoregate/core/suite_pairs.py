@@ -1,0 +1,39 @@
+"""Pairs of the suites of two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from scoregate.core.comparison.setups import pair_setups
+from scoregate.core.runs.run import SuiteResult
+
+
+def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
+    """Pair suites by setup. Then those with equal id and parameters: by file, by label, and without an alternative.
+
+    Args:
+        new: the suites of a run.
+        baseline: the suites of its baseline, or of another run.
+
+    Yields:
+        The indices of two suites that belong together, in both.
+    """
+    unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
+    for at, base_at in list(pair_setups(unpaired, base_unpaired)):
+        del unpaired[at], base_unpaired[base_at]
+        yield at, base_at
+    for match in ("file", "label", "only one"):
+        for at, suite in list(unpaired.items()):
+            candidates = [b for b, other in base_unpaired.items() if is_same_suite(suite, other)]
+            if match == "file":
+                candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
+            elif match == "label":
+                candidates = [b for b in candidates if base_unpaired[b].label == suite.label][:1]
+            if len(candidates) == 1:
+                del unpaired[at], base_unpaired[candidates[0]]
+                yield at, candidates[0]
+
+
+def is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
+    """Whether two suites have the same id and parameters."""
+    return one.id == other.id and dict(one.params or {}) == dict(other.params or {})

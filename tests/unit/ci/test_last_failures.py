@@ -1,0 +1,39 @@
+"""The cases that `--last-failed` runs again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
+
+from scoregate.ci.archive import RUN_FOLDER, RunWriter
+from scoregate.ci.partial_run import find_last_failures
+from scoregate.core.event_values import ErrorInfo
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_case_that_fails_in_one_variant_runs_again(tmp_path: Path, failing: int) -> None:
+    """Variants share the id of their suite and its cases."""
+    variants = [
+        ExampleSuite(f"t={at}", [Trial("a", [Score("e")]), Trial("b", [Score("e", float(at != failing))])])
+        for at in range(2)
+    ]
+    made = make_run(*variants)
+    run = replace(made, suites=tuple(replace(each, id="bot", script="evals/bot.py") for each in made.suites))
+    with RunWriter(tmp_path / RUN_FOLDER) as writer:
+        for case in run.cases:
+            writer.add(case)
+        writer.finish(run)
+    assert find_last_failures(tmp_path) == {"evals/bot.py": {"bot": ["b"]}}
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_variant_with_an_error_of_its_own_runs_again(tmp_path: Path, failing: int) -> None:
+    errors = (ErrorInfo("InvalidSuite", "no cases"),)
+    made = make_run(*(ExampleSuite(f"t={at}", (), errors=errors if at == failing else ()) for at in range(2)))
+    run = replace(made, suites=tuple(replace(each, id="bot", script="evals/bot.py") for each in made.suites))
+    with RunWriter(tmp_path / RUN_FOLDER) as writer:
+        writer.finish(run)
+    assert find_last_failures(tmp_path) == {"evals/bot.py": {"bot": []}}
