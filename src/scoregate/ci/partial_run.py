@@ -138,8 +138,8 @@ class FailureLimit:
     _failing: set[tuple[str | None, str, str]] = field(default_factory=set)
 
     def count(self, finished: Iterable[tuple[SuiteReducer, CaseResult]]) -> None:
-        """Count the failing cases among those that finished. Repeats of a case count once."""
-        if self.most is None or self.reached.is_set():
+        """Count the failing cases among those that finished, also after the stop. Repeats of a case count once."""
+        if self.most is None:
             return
         self._failing.update(
             (suite.script, suite.label, case.hash) for suite, case in finished if case.status in _FAILING
@@ -151,7 +151,7 @@ class FailureLimit:
         """Why the run stopped; empty if it didn't."""
         if not self.reached.is_set():
             return ""
-        return f"{number_format.count(len(self._failing), 'case')} failed, and the others did not run"
+        return f"{number_format.count(len(self._failing), 'case')} failed; cases that had not started did not run"
 
 
 def find_last_failures(out: Path) -> FailedCases:

@@ -107,9 +107,20 @@ def test_brief_output_has_only_failures(scene: str) -> None:
     assert "scoregate: " in " ".join(lines[-2:])
     assert "suite · evaluator" not in "".join(lines)
     if view.conclusion == "passed":
-        assert len(lines) <= 2 + len(view.warnings) + len(view.near)
+        assert len(lines) <= 2 + len(view.warnings) + len(view.near) + bool(view.ungated_note)
     else:
         assert len(lines) > 1
+
+
+def test_suites_in_which_nothing_can_fail_are_named_in_each_verdict() -> None:
+    free = ExampleSuite("free", [Trial("h", [Score("e", 0.1, threshold=None)])])
+    bad = ExampleSuite("bad", [Trial("h", [Score("e", 0.1)])])
+    note = "note: free: nothing here can fail."
+    assert note in print_view(view_of(make_run(free, bad)))
+    brief = [
+        print_into(io.StringIO(), console.render_brief(view_of(run)), 140) for run in (make_run(free), make_run(bad))
+    ]
+    assert [note in text for text in brief] == [True, False]
 
 
 def test_wide_characters_and_their_columns_fit_the_width() -> None:

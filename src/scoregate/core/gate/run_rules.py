@@ -9,6 +9,7 @@ from glob import escape
 from itertools import chain
 
 from scoregate.core.comparison import Comparison
+from scoregate.core.event_values import INTERRUPTED
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
 from scoregate.core.partition import lacks_shard
@@ -30,12 +31,12 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
 
 
 def check_run_complete(context: RunContext) -> Iterator[Finding]:
-    """The run was not interrupted, and its record is not damaged."""
+    """The run was not interrupted, and its record is not damaged. A run that failing cases stopped has failed."""
     run = context.comparison.run
     if run.shard is not None:
         value = f"it is shard {run.shard.number} of {run.shard.of}"
         yield Finding("run complete", Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
-    elif not run.complete:
+    elif not run.complete and not run.stopped:
         yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
@@ -55,12 +56,14 @@ def check_scripts(context: RunContext) -> Iterator[Finding]:
 
 
 def find_script_failures(run: Run) -> dict[str, str]:
-    """Why each failed script failed, by the name of the script."""
+    """Why each failed script failed, by the name of the script; without those that failing cases stopped."""
     asserted = {suite.script for suite in run.suites if suite.assertion_failed}
     failures = {}
     for script in run.scripts:
         why = script.error.message if script.error else ""
         full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
+        if run.stopped and script.error is not None and script.error.type == INTERRUPTED:
+            continue
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"
         elif script.exit_code is None:
