@@ -36,7 +36,10 @@ _FAILING = (Status.FAILED, Status.ERRORED)
 _LATER = (CaseOutput, ToolCalled, Scored, CaseFinished)  # scoregate's SDKs start a case before
 _OF_CASE = (CaseStarted, *_LATER)
 FailedCases = dict[str, dict[str, list[str]]]
-_ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
+_ADVICE = (
+    "Write FILE::SUITE or FILE::SUITE::CASE. `scoregate list` shows the suites, and the last report the cases; "
+    "a variant has the name of its suite."
+)
 
 
 @dataclass(slots=True)

@@ -117,6 +117,8 @@ def test_suites_in_which_nothing_can_fail_are_named_in_each_verdict() -> None:
     bad = ExampleSuite("bad", [Trial("h", [Score("e", 0.1)])])
     note = "note: free: nothing here can fail."
     assert note in print_view(view_of(make_run(free, bad)))
+    unfinished = ExampleSuite("free", [Trial("h", [Score("e", 0.1, threshold=None)])], finished=False)
+    assert note not in print_view(view_of(make_run(unfinished, bad)))
     brief = [
         print_into(io.StringIO(), console.render_brief(view_of(run)), 140) for run in (make_run(free), make_run(bad))
     ]

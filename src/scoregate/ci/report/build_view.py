@@ -301,8 +301,8 @@ def _drift_notices(comparison: Comparison) -> Iterator[str]:
 
 def _usage_notices(run: Run) -> Iterator[str]:
     """What the run was expected to cost, and the calls of scripts that are in no row of a suite."""
-    if run.estimate is not None and run.estimate.cost is not None:
-        spent = sum_costs(run)
+    spent = sum_costs(run)
+    if run.estimate is not None and run.estimate.cost is not None and (run.estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
         yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
     for script in run.scripts:

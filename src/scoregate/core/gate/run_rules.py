@@ -18,6 +18,7 @@ from scoregate.core.run import Run, SuiteResult
 from scoregate.core.text import matches_filters
 
 _MOST_NAMES = 20
+_LAST_FAILED = "--last-failed"
 
 
 def check_any_suite(context: RunContext) -> Iterator[Finding]:
@@ -26,7 +27,8 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
     reasons = chain(check_scripts(context), check_scripts_report(context), check_filters(context))
     if not run.suites and next(reasons, None) is None:
         value = "all were skipped" if run.skipped else "none was found"
-        value = f"no case matches {run.selection}" if run.selection and run.scripts else value
+        if run.selection and (run.scripts or _LAST_FAILED in run.selection):
+            value = f"no case matches {run.selection}"
         yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
@@ -87,6 +89,8 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
             value = (
                 f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
             )
+            if "pytest" in script.name.split():
+                value += "; tests of pytest are recorded with the fixture `scoregate`, its mark, or --junit FILE"
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
