@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
@@ -31,7 +31,7 @@ def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", h
 
 
 def test_rows_are_ordered_worst_first() -> None:
-    view = SCENES["failing"]()
+    view = EXAMPLES["failing"]()
     assert [(row.row.suite, row.state) for row in view.rows] == [
         ("support-bot", ReportState.FAILED),
         ("support-bot", ReportState.FAILED),
@@ -207,7 +207,7 @@ def test_outputs_are_bounded_and_differences_found_in_them() -> None:
 
 
 def test_errors_are_counted_by_kind_most_frequent_first() -> None:
-    view = SCENES["unmeasurable"]()
+    view = EXAMPLES["unmeasurable"]()
     assert [(error.type, error.evaluator, error.trials, error.case) for error in view.errors] == [
         ("RateLimitError", "accuracy", 40, "case 1"),
         ("TimeoutError", None, 1, "a slow one"),

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from tests.unit.stats.oracles import clustered_error
+from tests.unit.stats.references import clustered_error
 
 from scoregate.core.estimates import Estimate, estimate_difference
 from scoregate.core.intervals import MANY, detectable_change, mean_score_interval, measure_spread, wilson_interval
