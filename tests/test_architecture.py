@@ -115,7 +115,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": BASE | {"engine", "grading", "models", "store"},
     "datasets": BASE | {"store"},
     "evals": BASE | {"datasets", "engine", "offline_tests", "store"},
-    "scorers": BASE | {"engine", "grading", "models"},
+    "scorers": BASE | {"agents", "engine", "grading", "models"},
     "agents": BASE,
     "mcp_servers": BASE | {"agents", "engine", "models"},
     "skills": BASE | {"agents", "evals", "scorers"},

@@ -20,6 +20,7 @@ MISTAKES = (
     Mistake("A parameter of the task is no field.", edit("answer(question)", "answer(question, customer)")),
     Mistake("The task is called instead of passed.", edit("task=answer", 'task=answer("When do you open?")')),
     Mistake("The task raises for every case.", edit('return "We', 'return {}["hours"]\n    return "We')),
+    Mistake("The task is a generator.", edit("return", "yield", SUITE.replace("def answer", "async def answer"))),
     Mistake("The task returns nothing.", edit('    return "We', '    "We'), code=1),
     Mistake("Two suites in a file have the same name.", {FILE: SUITE + SUITE.partition("\n\n\n")[2]}),
     Mistake("There are no scorers.", _score("[]")),

@@ -37,6 +37,7 @@ MISTAKES = (
         _read('"cases.csv"', cases_csv='input,expected\n"When?",9\nAnd close?\n'),
     ),
     Mistake("Two columns of a CSV file have the same name.", _read('"cases.csv"', cases_csv="input,input\na,9\n")),
+    Mistake("A JSON file has the cases below a key.", _read('"cases.json"', cases_json='{"cases": [{"input": "a"}]}')),
     Mistake("A JSON file isn't valid.", _read('"cases.json"', cases_json='[{"input": "a", "expected": "9"}\n')),
     Mistake(
         "A line of a JSON lines file isn't valid.",

@@ -12,6 +12,8 @@ MISTAKES = (
     Mistake("git ignores the folder of the suite.", {FILE: SUITE, ".gitignore": "evals/\n"}),
     Mistake("The file on the command line doesn't exist.", {FILE: SUITE}, ("run", "evals/eval_ours.py"), 2),
     Mistake("The suite on the command line doesn't exist.", {FILE: SUITE}, ("run", "--suite", "openning-hours")),
+    Mistake("The name of a suite is the only argument.", {FILE: SUITE}, ("run", "opening-hours"), 2),
+    Mistake("A suite is named with one colon.", {FILE: SUITE}, ("run", f"{FILE}:opening-hours"), 2),
     Mistake("The case on the command line doesn't exist.", {FILE: SUITE}, ("run", f"{FILE}::opening-hours::When?")),
     Mistake("A bracket is missing.", edit("answer,\n", "answer(,\n")),
     Mistake("A file isn't indented correctly.", edit("    return", "  return 1\n    return")),

@@ -35,6 +35,7 @@ MISTAKES = (
     Mistake("A command is misspelled.", _SUITE, ("rnu",), 2),
     Mistake("An expression of `-k` isn't valid.", _SUITE, ("run", "-k", "hours and"), 2),
     Mistake("An expression of `-k` matches no case.", _SUITE, ("run", "-k", "refund")),
+    Mistake("`--seed` has no sample.", _SUITE, ("run", "--seed", "3"), 2),
     Mistake("`--last-failed` has no earlier run.", _SUITE, ("run", "--last-failed"), 0),
     Mistake("The working directory doesn't exist.", _SUITE, ("run", "--working-directory", "service"), 2),
     Mistake("A program of a command doesn't exist.", _set('[[commands]]\nname = "smoke"\nrun = ["smoketest"]\n')),

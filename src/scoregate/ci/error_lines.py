@@ -27,6 +27,8 @@ _ERROR = re.compile(
     re.VERBOSE,
 )
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
+# The summary of pytest repeats the beginning of an error.
+_SUMMARY = re.compile(r"(?:ERROR|FAILED) \S+ - (?P<start>.+?)(?:\.\.\.)?$")
 # A panic in Rust has its message on the next line.
 _PANIC = re.compile(r"\s*thread '.{0,200}' (?:\(\d+\) )?panicked at .*:$")
 # An error of scoregate has its advice there.
@@ -65,7 +67,9 @@ def find_error_lines(lines: Sequence[str]) -> str:
             elif following and _OWN_ERROR.match(line):
                 text = f"{text}. {following}"
             found.pop(text, None)  # the last one counts
-            found[text] = None
+            summary = _SUMMARY.match(text)
+            if summary is None or not any(each.startswith(summary["start"]) for each in found):
+                found[text] = None
     errors = [
         text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…" for text in list(found)[-_MOST_ERRORS:]
     ]

@@ -61,15 +61,24 @@ def format_settings(found: Iterable[FoundFramework], *, table: str = "") -> Iter
         yield from ("", *block) if number else block
 
 
-def describe_frameworks(found: Sequence[FoundFramework]) -> Iterator[str]:
-    """One sentence on what was found, and one on the settings that make suites of it."""
+def describe_frameworks(found: Sequence[FoundFramework], *, has_settings: bool = False) -> Iterator[str]:
+    """One sentence on what was found, and one on the settings that make suites of it.
+
+    Args:
+        found: the evals that are no suites yet.
+        has_settings: whether the project has settings, which `scoregate init` leaves alone.
+    """
     if not found:
         return
     more = len(found) - _MOST_FOUND
     names = "; ".join(each.describe() for each in found[:_MOST_FOUND])
     yield f"There are evals that are no suites yet: {names}{f'; and {more} more' if more > 0 else ''}."
     setting = _to_one_line(found[0]) if len(found) == 1 else ""
-    if setting and len(setting) <= _LONGEST_SETTING:
+    if setting and len(setting) <= _LONGEST_SETTING and has_settings:
+        yield f"This line in the settings makes a suite of them: {setting}"
+    elif has_settings:
+        yield "`scoregate list` shows the settings that make suites of them."
+    elif setting and len(setting) <= _LONGEST_SETTING:
         yield f"This line in scoregate.toml makes a suite of them, and `scoregate init` writes it: {setting}"
     else:
         yield "`scoregate init` writes the settings that make suites of them, and `scoregate list` shows these lines."

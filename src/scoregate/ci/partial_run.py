@@ -36,7 +36,10 @@ _FAILING = (Status.FAILED, Status.ERRORED)
 _LATER = (CaseOutput, ToolCalled, Scored, CaseFinished)  # scoregate's SDKs start a case before
 _OF_CASE = (CaseStarted, *_LATER)
 FailedCases = dict[str, dict[str, list[str]]]
-_ADVICE = "Compare it with `scoregate list` and the names of cases in the last report."
+_ADVICE = (
+    "Write FILE::SUITE or FILE::SUITE::CASE. `scoregate list` shows the suites, and the last report the cases; "
+    "a variant has the name of its suite."
+)
 
 
 @dataclass(slots=True)
@@ -138,8 +141,8 @@ class FailureLimit:
     _failing: set[tuple[str | None, str, str]] = field(default_factory=set)
 
     def count(self, finished: Iterable[tuple[SuiteReducer, CaseResult]]) -> None:
-        """Count the failing cases among those that finished. Repeats of a case count once."""
-        if self.most is None or self.reached.is_set():
+        """Count the failing cases among those that finished, also after the stop. Repeats of a case count once."""
+        if self.most is None:
             return
         self._failing.update(
             (suite.script, suite.label, case.hash) for suite, case in finished if case.status in _FAILING
@@ -151,7 +154,7 @@ class FailureLimit:
         """Why the run stopped; empty if it didn't."""
         if not self.reached.is_set():
             return ""
-        return f"{number_format.count(len(self._failing), 'case')} failed, and the others did not run"
+        return f"{number_format.count(len(self._failing), 'case')} failed; cases that had not started did not run"
 
 
 def find_last_failures(out: Path) -> FailedCases:

@@ -89,7 +89,8 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         history = await load_history(baseline, settings, ports)
         earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
-        found = (*describe_frameworks(suites.frameworks), *suites.notices, *suites.explain_missing(), *affected.notices)
+        frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
+        found = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
         reuses = resumed.reusable is not None or plan.kept is not None
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)

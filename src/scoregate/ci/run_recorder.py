@@ -22,7 +22,7 @@ from scoregate.ci.launch import (
 )
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.core.event_numbers import drop_invalid_numbers
-from scoregate.core.event_values import ErrorInfo
+from scoregate.core.event_values import INTERRUPTED, ErrorInfo
 from scoregate.core.events import SuiteStarted
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import RunDependencies
@@ -251,7 +251,7 @@ class RunRecorder:
         ]
         ended = {script.name for script in self.scripts}
         started = {suite.script for suite in self.reducer.suites.values() if suite.script}
-        interrupted = ErrorInfo("Interrupted", "it was stopped before its end")
+        interrupted = ErrorInfo(INTERRUPTED, "it was stopped before its end")
         scripts += [*(Script(name, error=interrupted) for name in started - ended), *self.scripts]
         return replace(
             about,

@@ -36,7 +36,7 @@ case_options: Callable[[Any], Any] = combine_options(
         metavar="N",
         help="Run a random sample of N cases of each suite; every set of tags has its share.",
     ),
-    click.option("--seed", type=int, default=0, metavar="S", help="Seed of --sample (default: 0)."),
+    click.option("--seed", type=int, metavar="S", help="Seed of --sample (default: 0)."),
 )
 
 
@@ -50,7 +50,7 @@ class CaseFlags:
     stop_at_first: bool = False
     max_failures: int | None = None
     sample: int | None = None
-    seed: int = 0
+    seed: int | None = None
 
 
 def split_nodes(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[Node, ...]]:
@@ -90,8 +90,10 @@ def with_selected_cases(
         cwd: the paths of nodes are relative to it.
 
     Raises:
-        UsageError: the expression of -k isn't valid.
+        UsageError: the expression of -k isn't valid, or a seed has no sample.
     """
+    if flags.seed is not None and flags.sample is None:
+        raise UsageError("--seed has no effect without --sample", advice="Add --sample N, the size of the sample.")
     if flags.keyword:
         parse_keywords(flags.keyword)
     failures, notices = None, settings.notices
@@ -112,7 +114,7 @@ def with_selected_cases(
         failed=failures if flags.last_failed and failures else None,
         first=failures if flags.failed_first and failures else {},
         sample=flags.sample,
-        seed=flags.seed,
+        seed=flags.seed or 0,
         max_failures=1 if flags.stop_at_first else flags.max_failures,
         max_cases=settings.max_cases if sets_max_cases else None,
         paths=settings.paths if is_local and not nodes and settings.origin("paths") == COMMAND_LINE else (),

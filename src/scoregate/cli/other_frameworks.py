@@ -26,7 +26,8 @@ def explain_settings(found: Sequence[FoundFramework], root: Path) -> Iterator[st
     lines = tuple(format_settings(found, table=table))
     if lines:
         if (root / file).exists():
-            yield f"Add these lines to {file} to make them suites:"
+            place = f"the table [{table}] in {file}" if table else file
+            yield f"Add these lines to {place} to make them suites:"
         else:
             yield f"`scoregate init` makes them suites. It writes these lines to {file}, and a workflow:"
         yield ""

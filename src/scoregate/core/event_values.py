@@ -18,6 +18,8 @@ MOST_TOOLS = 2_000
 _LONGEST_NAME = 200
 # The type of the error that replaces a score outside [0, 1] of an evaluator without a scale.
 NO_SCALE = "NoScale"
+# The type of the error of a script that the host stopped before its end.
+INTERRUPTED = "Interrupted"
 EventType: TypeAlias = Literal[
     "suite_started",
     "case_started",

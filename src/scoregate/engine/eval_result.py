@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, overload
 
 from scoregate.core.media import show_references
@@ -126,8 +126,11 @@ class EvalResult(SuiteResult):
         """The trials, each with `input`, `output`, `expected`, `scores`, `reasons`, `errors` and `status`.
 
         They are in the order in which they finished. They are read from disk each time; `list(result.cases)` keeps
-        them in memory.
+        them in memory. Of several tasks or a grid search, they are the trials of all `variants`.
         """
+        if self.variants:
+            count = sum(len(each.columns) for each in self.variants)
+            return CaseList(lambda: chain.from_iterable(each.cases for each in self.variants), count)
         return CaseList(self.read, len(self.columns))
 
     @property
@@ -138,6 +141,8 @@ class EvalResult(SuiteResult):
     def to_pandas(self) -> Any:
         """The trials as a `pandas.DataFrame`, with a column for each scorer.
 
+        Several variants have a column with their names.
+
         Raises:
             MissingExtra: pandas is not installed.
         """
@@ -147,6 +152,10 @@ class EvalResult(SuiteResult):
             raise MissingExtra(
                 "to_pandas needs the package pandas, which is not installed", advice="Run: pip install pandas"
             ) from None
+        if self.variants:
+            results = self.by_variant.items()
+            rows = [{"variant": name, **each._to_record(case)} for name, each in results for case in each.cases]
+            return pandas.DataFrame(rows)
         return pandas.DataFrame([self._to_record(case) for case in self.cases])
 
     def _to_record(self, case: CaseResult) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from traceback import format_exception_only
@@ -211,8 +211,11 @@ def serialize_output(output: Any) -> Any:
     Raises:
         TypeError: the output is an iterator: once it is recorded, the evaluators could not read it again.
     """
-    if isinstance(output, Iterator):
-        raise TypeError(f"a {type(output).__name__} can be read only once; return its items, in a list")
+    if isinstance(output, Iterator | AsyncIterator):
+        kind = type(output).__name__.replace("_", " ")
+        raise TypeError(
+            f"an output of type {kind} can be read only once; collect its items, and return a list or a text"
+        )
     if isinstance(output, BaseException):
         return "".join(format_exception_only(output)).rstrip("\n")
     serialize = getattr(output, "serialize", None)

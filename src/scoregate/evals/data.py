@@ -133,8 +133,10 @@ def _read_dataset(name: str) -> Iterator[Row]:
     try:
         dataset = Datasets(current_store()).get(name)
     except Exception as error:
-        advice = f"For a file, give a path that ends in {', '.join(_FILES)}. `scoregate dataset list` lists datasets."
-        raise InvalidSuite(f"the dataset {name!r:.100}: {getattr(error, 'message', error)}", advice=advice) from None
+        advice = f"For a file, give a path that ends in {', '.join(_FILES)}. `scoregate dataset ls` lists datasets."
+        message = str(getattr(error, "message", error))
+        named = message if repr(name)[:100] in message else f"the dataset {name!r:.100}: {message}"
+        raise InvalidSuite(named, advice=advice) from None
     root = find_root(Path.cwd())
     for example in dataset:
         row = _stored_row(example, f"example {example.example_id}")

@@ -58,7 +58,7 @@ def build_scorers(scorers: Any, fields: Collection[str], problems: list[str]) ->
         except Exception as error:  # attributes of the user's objects may raise anything
             advice = getattr(error, "advice", "")
             message = getattr(error, "message", "") or str(error)
-            problems.append(f"scorer {number} ({_describe(each)}): {message}{'. ' if advice else ''}{advice}")
+            problems.append(f"scorer {number} ({_find_name(each):.60}): {message}{'. ' if advice else ''}{advice}")
             continue
         if scorer.info.id in built:
             problems.append(
@@ -76,11 +76,6 @@ def _find_needed(given: Any, fields: Collection[str]) -> set[str]:
         return set()
     arguments = read_arguments(_called(given), {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
     return {TRACE, TRAJECTORY}.intersection((*arguments.positional, *(name for _, name in arguments.keywords)))
-
-
-def _describe(given: Any) -> str:
-    given = _called(given)
-    return getattr(given, "__qualname__", None) or type(given).__name__
 
 
 def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
@@ -141,10 +136,10 @@ def _find_own_threshold(scored: Any, settings: Mapping[str, Any]) -> Threshold |
     value, scale, higher = getattr(scored, "threshold", None), settings["scale"], settings["higher_is_better"]
     if not isinstance(value, Real) or is_bool(value):
         return None
-    value = float(value)
+    number = float(value)
     low, high = (0.0, 1.0) if scale is None else (scale.low, scale.high)
-    can_decide = low < value <= high if higher else low <= value < high
-    return make_threshold(value, higher_is_better=higher) if can_decide else None
+    can_decide = low < number <= high if higher else low <= number < high
+    return make_threshold(number, higher_is_better=higher) if can_decide else None
 
 
 def _check_threshold(threshold: Threshold, scale: Scale | None) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from secrets import token_hex
 from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO
+
+from scoregate.agents.process import MARK_VARIABLE, kill_processes
 
 _SHOWN_BYTES = 2_000
 _MOST_OUTPUT = 64 * 1024 * 1024
@@ -30,11 +32,13 @@ def run_command(arguments: Sequence[str], folder: str, timeout: float) -> tuple[
     Raises:
         OSError: it can't be started.
     """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
+    mark = token_hex(16)
     with TemporaryFile() as output:
         process = subprocess.Popen(
             arguments,
             cwd=folder,
-            env={name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")},
+            env={**environment, MARK_VARIABLE: mark},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -43,9 +47,7 @@ def run_command(arguments: Sequence[str], folder: str, timeout: float) -> tuple[
         try:
             code, problem = _wait(process, output, timeout)
         finally:
-            # What it started may go on after it.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_processes(process.pid, mark)  # what it started may go on after it
             process.wait()
         size = output.seek(0, os.SEEK_END)
         output.seek(max(0, size - _SHOWN_BYTES))

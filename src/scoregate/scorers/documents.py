@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from math import isclose, isfinite
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation
+from scoregate.core.evaluation import Evaluation, require_number
 from scoregate.core.json_io import to_plain_with_nan, to_text
 from scoregate.core.text import parse_number
 from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
@@ -83,8 +83,11 @@ def latency(max_s: float, *, name: str | None = None) -> Check:
     Args:
         max_s: the longest duration in seconds.
         name: the scorer's name; default: "latency".
+
+    Raises:
+        TypeError: `max_s` is no number.
     """
-    return Check(name or "latency", _check_latency, {"max_s": float(max_s)})
+    return Check(name or "latency", _check_latency, {"max_s": require_number(max_s, "latency: max_s")})
 
 
 def _check_latency(values: Values, *, max_s: float) -> Evaluation:

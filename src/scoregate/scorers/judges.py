@@ -126,7 +126,8 @@ def choice_judge(
         ValueError: the question is empty, there are fewer than two choices, or a score is not from 0 to 1.
     """
     _check_question(question)
-    scores = {str(answer): require_number(score, f"the score of {answer!r:.60}") for answer, score in choices.items()}
+    items = choices.items() if isinstance(choices, Mapping) else ()
+    scores = {str(answer): require_number(score, f"the score of {answer!r:.60}") for answer, score in items}
     if len(scores) < 2 or not all(0 <= score <= 1 for score in scores.values()):
         raise ValueError(f"choices must be at least two answers with scores from 0 to 1, not {choices!r:.100}")
     return ModelJudge(name or _make_name(question), question, scores, model, threshold, max_concurrency)

@@ -10,15 +10,15 @@ from tests.fakes.openai.question import Question
 from tests.fakes.openai.reply import Reply
 
 
-def tokens(characters: int) -> int:
+def count_tokens(characters: int) -> int:
     """About four characters a token."""
     return characters // 4 + 1
 
 
-def usage(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
+def build_usage(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
     given = next((reply.input_tokens for reply in replies if reply.input_tokens is not None), None)
-    asked = tokens(len(question.text)) if given is None else given
-    answered = sum(tokens(r.length) if r.output_tokens is None else r.output_tokens for r in replies)
+    asked = count_tokens(len(question.text)) if given is None else given
+    answered = sum(count_tokens(r.length) if r.output_tokens is None else r.output_tokens for r in replies)
     return {
         "prompt_tokens": asked,
         "completion_tokens": answered,
@@ -28,11 +28,11 @@ def usage(question: Question, replies: Sequence[Reply], cached: int) -> dict[str
     }
 
 
-def whole(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
+def build_response(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
     return {
         **_head(question, "chat.completion"),
         "choices": [_choice(at, reply) for at, reply in enumerate(replies)],
-        "usage": usage(question, replies, cached),
+        "usage": build_usage(question, replies, cached),
     }
 
 
@@ -54,7 +54,7 @@ def _call(at: int, reply: Reply) -> dict[str, Any]:
     return {"id": f"call_{at}", "type": "function", "function": function}
 
 
-def chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
+def build_chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
     """The events of a stream; the last one has the usage where that was asked for."""
     head = _head(question, "chat.completion.chunk")
     for at, reply in enumerate(replies):
@@ -63,7 +63,7 @@ def chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterato
         done = {"index": at, "delta": {}, "logprobs": None, "finish_reason": reply.finish_reason}
         yield {**head, "choices": [done]}
     if (question.body.get("stream_options") or {}).get("include_usage"):
-        yield {**head, "choices": [], "usage": usage(question, replies, cached)}
+        yield {**head, "choices": [], "usage": build_usage(question, replies, cached)}
 
 
 def _deltas(at: int, reply: Reply) -> Iterator[Mapping[str, Any]]:

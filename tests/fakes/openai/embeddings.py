@@ -9,28 +9,32 @@ from math import sqrt
 from typing import Any
 from zlib import crc32
 
-from tests.fakes.openai.chat import tokens
+from tests.fakes.openai.chat import count_tokens
 
 DIMENSIONS = 64
 
 
-def whole(body: Mapping[str, Any]) -> dict[str, Any]:
+def build_response(body: Mapping[str, Any]) -> dict[str, Any]:
     given = body.get("input") or ""
     texts = [given] if isinstance(given, str) else [str(text) for text in given]
     is_base64 = body.get("encoding_format") == "base64"
-    count = sum(tokens(len(text)) for text in texts)
+    count = sum(count_tokens(len(text)) for text in texts)
     return {
         "object": "list",
         "model": body.get("model"),
         "data": [
-            {"object": "embedding", "index": at, "embedding": _packed(vector(text)) if is_base64 else vector(text)}
+            {
+                "object": "embedding",
+                "index": at,
+                "embedding": _encode(make_vector(text)) if is_base64 else make_vector(text),
+            }
             for at, text in enumerate(texts)
         ],
         "usage": {"prompt_tokens": count, "total_tokens": count},
     }
 
 
-def vector(text: str) -> list[float]:
+def make_vector(text: str) -> list[float]:
     """A bag of words, hashed."""
     counts = [0.0] * DIMENSIONS
     for word in text.lower().split() or [""]:
@@ -39,5 +43,5 @@ def vector(text: str) -> list[float]:
     return [count / length for count in counts]
 
 
-def _packed(values: list[float]) -> str:
+def _encode(values: list[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()

@@ -54,7 +54,7 @@ class Front:
             if fault.drop:
                 return None
             if fault.status is not None:
-                return Answer(_told(fault), fault.status, fault.headers)
+                return Answer(_describe_fault(fault), fault.status, fault.headers)
         is_refused = bucket is not None and not bucket.take()
         headers = bucket.headers(refused=is_refused) if bucket else {}
         if is_refused:
@@ -65,7 +65,7 @@ class Front:
         return Answer(answer.content, answer.status, headers, answer.cut_after) if headers else answer
 
 
-def _told(fault: Fault) -> object:
+def _describe_fault(fault: Fault) -> object:
     """The body of a fault; missing fields are filled in as OpenAI does."""
     is_openais = isinstance(fault.body, list) or (isinstance(fault.body, dict) and "error" in fault.body)
     if is_openais:

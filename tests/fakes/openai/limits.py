@@ -50,14 +50,14 @@ class Bucket:
         told = {
             "x-ratelimit-limit-requests": f"{self.per_minute:.0f}",
             "x-ratelimit-remaining-requests": f"{int(self._level)}",
-            "x-ratelimit-reset-requests": _shown((self.burst - self._level) / self.per_second),
+            "x-ratelimit-reset-requests": _format_seconds((self.burst - self._level) / self.per_second),
         }
         wait = (1 - self._level) / self.per_second
         after = {"retry-after": str(int(wait) + 1), **({"retry-after-ms": f"{wait * 1000:.0f}"} if self.fine else {})}
         return {**(told if self.tells else {}), **(after if refused and self.waits else {})}
 
 
-def _shown(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     """As OpenAI writes it: 1m30.5s, 120ms."""
     if seconds < 1:
         return f"{seconds * 1000:.0f}ms"

@@ -31,38 +31,38 @@ class Question:
     @property
     def text(self) -> str:
         """All messages, role by role."""
-        return "\n".join(f"{message.get('role')}: {said(message)}" for message in self.messages)
+        return "\n".join(f"{message.get('role')}: {read_text(message)}" for message in self.messages)
 
     @property
     def last(self) -> str:
         """The text of the user's last message, or of the last message without a user."""
         by_users = [message for message in self.messages if message.get("role") == "user"]
-        return said((by_users or self.messages)[-1]) if self.messages else ""
+        return read_text((by_users or self.messages)[-1]) if self.messages else ""
 
 
-def said(message: Mapping[str, Any]) -> str:
+def read_text(message: Mapping[str, Any]) -> str:
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
     return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
 
 
-def of_chat(body: Mapping[str, Any], number: int) -> Question:
+def parse_chat(body: Mapping[str, Any], number: int) -> Question:
     form = body.get("response_format") or {}
-    tool = forced_tool(body)
+    tool = find_forced_tool(body)
     schema = form.get("json_schema", {}).get("schema") if form.get("type") == "json_schema" else None
     if tool is not None:
         schema = tool.get("parameters", {})
     if form.get("type") == "json_object":
-        schema = told_schema(body.get("messages", ()))
+        schema = find_schema(body.get("messages", ()))
     is_json = form.get("type") in ("json_schema", "json_object")
     return Question(body, number, body.get("messages", ()), schema, tool and tool.get("name"), is_json)
 
 
-def told_schema(messages: Sequence[Mapping[str, Any]]) -> Any:
+def find_schema(messages: Sequence[Mapping[str, Any]]) -> Any:
     """The JSON schema in a message, for a mode that knows JSON only as such."""
     for message in reversed(messages):
-        text = said(message)
+        text = read_text(message)
         for at in (found.start() for found in re.finditer(r"\{", text)):
             with suppress(ValueError):
                 value, _ = json.JSONDecoder().raw_decode(text, at)
@@ -71,7 +71,7 @@ def told_schema(messages: Sequence[Mapping[str, Any]]) -> Any:
     return None
 
 
-def forced_tool(body: Mapping[str, Any]) -> Any:
+def find_forced_tool(body: Mapping[str, Any]) -> Any:
     """The function that must be called: the one that is named, or the first where any will do."""
     choice, tools = body.get("tool_choice"), [tool.get("function", tool) for tool in body.get("tools") or ()]
     if isinstance(choice, Mapping):
@@ -80,13 +80,13 @@ def forced_tool(body: Mapping[str, Any]) -> Any:
     return tools[0] if choice == "required" and tools else None
 
 
-def of_responses(body: Mapping[str, Any], number: int) -> Question:
+def parse_responses(body: Mapping[str, Any], number: int) -> Question:
     given = body.get("input") or ()
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
     if instructions := body.get("instructions"):
         messages = [{"role": "system", "content": instructions}, *messages]
     form = (body.get("text") or {}).get("format") or {}
-    tool = forced_tool(body)
+    tool = find_forced_tool(body)
     schema = tool.get("parameters", {}) if tool else form.get("schema")
     is_json = form.get("type") in ("json_schema", "json_object")
     return Question(body, number, messages, schema, tool and tool.get("name"), is_json)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fakes.openai.question import Question
-from tests.fakes.openai.schemas import instance
+from tests.fakes.openai.schemas import make_instance
 
 
 @dataclass(frozen=True)
@@ -40,27 +40,27 @@ class Reply:
         return len(self.text or "") + (len(self.tool.text) if self.tool else 0)
 
 
-def reply_of(given: Any, question: Question) -> Reply:
+def make_reply(given: Any, question: Question) -> Reply:
     """A reply from what a script gave: a text is sent as it is, an object is completed to what the schema asks for."""
     if isinstance(given, Reply):
         return given
     if isinstance(given, ToolCall):
         return Reply(tool=given, finish_reason="tool_calls")
     if isinstance(given, str):
-        return _sent(given, question)
+        return _finish_reply(given, question)
     if isinstance(given, Mapping) and question.schema:
-        filled = instance(question.schema)
-        return _sent(json.dumps({**filled, **given} if isinstance(filled, dict) else given), question)
-    return _sent(default_text(question) if given is None else json.dumps(given), question)
+        filled = make_instance(question.schema)
+        return _finish_reply(json.dumps({**filled, **given} if isinstance(filled, dict) else given), question)
+    return _finish_reply(make_default_text(question) if given is None else json.dumps(given), question)
 
 
-def _sent(text: str, question: Question) -> Reply:
+def _finish_reply(text: str, question: Question) -> Reply:
     if question.tool is not None:
         return Reply(tool=ToolCall(question.tool, text), finish_reason="stop")
     return Reply(text)
 
 
-def default_text(question: Question) -> str:
+def make_default_text(question: Question) -> str:
     if question.schema is not None:
-        return json.dumps(instance(question.schema))
+        return json.dumps(make_instance(question.schema))
     return "{}" if question.is_json else f"An answer to: {question.last[:80]}"

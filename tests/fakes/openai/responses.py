@@ -6,22 +6,22 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.fakes.openai.chat import usage
+from tests.fakes.openai.chat import build_usage
 from tests.fakes.openai.question import Question
 from tests.fakes.openai.reply import Reply
 
 
-def whole(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
-    told = usage(question, replies, cached)
+def build_response(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
+    counts = build_usage(question, replies, cached)
     return {
         **_head(question, "completed"),
         "output": [_item(at, reply) for at, reply in enumerate(replies)],
         "usage": {
-            "input_tokens": told["prompt_tokens"],
-            "input_tokens_details": {"cached_tokens": told["prompt_tokens_details"]["cached_tokens"]},
-            "output_tokens": told["completion_tokens"],
+            "input_tokens": counts["prompt_tokens"],
+            "input_tokens_details": {"cached_tokens": counts["prompt_tokens_details"]["cached_tokens"]},
+            "output_tokens": counts["completion_tokens"],
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": told["total_tokens"],
+            "total_tokens": counts["total_tokens"],
         },
     }
 
@@ -55,11 +55,11 @@ def _item(at: int, reply: Reply) -> dict[str, Any]:
     return {"type": "message", "id": f"msg_{at}", "role": "assistant", "status": "completed", "content": [part]}
 
 
-def chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
+def build_chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
     """The events of a stream: begun, pieces of text, completed."""
     yield {"type": "response.created", "response": {**_head(question, "in_progress"), "output": []}}
     for at, reply in enumerate(replies):
         text, place = reply.text or "", {"item_id": f"msg_{at}", "output_index": at, "content_index": 0}
         for start in range(0, len(text), 8):
             yield {"type": "response.output_text.delta", **place, "delta": text[start : start + 8]}
-    yield {"type": "response.completed", "response": whole(question, replies, cached)}
+    yield {"type": "response.completed", "response": build_response(question, replies, cached)}

@@ -8,11 +8,11 @@ from typing import Any
 _DEEPEST = 8
 
 
-def instance(schema: Mapping[str, Any]) -> Any:
-    return _made(schema, schema, 0)
+def make_instance(schema: Mapping[str, Any]) -> Any:
+    return _make(schema, schema, 0)
 
 
-def _made(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
+def _make(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
     for word, build in _WORDS.items():
         if word in schema:
             return build(schema, root, depth)
@@ -21,22 +21,22 @@ def _made(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any
     return _TYPES[kind](schema, root, depth)
 
 
-def _referred(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
+def _resolve(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
     target: Any = root
     for part in schema["$ref"].removeprefix("#/").split("/"):
         target = target[part]
-    return _made(target, root, depth + 1)
+    return _make(target, root, depth + 1)
 
 
 def _object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
-    return {name: _made(part, root, depth + 1) for name, part in schema.get("properties", {}).items()}
+    return {name: _make(part, root, depth + 1) for name, part in schema.get("properties", {}).items()}
 
 
 def _array(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
     if "prefixItems" in schema:
-        return [_made(part, root, depth + 1) for part in schema["prefixItems"]]
+        return [_make(part, root, depth + 1) for part in schema["prefixItems"]]
     count = schema.get("minItems", 0 if depth >= _DEEPEST else 1)
-    return [_made(schema.get("items", {}), root, depth + 1) for _ in range(count)]
+    return [_make(schema.get("items", {}), root, depth + 1) for _ in range(count)]
 
 
 def _number(schema: Mapping[str, Any], _root: Mapping[str, Any], _depth: int) -> Any:
@@ -49,12 +49,12 @@ def _string(schema: Mapping[str, Any], _root: Mapping[str, Any], _depth: int) ->
 
 
 _WORDS = {
-    "$ref": _referred,
+    "$ref": _resolve,
     "const": lambda schema, _root, _depth: schema["const"],
     "enum": lambda schema, _root, _depth: schema["enum"][0],
-    "anyOf": lambda schema, root, depth: _made(schema["anyOf"][-1 if depth >= _DEEPEST else 0], root, depth),
-    "oneOf": lambda schema, root, depth: _made(schema["oneOf"][0], root, depth),
-    "allOf": lambda schema, root, depth: _made(schema["allOf"][0], root, depth),
+    "anyOf": lambda schema, root, depth: _make(schema["anyOf"][-1 if depth >= _DEEPEST else 0], root, depth),
+    "oneOf": lambda schema, root, depth: _make(schema["oneOf"][0], root, depth),
+    "allOf": lambda schema, root, depth: _make(schema["allOf"][0], root, depth),
 }
 _TYPES = {
     "object": _object,

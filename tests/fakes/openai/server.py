@@ -15,8 +15,8 @@ from tests.fakes.github.loopback import Loopback
 from tests.fakes.openai import chat, embeddings, refusals, responses
 from tests.fakes.openai.front import Front
 from tests.fakes.openai.limits import Bucket
-from tests.fakes.openai.question import Question, of_chat, of_responses
-from tests.fakes.openai.reply import Reply, reply_of
+from tests.fakes.openai.question import Question, parse_chat, parse_responses
+from tests.fakes.openai.reply import Reply, make_reply
 
 KEY = "sk-fake-key"
 Script = Callable[[Question], Any]
@@ -106,7 +106,7 @@ class OpenAIServer(Faulty):
 
     def truncates(self, pattern: str) -> None:
         """Stop in the middle of the answer, as a limit of tokens does, where the pattern is found."""
-        self.answers(pattern, lambda question: _half(reply_of(None, question)))
+        self.answers(pattern, lambda question: _truncate_reply(make_reply(None, question)))
 
     def asked(self, path: str = "*") -> list[Mapping[str, Any]]:
         """The bodies of what was posted to paths that match a glob."""
@@ -135,20 +135,20 @@ class OpenAIServer(Faulty):
     def _replies(self, question: Question) -> list[Reply]:
         given = next((found for s in reversed(self._scripts) if (found := s(question)) is not None), None)
         listed = given if isinstance(given, list) else [given] * (question.body.get("n") or 1)
-        return [reply_of(each, question) for each in listed]
+        return [make_reply(each, question) for each in listed]
 
     def _chat(self, body: Mapping[str, Any]) -> Answer:
-        question = of_chat(body, next(self._numbers))
-        make = chat.chunks if body.get("stream") else chat.whole
+        question = parse_chat(body, next(self._numbers))
+        make = chat.build_chunks if body.get("stream") else chat.build_response
         return Answer(make(question, self._replies(question), self.cached_tokens))
 
     def _responses(self, body: Mapping[str, Any]) -> Answer:
-        question = of_responses(body, next(self._numbers))
-        make = responses.chunks if body.get("stream") else responses.whole
+        question = parse_responses(body, next(self._numbers))
+        make = responses.build_chunks if body.get("stream") else responses.build_response
         return Answer(make(question, self._replies(question), self.cached_tokens))
 
     def _embeddings(self, body: Mapping[str, Any]) -> Answer:
-        return Answer(embeddings.whole(body))
+        return Answer(embeddings.build_response(body))
 
 
 _ENDPOINTS = {
@@ -158,6 +158,6 @@ _ENDPOINTS = {
 }
 
 
-def _half(reply: Reply) -> Reply:
+def _truncate_reply(reply: Reply) -> Reply:
     text = reply.text if reply.tool is None else reply.tool.text
     return Reply((text or "")[: len(text or "") // 2], finish_reason="length")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.media import RED
 from tests.fakes.openai import OpenAIServer
-from tests.fakes.openai.embeddings import vector
+from tests.fakes.openai.embeddings import make_vector
 
 from scoregate import Media, evaluate
 from scoregate.scorers import embedding_similarity
@@ -24,7 +24,7 @@ def run(output: Any, wanted: Any = "we open at nine", **options: Any) -> Any:
 def test_the_score_is_the_cosine_of_the_vectors(server: OpenAIServer) -> None:
     case = run("at nine we close", threshold=0.7).cases[0]
     evaluation = case.evaluations["embedding_similarity"]
-    cosine = sum(a * b for a, b in zip(vector("at nine we close"), vector("we open at nine"), strict=True))
+    cosine = sum(a * b for a, b in zip(make_vector("at nine we close"), make_vector("we open at nine"), strict=True))
     assert evaluation.score == pytest.approx(cosine) == pytest.approx(0.75)
     assert evaluation.passed is True
     assert server.asked("*/embeddings") == [
@@ -93,12 +93,12 @@ def test_an_answer_without_vectors_is_an_error(monkeypatch: pytest.MonkeyPatch) 
         [one, {"index": 1, "embedding": "AAAA"}],
         [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}],
     ):
-        monkeypatch.setattr("tests.fakes.openai.embeddings.whole", lambda _, found=data: {"data": found})
+        monkeypatch.setattr("tests.fakes.openai.embeddings.build_response", lambda _, found=data: {"data": found})
         (error,) = run("a", "b").cases[0].errors
         assert error.error.type == "MalformedAnswer", data
         assert "no vectors of one length for 2 texts" in error.error.message
     turned = [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [-1, -1]}]
-    monkeypatch.setattr("tests.fakes.openai.embeddings.whole", lambda _: {"data": turned})
+    monkeypatch.setattr("tests.fakes.openai.embeddings.build_response", lambda _: {"data": turned})
     found = run("a", "b").cases[0].evaluations["embedding_similarity"]
     assert (found.score, found.metadata["cosine"]) == (0, pytest.approx(-0.7071067811865475))
 

@@ -60,8 +60,8 @@ class Stage:
             "GITHUB_OUTPUT": str(root / "output"),
             **events.workflow_run(first).environment(place.folder),
         }
-        async with open_job_context(root, environ, Settings(**names.get("settings", {}))) as scene:
-            return [each async for each in publish_fork_runs(scene)]
+        async with open_job_context(root, environ, Settings(**names.get("settings", {}))) as context:
+            return [each async for each in publish_fork_runs(context)]
 
 
 def record(

@@ -18,7 +18,7 @@ __all__ = ["repository"]
 pytestmark = pytest.mark.anyio
 
 
-class Scene:
+class Setup:
     """A repository of four commits on main, and a branch that left it after the second."""
 
     def __init__(self, github: GitHub, local: Repository, folder: Path) -> None:
@@ -53,98 +53,98 @@ class Scene:
 
 
 @pytest.fixture
-def scene(github: GitHub, repository: Repository, tmp_path: Path) -> Scene:
-    return Scene(github, repository, tmp_path)
+def setup(github: GitHub, repository: Repository, tmp_path: Path) -> Setup:
+    return Setup(github, repository, tmp_path)
 
 
-async def test_a_pull_request_uses_the_first_parent_of_its_merge_commit(scene: Scene) -> None:
-    event = events.pull_request(scene.pull())
-    assert await scene.base(event) == BaseCommit("main", scene.main[3])
-    assert scene.place.github.requests == []
+async def test_a_pull_request_uses_the_first_parent_of_its_merge_commit(setup: Setup) -> None:
+    event = events.pull_request(setup.pull())
+    assert await setup.base(event) == BaseCommit("main", setup.main[3])
+    assert setup.place.github.requests == []
 
 
-async def test_a_base_that_moved_changes_nothing(scene: Scene) -> None:
+async def test_a_base_that_moved_changes_nothing(setup: Setup) -> None:
     """The payload has the base of the last push; the merge commit was tested."""
-    pull = scene.pull()
+    pull = setup.pull()
     event = events.pull_request(pull)
-    event.payload["pull_request"]["base"]["sha"] = scene.main[1]
-    assert (await scene.base(event)).commit == scene.main[3]
+    event.payload["pull_request"]["base"]["sha"] = setup.main[1]
+    assert (await setup.base(event)).commit == setup.main[3]
 
 
-async def test_a_clone_of_depth_one_has_its_name(scene: Scene) -> None:
-    event = events.pull_request(scene.pull())
-    shallow = scene.local.clone("shallow", "--depth=1", "--branch=merged")
+async def test_a_clone_of_depth_one_has_its_name(setup: Setup) -> None:
+    event = events.pull_request(setup.pull())
+    shallow = setup.local.clone("shallow", "--depth=1", "--branch=merged")
     assert shallow.git("rev-list", "--count", "HEAD") == "1"
-    assert (await scene.base(event, shallow.root)).commit == scene.main[3]
+    assert (await setup.base(event, shallow.root)).commit == setup.main[3]
 
 
-async def test_a_checked_out_head_uses_its_merge_base(scene: Scene) -> None:
-    event = events.pull_request(scene.pull())
-    scene.local.git("checkout", "-q", "change")
-    assert (await scene.base(event, token=False)).commit == scene.main[1]
+async def test_a_checked_out_head_uses_its_merge_base(setup: Setup) -> None:
+    event = events.pull_request(setup.pull())
+    setup.local.git("checkout", "-q", "change")
+    assert (await setup.base(event, token=False)).commit == setup.main[1]
 
 
-async def test_in_a_shallow_clone_github_knows_it(scene: Scene) -> None:
-    event = events.pull_request(scene.pull())
-    shallow = scene.local.clone("shallow", "--depth=1", "--branch=change")
-    assert (await scene.base(event, shallow.root)).commit == scene.main[1]
-    assert (await scene.base(event, shallow.root, token=False)).commit == scene.main[3]
+async def test_in_a_shallow_clone_github_knows_it(setup: Setup) -> None:
+    event = events.pull_request(setup.pull())
+    shallow = setup.local.clone("shallow", "--depth=1", "--branch=change")
+    assert (await setup.base(event, shallow.root)).commit == setup.main[1]
+    assert (await setup.base(event, shallow.root, token=False)).commit == setup.main[3]
 
 
-async def test_without_a_repository_github_has_them(scene: Scene, tmp_path: Path) -> None:
-    event = events.pull_request(scene.pull())
+async def test_without_a_repository_github_has_them(setup: Setup, tmp_path: Path) -> None:
+    event = events.pull_request(setup.pull())
     (tmp_path / "exported").mkdir()
-    assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
-    assert len(scene.place.github.asked("GET", "*/git/commits/*")) == 1
+    assert (await setup.base(event, tmp_path / "exported")).commit == setup.main[3]
+    assert len(setup.place.github.asked("GET", "*/git/commits/*")) == 1
 
 
-async def test_a_refusal_of_github_selects_the_event(scene: Scene, tmp_path: Path) -> None:
-    event = events.pull_request(scene.pull())
+async def test_a_refusal_of_github_selects_the_event(setup: Setup, tmp_path: Path) -> None:
+    event = events.pull_request(setup.pull())
     (tmp_path / "exported").mkdir()
     for path in ("*/git/commits/*", "*/compare/*"):
-        scene.place.github.fail("GET", path, status=404, body={"message": "Not Found"})
-    assert (await scene.base(event, tmp_path / "exported")).commit == scene.main[3]
+        setup.place.github.fail("GET", path, status=404, body={"message": "Not Found"})
+    assert (await setup.base(event, tmp_path / "exported")).commit == setup.main[3]
 
 
-async def test_the_base_branch_is_of_the_event(scene: Scene) -> None:
-    scene.repo.refs["refs/heads/release"] = scene.main[2]
-    event = events.pull_request(scene.pull())
+async def test_the_base_branch_is_of_the_event(setup: Setup) -> None:
+    setup.repo.refs["refs/heads/release"] = setup.main[2]
+    event = events.pull_request(setup.pull())
     event.payload["pull_request"]["base"]["ref"] = "release"
-    assert (await scene.base(event, branch="main")).branch == "release"
+    assert (await setup.base(event, branch="main")).branch == "release"
 
 
-async def test_a_merge_group_has_its_own_base(scene: Scene) -> None:
-    event = events.merge_group(scene.pull())
-    assert await scene.base(event) == BaseCommit("main", scene.main[3])
+async def test_a_merge_group_has_its_own_base(setup: Setup) -> None:
+    event = events.merge_group(setup.pull())
+    assert await setup.base(event) == BaseCommit("main", setup.main[3])
 
 
-async def test_a_push_is_compared_with_its_before(scene: Scene) -> None:
-    assert await scene.base(events.push(scene.repo, before=scene.main[0])) == BaseCommit("main", scene.main[0])
+async def test_a_push_is_compared_with_its_before(setup: Setup) -> None:
+    assert await setup.base(events.push(setup.repo, before=setup.main[0])) == BaseCommit("main", setup.main[0])
 
 
-async def test_a_new_branch_uses_the_default_branch(scene: Scene) -> None:
-    event = events.push(scene.repo, "change", before=events.NOWHERE)
-    assert await scene.base(event) == BaseCommit("main")
-    assert await scene.base(event, branch="develop") == BaseCommit("develop")
+async def test_a_new_branch_uses_the_default_branch(setup: Setup) -> None:
+    event = events.push(setup.repo, "change", before=events.NOWHERE)
+    assert await setup.base(event) == BaseCommit("main")
+    assert await setup.base(event, branch="develop") == BaseCommit("develop")
 
 
 @pytest.mark.parametrize("start", [events.schedule, events.workflow_dispatch])
-async def test_scheduled_runs_use_the_default_branch(scene: Scene, start: Callable[..., events.Event]) -> None:
-    scene.repo.default_branch = "trunk"
-    scene.repo.refs["refs/heads/trunk"] = scene.main[3]
-    event = start(scene.repo)
-    assert await scene.base(event) == BaseCommit("trunk")
-    assert await scene.base(event, branch="main") == BaseCommit("main")
+async def test_scheduled_runs_use_the_default_branch(setup: Setup, start: Callable[..., events.Event]) -> None:
+    setup.repo.default_branch = "trunk"
+    setup.repo.refs["refs/heads/trunk"] = setup.main[3]
+    event = start(setup.repo)
+    assert await setup.base(event) == BaseCommit("trunk")
+    assert await setup.base(event, branch="main") == BaseCommit("main")
 
 
-async def test_reports_are_on_the_head_and_not_the_merge_commit(scene: Scene) -> None:
-    pull = scene.pull()
+async def test_reports_are_on_the_head_and_not_the_merge_commit(setup: Setup) -> None:
+    pull = setup.pull()
     for event, commit in (
-        (events.pull_request(pull), scene.head),
+        (events.pull_request(pull), setup.head),
         (events.merge_group(pull), pull.merge_sha),
-        (events.push(scene.repo), scene.main[3]),
+        (events.push(setup.repo), setup.main[3]),
     ):
-        github = read_github_job({"GITHUB_ACTIONS": "true", **event.environment(scene.place.folder)})
+        github = read_github_job({"GITHUB_ACTIONS": "true", **event.environment(setup.place.folder)})
         assert github is not None
         assert head_sha(github) == commit
         assert head_sha(replace(github, event={})) == github.sha

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from tests.fakes.github.model import CheckRun as Shown
 from tests.integration.github.place import Place
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
-from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.publish.check_run import CheckRun
 from scoregate.ci.publish.delivery import PublishTarget
@@ -34,10 +34,10 @@ def check_run_of(place: Place) -> Shown:
 
 
 @pytest.mark.parametrize(
-    ("scene", "conclusion"), [("green", "success"), ("failing", "failure"), ("unmeasurable", "cancelled")]
+    ("example", "conclusion"), [("green", "success"), ("failing", "failure"), ("unmeasurable", "cancelled")]
 )
-async def test_it_starts_and_ends_with_a_verdict(place: Place, scene: str, conclusion: str) -> None:
-    view = SCENES[scene]()
+async def test_it_starts_and_ends_with_a_verdict(place: Place, example: str, conclusion: str) -> None:
+    view = EXAMPLES[example]()
     async with check(place) as check_run, check_run.open():
         assert (check_run_of(place).status, check_run_of(place).conclusion) == ("in_progress", None)
         assert (await check_run.publish(view, PublishTarget(place.folder, {}))).warnings == ()
@@ -77,13 +77,13 @@ async def test_cancelling_completes_it(place: Place) -> None:
 async def test_a_lost_answer_makes_no_second_one(place: Place) -> None:
     place.github.fail("POST", "*/check-runs", status=502, after=True)
     async with check(place) as check_run, check_run.open():
-        await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+        await check_run.publish(EXAMPLES["green"](), PublishTarget(place.folder, {}))
     assert check_run_of(place).conclusion == "success"
 
 
 async def test_a_refusal_at_the_start_is_a_warning_at_the_end(place: Place) -> None:
     async with check(place, contents="read", checks="read") as check_run, check_run.open():
-        delivery = await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+        delivery = await check_run.publish(EXAMPLES["green"](), PublishTarget(place.folder, {}))
     assert "checks: write" in delivery.warnings[0]
     assert place.repo.check_runs == {}
 
@@ -92,7 +92,7 @@ async def test_a_report_that_is_refused_leaves_no_check_in_progress(place: Place
     async with check(place) as check_run, check_run.open():
         place.github.fail("PATCH", "*/check-runs/*", status=422, body={"message": "Invalid request."})
         with pytest.raises(GitHubRefused):
-            await check_run.publish(SCENES["green"](), PublishTarget(place.folder, {}))
+            await check_run.publish(EXAMPLES["green"](), PublishTarget(place.folder, {}))
     assert check_run_of(place).conclusion == "cancelled"
 
 
@@ -115,7 +115,7 @@ async def test_a_long_report_fits(place: Place) -> None:
 
 
 async def test_secrets_are_in_none_of_its_parts(place: Place) -> None:
-    view = replace(SCENES["green"](), title="s3cr3t passed")
+    view = replace(EXAMPLES["green"](), title="s3cr3t passed")
     outlet = PublishTarget(place.folder, {}, redact=lambda text: text.replace("s3cr3t", "***"))
     async with check(place) as check_run, check_run.open():
         await check_run.publish(view, outlet)

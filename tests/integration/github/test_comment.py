@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.fakes.github import Pull, Run, events
 from tests.integration.github.place import Place
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import CONTEXT, view_of
-from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.github.context import read_pull_request
 from scoregate.ci.publish.comment import publish_comment
@@ -29,8 +29,8 @@ def pull(place: Place) -> Pull:
     return place.repo.pull_request("change")
 
 
-def view(scene: str = "failing", run: str = "1000.1", key: str = "evals") -> ReportView:
-    return replace(scene_view := SCENES[scene](), context=replace(scene_view.context, key=key, run=run))
+def view(example: str = "failing", run: str = "1000.1", key: str = "evals") -> ReportView:
+    return replace(view := EXAMPLES[example](), context=replace(view.context, key=key, run=run))
 
 
 async def publish(
@@ -118,7 +118,7 @@ async def test_an_unknown_author_is_the_job_token(place: Place, pull: Pull) -> N
 
 
 CASES = {
-    # the scene, and which modes write a comment where there is none
+    # the example, and which modes write a comment where there is none
     "failing": {"always", "changes", "failures"},
     "unmeasurable": {"always", "changes", "failures"},
     "green": {"always"},
@@ -127,10 +127,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("mode", list(CommentMode))
-@pytest.mark.parametrize("scene", CASES)
-async def test_the_mode_decides_whether_to_create(place: Place, pull: Pull, scene: str, mode: CommentMode) -> None:
-    await publish(place, pull, view(scene), comment=mode)
-    assert len(pull.comments) == (str(mode) in CASES[scene])
+@pytest.mark.parametrize("example", CASES)
+async def test_the_mode_decides_whether_to_create(place: Place, pull: Pull, example: str, mode: CommentMode) -> None:
+    await publish(place, pull, view(example), comment=mode)
+    assert len(pull.comments) == (str(mode) in CASES[example])
 
 
 @pytest.mark.parametrize("mode", [CommentMode.CHANGES, CommentMode.FAILURES])

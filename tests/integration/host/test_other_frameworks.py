@@ -44,15 +44,18 @@ def test_init_runs_the_evals_that_list_shows(project: Project) -> None:
 
 def test_init_leaves_settings_alone_and_prints_what_to_add(project: Project) -> None:
     project.write("evals/test_answers.py", TEST)
-    for file, text, lines in (
-        ("pyproject.toml", "[tool.scoregate]\nmin_pass_rate = 0.5\n", LINES.replace("[[", "[[tool.scoregate.")),
-        ("scoregate.toml", "min_pass_rate = 0.5\n", LINES),
+    table = "the table [tool.scoregate] in pyproject.toml"
+    for file, place, text, lines in (
+        ("pyproject.toml", table, "[tool.scoregate]\nmin_pass_rate = 0.5\n", LINES.replace("[[", "[[tool.scoregate.")),
+        ("scoregate.toml", "scoregate.toml", "min_pass_rate = 0.5\n", LINES),
     ):
         (project.root / "pyproject.toml").unlink(missing_ok=True)
         project.write(file, text)
         for command in ("init", "list"):
             output = project.scoregate(command).output
-            assert f"Add these lines to {file} to make them suites:\n{lines}" in output
+            assert f"Add these lines to {place} to make them suites:\n{lines}" in output
+        notes = " ".join(project.scoregate("run", "--baseline", "none").output.split())
+        assert 'note: This line in the settings makes a suite of them: commands = [{ name = "pytest"' in notes
         assert (project.root / file).read_text(encoding="utf-8") == text
     assert not (project.root / "evals" / "eval_hours.py").exists()
 

@@ -139,7 +139,11 @@ def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
     assert outcome.exit_code == 1, outcome.output
     assert len(cases_of(outcome)) < 10
     assert not outcome.run["complete"]
-    assert "1 case failed, and the others did not run" in outcome.output
+    assert "1 case failed; cases that had not started did not run" in outcome.output
+    assert "could not be measured" not in outcome.output
+    assert [finding["rule"] for finding in outcome.result["findings"] if finding["conclusion"] != "passed"] == [
+        "stopped early"
+    ]
 
 
 def test_a_sample_has_its_share_of_tags(project: Project) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.integration.page.conftest import Opener
 from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.page.test_safety import VIOLATIONS
-from tests.unit.report.scenes import SCENES
+from tests.unit.report.example_views import EXAMPLES
 
 from scoregate.ci.report.html import render
 
@@ -19,7 +19,7 @@ WORDS = "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995"
 @pytest.fixture(scope="module")
 def report_with_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("history") / "report.html"
-    path.write_text("".join(render(SCENES["failing"]())), encoding="utf-8")
+    path.write_text("".join(render(EXAMPLES["failing"]())), encoding="utf-8")
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.openai import OpenAIServer
-from tests.fakes.openai.embeddings import vector
+from tests.fakes.openai.embeddings import make_vector
 from tests.integration.ragas.conftest import Place, Ran
 from tests.integration.ragas.environment import Environment
 from tests.integration.ragas.model import ASKED_BACK
@@ -18,7 +18,7 @@ RESPONSE = "The Eiffel Tower is 300 meters tall. It stands in Rome. Nobody visit
 
 
 def cosine(one: str, other: str) -> float:
-    return sum(a * b for a, b in zip(vector(one), vector(other), strict=True))
+    return sum(a * b for a, b in zip(make_vector(one), make_vector(other), strict=True))
 
 
 SCORES = {

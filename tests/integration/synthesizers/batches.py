@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tests.fakes.openai import OpenAIServer
-from tests.fakes.openai.question import Question, of_chat
+from tests.fakes.openai.question import Question, parse_chat
 from tests.fakes.writer import number_of, size_of
 
 
 def questions(server: OpenAIServer) -> list[Question]:
     """The questions for tests, by the numbers of their batches."""
-    prompts = (of_chat(body, 0) for body in server.asked("*/chat/completions"))
+    prompts = (parse_chat(body, 0) for body in server.asked("*/chat/completions"))
     return sorted((each for each in prompts if "Yours is batch" in each.last), key=number_of)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.unit.core.test_earlier_runs import make_dependencies, make_run
 
@@ -130,6 +131,17 @@ async def test_none_has_a_reason_and_rerun_is_deferred(tmp_path: Path) -> None:
 async def test_a_missing_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="does not exist"):
         await find_file_baseline(tmp_path, Settings(baseline="nowhere"))
+
+
+async def test_a_baseline_that_is_no_folder_has_a_suggestion(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="there is no such folder") as raised:
+        await find_file_baseline(tmp_path, Settings(baseline="prevous"))
+    assert raised.value.advice == "Did you mean 'previous'?"
+    for words in (("init",), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-m", "one")):
+        await anyio.run_process(["git", *words], cwd=tmp_path)
+    with pytest.raises(RecordError, match="there is no such folder") as raised:
+        await find_file_baseline(tmp_path, Settings(baseline="HEAD"))
+    assert raised.value.advice.endswith("compare with them: rerun:HEAD.")
 
 
 @pytest.mark.parametrize(

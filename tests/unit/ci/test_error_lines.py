@@ -93,6 +93,10 @@ EXPECTED = {
     STORE: "scoregate.errors.StoreError: TOML cannot be written: the package tomlkit is not installed. "
     "Run: pip install 'scoregate[judges]'",
     TSC: "src/run.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.",
+    "E   UsageError: a.py::test_b: takes no x\nERROR a.py - UsageError: a.py::test_b: ta...": (
+        "UsageError: a.py::test_b: takes no x"
+    ),
+    "E   ValueError: one\nERROR a.py - ValueError: two": "ValueError: one; ERROR a.py - ValueError: two",
     "sh: 1: promptfoo: not found": "sh: 1: promptfoo: not found",
     "Error: 401 from the API\ncleaning up\ndone\n\n": "Error: 401 from the API",
     "checked 3 cases\nnothing to do\n": "nothing to do",

@@ -187,6 +187,8 @@ async def test_the_notice_of_a_run_has_the_setting_if_that_is_short(tmp_path: Pa
     assert what.endswith("promptfoo in e/promptfooconfig.yaml; and 3 more.")
     assert "`scoregate list` shows" in setting
     assert list(describe_frameworks(())) == []
+    assert list(describe_frameworks(found, has_settings=True))[1].startswith("This line in the settings makes a suite")
+    assert list(describe_frameworks(more, has_settings=True))[1].startswith("`scoregate list` shows the settings")
 
 
 async def test_names_are_never_options_of_a_command(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,6 +153,21 @@ def test_a_failed_script_is_unmeasurable(script: Script, message: str) -> None:
     found = verdict(GOOD, scripts=[script])
     assert found.exit_code == 3
     assert message in finding(found, "scripts end well").value
+
+
+def test_a_run_that_failing_cases_stopped_has_this_problem_only() -> None:
+    script = Script("evals/demo.py", error=ErrorInfo("Interrupted", "it was stopped before its end"))
+    crashed = replace(script, name="evals/other.py", error=ErrorInfo("Crashed", "it crashed"))
+    unfinished = ExampleSuite({"a": {"e": 0.0}, "b": {"e": 1.0}}, complete=False)
+    for scripts, rules in (([script], ["stopped early"]), ([script, crashed], ["stopped early", "scripts end well"])):
+        run = replace(run_of(unfinished, scripts=scripts), complete=False, stopped="1 case failed")
+        found = evaluate_gates(compare(run, None), LENIENT)
+        assert (found.exit_code, [one.rule for one in found.failed]) == (1, rules)
+    run = replace(run, stopped="")
+    assert {one.rule for one in evaluate_gates(compare(run, None), LENIENT).failed} == {
+        "run complete",
+        "scripts end well",
+    }
 
 
 def test_one_cause_is_one_problem() -> None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from scoregate import evaluate
 from scoregate.core.runs.cases import CaseResult
 from scoregate.errors import SuiteFailed
+from scoregate.scorers import levenshtein
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 
 ROWS = [
@@ -317,7 +318,7 @@ def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
         ({"data": {"input": "a"}}, "data must be a list of cases"),
         ({"data": broken()}, "the data can't be read: RuntimeError: the file is gone"),
         ({"data": "nothing.csv"}, "nothing.csv cannot be read"),
-        ({"data": "no-dataset"}, "the dataset 'no-dataset'"),
+        ({"data": "no-dataset"}, "read: there is no dataset 'no-dataset'"),
         ({"data": [{}]}, "case 1: it has no fields"),
         ({"data": [{1: 2}]}, "case 1: the names of its fields must be texts, not 1"),
         ({"data": [{"input": 1, "id": []}]}, "case 1: its id must be a text"),
@@ -326,6 +327,8 @@ def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
         ({"task": two}, "named like its parameters 'first', 'second'; there are case, document, expected, input"),
         ({"scorers": [scorer]}, "no value is named like its parameters 'out', 'exp'; there are case"),
         ({"scorers": [5]}, "scorer 1 (int): it is not callable: 5"),
+        ({"scorers": [levenshtein(threshold=80)]}, "scorer 1 (levenshtein): its threshold 80 is outside of 0 to 1"),
+        ({"scorers": [lambda outptu, inptu: outptu + inptu]}, "scorer 1 (outptu + inptu): no value is named like"),
         ({"scorers": [answer, answer]}, "scorer 2: an earlier scorer has the name 'answer'"),
         ({"scorers": [BaseModel]}, "it is a class; pass an instance, BaseModel()"),
         ({"concurrency": 0}, "concurrency must be"),

@@ -101,3 +101,18 @@ def test_run_test_suite_returns_the_same_type() -> None:
     assert grid._repr_html_().count("<table>") == 2
     with pytest.raises(ValueError, match="compare two of its `variants`"):
         grid.compare(result)
+
+
+def test_a_result_with_variants_has_the_trials_of_all() -> None:
+    result = evaluate(
+        "hours",
+        data=ROWS[:2],
+        task={"good": lambda _: "9 to 17", "bad": lambda _: "closed"},
+        scorers=lambda output, expected: expected in output,
+    )
+    assert [case.output for case in result.failed] == ["closed", "closed"]
+    assert len(result.cases) == len(list(result.cases)) == 4
+    assert result.cases[-1].output == "closed"
+    assert not result.passed
+    pytest.importorskip("pandas")
+    assert list(result.to_pandas()["variant"]) == ["good", "good", "bad", "bad"]

@@ -240,6 +240,18 @@ def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
         passes(Trajectory())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, processes that leave the group are not found")
+def test_what_a_command_starts_ends_with_it(tmp_path: Path) -> None:
+    code = "import os, pathlib, time; os.setsid(); pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)"
+    passes = command_passes(["sh", "-c", f'{sys.executable} -c "{code}" & while ! test -s pid; do sleep 0.05; done'])
+    assert apply_scorer(passes, workspace=str(tmp_path)) == (1.0, None)
+    state = Path("/proc", (tmp_path / "pid").read_text(), "stat")
+    deadline = time.monotonic() + 10
+    while (is_alive := state.exists() and state.read_text().split()[2] != "Z") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_alive
+
+
 def test_shell_operators_are_found_outside_quotes(tmp_path: Path) -> None:
     for command, found in (
         ("echo x | grep -q y", ("|", 8)),

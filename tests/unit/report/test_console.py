@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
-from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console
 from scoregate.ci.report.view import ReportView
@@ -35,7 +35,7 @@ def print_into(
 
 
 def test_a_failing_run_names_failures_and_ends_with_the_verdict() -> None:
-    lines = print_view(SCENES["failing"](), 140).splitlines()
+    lines = print_view(EXAMPLES["failing"](), 140).splitlines()
     first = next(line for line in lines if "has-all-substrings" in line)
     assert first.startswith("✗")
     assert "0.985  0.890  −0.095" in first
@@ -62,14 +62,14 @@ def test_a_row_without_a_score_has_a_reason() -> None:
 
 
 def test_failing_cases_have_reasons() -> None:
-    lines = print_view(SCENES["failing"]()).splitlines()
+    lines = print_view(EXAMPLES["failing"]()).splitlines()
     assert lines.count('    has-all-substrings  1 → 0  needs ≥ 1  missing_substrings: ["store credit"]') == 10
     assert "26 newly failing cases, the largest drops first:" in lines
     assert "… 16 more: see report.html" in lines
 
 
 def test_narrow_terminals_show_reasons_below_scores() -> None:
-    lines = print_view(SCENES["failing"](), 60).splitlines()
+    lines = print_view(EXAMPLES["failing"](), 60).splitlines()
     at = lines.index("    has-all-substrings  1 → 0  needs ≥ 1")
     assert lines[at + 1] == '      missing_substrings: ["store credit"]'
 
@@ -85,7 +85,7 @@ def test_details_list_every_failing_case_once_worst_first() -> None:
 
 
 def test_details_show_where_errors_were_raised() -> None:
-    view = SCENES["unmeasurable"]()
+    view = EXAMPLES["unmeasurable"]()
     assert "    Traceback: …" in print_view(view, full=True).splitlines()
     assert "    first in case 1:" in print_view(view, full=True).splitlines()
     assert "Traceback" not in print_view(view)
@@ -100,16 +100,29 @@ def test_the_default_shows_one_screen_of_failing_cases() -> None:
     assert any(line.startswith("… 2") and "report.html" in line for line in lines)
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_brief_output_has_only_failures(scene: str) -> None:
-    view = SCENES[scene]()
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_brief_output_has_only_failures(example: str) -> None:
+    view = EXAMPLES[example]()
     lines = print_into(io.StringIO(), console.render_brief(view), 140).splitlines()
     assert "scoregate: " in " ".join(lines[-2:])
     assert "suite · evaluator" not in "".join(lines)
     if view.conclusion == "passed":
-        assert len(lines) <= 2 + len(view.warnings) + len(view.near)
+        assert len(lines) <= 2 + len(view.warnings) + len(view.near) + bool(view.ungated_note)
     else:
         assert len(lines) > 1
+
+
+def test_suites_in_which_nothing_can_fail_are_named_in_each_verdict() -> None:
+    free = ExampleSuite("free", [Trial("h", [Score("e", 0.1, threshold=None)])])
+    bad = ExampleSuite("bad", [Trial("h", [Score("e", 0.1)])])
+    note = "note: free: nothing here can fail."
+    assert note in print_view(view_of(make_run(free, bad)))
+    unfinished = ExampleSuite("free", [Trial("h", [Score("e", 0.1, threshold=None)])], finished=False)
+    assert note not in print_view(view_of(make_run(unfinished, bad)))
+    brief = [
+        print_into(io.StringIO(), console.render_brief(view_of(run)), 140) for run in (make_run(free), make_run(bad))
+    ]
+    assert [note in text for text in brief] == [True, False]
 
 
 def test_wide_characters_and_their_columns_fit_the_width() -> None:
@@ -123,23 +136,23 @@ def test_wide_characters_and_their_columns_fit_the_width() -> None:
 
 
 def test_without_a_base_no_row_is_new() -> None:
-    text = print_view(SCENES["first"]())
+    text = print_view(EXAMPLES["first"]())
     assert "note: There is no baseline yet" in text
     assert "new (" not in text
     assert text.splitlines()[-1].startswith("✓ scoregate: 3 gates passed")
 
 
 def test_errors_are_counted_with_advice() -> None:
-    lines = print_view(SCENES["unmeasurable"]()).splitlines()
+    lines = print_view(EXAMPLES["unmeasurable"]()).splitlines()
     error = lines.index('! support-bot · accuracy: RateLimitError: 429: slow down (in 40 trials, first in "case 1")')
     assert lines[error + 1] == "    Lower the concurrency."
     assert "! scoregate: could not be measured: 4 problems" in " ".join(lines)
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("width", [20, 40, 80, 109, 110, 200])
-def test_output_fits_any_width(scene: str, width: int) -> None:
-    lines = print_view(SCENES[scene](), width).splitlines()
+def test_output_fits_any_width(example: str, width: int) -> None:
+    lines = print_view(EXAMPLES[example](), width).splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) < 4000 / width + 60
 
@@ -150,8 +163,8 @@ def test_a_message_titles_the_run() -> None:
 
 
 def test_colours_are_only_for_terminals() -> None:
-    assert "\x1b[" in print_view(SCENES["failing"](), color=True)
-    assert "\x1b" not in print_view(SCENES["failing"]())
+    assert "\x1b[" in print_view(EXAMPLES["failing"](), color=True)
+    assert "\x1b" not in print_view(EXAMPLES["failing"]())
 
 
 def test_a_name_is_shown_unchanged_for_searches() -> None:

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from rich.console import Console
 from tests.unit.core.conversations import conversations, said
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import console, junit, markdown
 from scoregate.ci.report.cases import FailingCase
@@ -166,7 +166,7 @@ def test_conversations_are_omitted_with_hidden_outputs() -> None:
 
 
 def test_the_console_shows_failing_turns() -> None:
-    text = printed(SCENES["talking"]())
+    text = printed(EXAMPLES["talking"]())
     assert "failed in turn 2, according to the judges" in text
     assert "2 assistant, baseline: Try Armando al Pantheon" in text
     assert "2 assistant: Try Checchino dal 1887" in text

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 from tests.integration.importers.files import imported
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES
 
 from scoregate.ci.report import ctrf, junit
 from scoregate.ci.report.view import ReportView
@@ -27,9 +27,9 @@ def document(view: ReportView) -> dict[str, Any]:
     return results
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_matches_the_schema_and_the_counts_of_junit(scene: str) -> None:
-    view = SCENES[scene]()
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_matches_the_schema_and_the_counts_of_junit(example: str) -> None:
+    view = EXAMPLES[example]()
     results = document(view)
     report = JUnitXml.fromstring("".join(junit.render(view)).encode())
     summary = results["summary"]
@@ -38,7 +38,7 @@ def test_every_scene_matches_the_schema_and_the_counts_of_junit(scene: str) -> N
 
 
 def test_scores_round_trip() -> None:
-    view = SCENES["failing"]()
+    view = EXAMPLES["failing"]()
     found = imported("ctrf", "".join(ctrf.render(view)))
     bot = next(case for case in found.cases if case.evaluations.keys() > {"passed"})
     own = next(case for case in view.cases() if (case.name or case.hash) == bot.hash)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES
 from tests.unit.report.test_result_json import result_of
 
 from scoregate.ci.report import number_format
@@ -85,13 +85,13 @@ def test_a_tiny_change_does_not_look_like_a_drop() -> None:
 
 
 def test_a_page_without_a_history_does_not_mention_it() -> None:
-    page = "".join(render(SCENES["green"]())).partition("</style>")[2]
+    page = "".join(render(EXAMPLES["green"]())).partition("</style>")[2]
     assert "spark" not in page
     assert "Last runs" not in page
 
 
 def test_the_page_shows_each_row_and_links_each_run() -> None:
-    page = "".join(render(SCENES["failing"]()))
+    page = "".join(render(EXAMPLES["failing"]()))
     assert "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995" in page
     assert "last 9 runs: 0.800 … 0.800; now 0.800; the evaluator changed 2 times" in page
     assert "last 8 runs: 0.940 … 0.940; now 0.970" in page
@@ -102,14 +102,14 @@ def test_the_page_shows_each_row_and_links_each_run() -> None:
 
 
 def test_the_result_has_a_value_for_each_run_in_every_row() -> None:
-    result = result_of(SCENES["failing"]())
+    result = result_of(EXAMPLES["failing"]())
     assert [past["message"] for past in result["history"]][:2] == ["night 1", "night 2"]
     by_name = {row["evaluator"]: row["past"] for row in result["rows"]}
     assert by_name["accuracy"][0] == {"mean": pytest.approx(0.965), "n": 200}
     assert by_name["is-equals"][4] is None
     assert by_name["is-friendly"] == []
     assert result["suites"][0]["past"][-1]["pass_rate"] == pytest.approx(0.935)
-    assert result_of(SCENES["green"]())["history"] == []
+    assert result_of(EXAMPLES["green"]())["history"] == []
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from lxml import etree
+from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.html import charts, render
@@ -48,9 +48,9 @@ def read_index(text: str) -> list[list[Any]]:
     return [row for at in range(found["head-0"]["blocks"]) for row in found[f"index-{at}"]]
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_is_one_well_formed_page(scene: str) -> None:
-    text = text_of(SCENES[scene]())
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_is_one_well_formed_page(example: str) -> None:
+    text = text_of(EXAMPLES[example]())
     root = etree.fromstring(text.encode(), etree.HTMLParser(huge_tree=True))
     assert root.xpath("string(//h1)").strip()
     ids = root.xpath("//@id")
@@ -80,7 +80,7 @@ def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> 
 
 
 def test_only_our_own_script_can_run() -> None:
-    page = text_of(SCENES["failing"]())
+    page = text_of(EXAMPLES["failing"]())
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
     assert "unsafe" not in policy
@@ -132,7 +132,7 @@ def test_a_base_of_several_runs_names_the_compared_run() -> None:
     page = text_of(build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
     assert "in the baseline, the newest of its 3 runs, (x axis)" in page
     assert "compared with the newest of the 3 runs of the baseline" in page
-    assert "the newest of" not in text_of(SCENES["green"]())
+    assert "the newest of" not in text_of(EXAMPLES["green"]())
 
 
 def test_equal_changes_have_natural_order() -> None:
@@ -146,7 +146,7 @@ def test_equal_changes_have_natural_order() -> None:
 
 
 def test_an_incomparable_evaluator_moves_no_case() -> None:
-    page = text_of(SCENES["failing"]())
+    page = text_of(EXAMPLES["failing"]())
     suites = read_blocks(page)["head-0"]["suites"]
     rag = next(at for at, suite in enumerate(suites) if suite["label"] == "rag")
     assert suites[rag]["apart"] == [True]
@@ -218,7 +218,7 @@ def test_ticks_below_a_millisecond_have_unique_labels() -> None:
 
 
 def test_latency_plots_have_their_own_height() -> None:
-    assert f'viewBox="0 0 {charts.LATENCY_WIDTH} {charts.LATENCY_HEIGHT}"' in text_of(SCENES["failing"]())
+    assert f'viewBox="0 0 {charts.LATENCY_WIDTH} {charts.LATENCY_HEIGHT}"' in text_of(EXAMPLES["failing"]())
 
 
 def test_a_gate_formats_thousands() -> None:

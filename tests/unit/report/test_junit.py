@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 from lxml import etree
+from tests.unit.report.example_views import EXAMPLES, bot, router
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot, router
 
 from scoregate.ci.report import junit, junit_xml
 from scoregate.ci.report import junit as held
@@ -50,9 +50,9 @@ def validate(text: str) -> None:
     SCHEMA.assertValid(root)
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_matches_the_schema_and_counts(scene: str) -> None:
-    view = SCENES[scene]()
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_matches_the_schema_and_counts(example: str) -> None:
+    view = EXAMPLES[example]()
     text = text_of(view)
     validate(text)
     report = JUnitXml.fromstring(text.encode())
@@ -125,19 +125,19 @@ def test_hidden_outputs_are_omitted() -> None:
 
 
 def test_every_gate_is_a_test_case() -> None:
-    view = SCENES["unmeasurable"]()
+    view = EXAMPLES["unmeasurable"]()
     gates = suites_of(view)["scoregate gates"]
     assert len(list(gates)) == len(view.findings)
     by_name = {case.name: case for case in gates}
     [error] = by_name["support-bot: error rate"].result
     assert (error.type, error.message) == ("Unmeasurable", "41 of 61 cases (67.2%), required: ≤ 5.0%")
-    failed = {case.name: case.result for case in suites_of(SCENES["failing"]())["scoregate gates"]}
+    failed = {case.name: case.result for case in suites_of(EXAMPLES["failing"]())["scoregate gates"]}
     assert failed["support-bot: pass rate"][0].text == "set by pyproject.toml"
     assert failed["router: error rate"] == []
 
 
 def test_a_gate_that_only_warns_is_skipped() -> None:
-    gates = suites_of(SCENES["failing"]())["scoregate gates"]
+    gates = suites_of(EXAMPLES["failing"]())["scoregate gates"]
     [warning] = [case for case in gates if isinstance(case.result and case.result[0], Skipped)]
     assert warning.name == "rag · faithfulness: comparable"
     assert warning.result[0].message.startswith("only a warning: not comparable: its prompt changed, required: ")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
+from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown
 from scoregate.ci.report.context import ReportContext
@@ -28,17 +28,17 @@ def comment(view: ReportView, budget: int = markdown.BUDGET) -> str:
     return text
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_it_equals_the_golden(scene: str) -> None:
-    golden = GOLDENS / f"comment-{scene}.md"
-    text = comment(SCENES[scene]())
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_it_equals_the_golden(example: str) -> None:
+    golden = GOLDENS / f"comment-{example}.md"
+    text = comment(EXAMPLES[example]())
     if os.environ.get("SCOREGATE_WRITE_GOLDENS"):
         golden.write_text(text, "utf-8")
     assert text == golden.read_text("utf-8")
 
 
 def test_the_first_line_is_the_marker_and_the_second_the_verdict() -> None:
-    lines = comment(SCENES["failing"]()).splitlines()
+    lines = comment(EXAMPLES["failing"]()).splitlines()
     assert lines[0] == f"<!-- scoregate:v1 key=evals sha={CONTEXT.commit} run=1234567.1 -->"
     assert lines[0].startswith(marker_prefix("evals"))
     assert lines[1] == "## ❌ scoregate: 3 of 9 gates failed"
@@ -53,7 +53,7 @@ def test_no_key_ends_the_marker(key: str) -> None:
 
 
 def test_a_green_run_is_three_lines_and_folded_tables() -> None:
-    lines = [line for line in comment(SCENES["green"]()).splitlines()[1:] if line]
+    lines = [line for line in comment(EXAMPLES["green"]()).splitlines()[1:] if line]
     depth, shown = 0, []
     for line in lines:
         depth += line.count("<details")
@@ -83,7 +83,7 @@ def test_only_pull_requests_have_a_pr_column(pull_request: bool, name: str) -> N
 
 
 def test_the_first_run_has_an_explanation() -> None:
-    text = comment(SCENES["first"]())
+    text = comment(EXAMPLES["first"]())
     assert "There is no baseline yet (no run of main is stored)" in text
     assert "The next run on main creates one." in text
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report.result_json import render
 from scoregate.ci.report.view import ReportView
@@ -41,9 +41,9 @@ def test_the_schema_is_valid() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_every_scene_matches_the_schema_without_other_fields(scene: str) -> None:
-    Draft202012Validator(closed(SCHEMA)).validate(result_of(SCENES[scene]()))
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_matches_the_schema_without_other_fields(example: str) -> None:
+    Draft202012Validator(closed(SCHEMA)).validate(result_of(EXAMPLES[example]()))
 
 
 def test_an_empty_run_has_a_result() -> None:

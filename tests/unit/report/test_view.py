@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
-from tests.unit.report.scenes import SCENES, bot
 
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
@@ -31,7 +31,7 @@ def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", h
 
 
 def test_rows_are_ordered_worst_first() -> None:
-    view = SCENES["failing"]()
+    view = EXAMPLES["failing"]()
     assert [(row.row.suite, row.state) for row in view.rows] == [
         ("support-bot", ReportState.FAILED),
         ("support-bot", ReportState.FAILED),
@@ -207,7 +207,7 @@ def test_outputs_are_bounded_and_differences_found_in_them() -> None:
 
 
 def test_errors_are_counted_by_kind_most_frequent_first() -> None:
-    view = SCENES["unmeasurable"]()
+    view = EXAMPLES["unmeasurable"]()
     assert [(error.type, error.evaluator, error.trials, error.case) for error in view.errors] == [
         ("RateLimitError", "accuracy", 40, "case 1"),
         ("TimeoutError", None, 1, "a slow one"),
@@ -216,10 +216,30 @@ def test_errors_are_counted_by_kind_most_frequent_first() -> None:
 
 
 def test_too_many_kinds_of_errors_are_counted_together() -> None:
-    trials = [Trial(f"h{at}", error=ErrorInfo("E", f"request {at}")) for at in range(500)]
+    trials = [Trial(f"h{at}", error=ErrorInfo(f"E{at}", "refused")) for at in range(500)]
     view = view_of(make_run(ExampleSuite("demo", trials)))
     assert len(view.errors) == 201
     assert sum(error.trials for error in view.errors) == 500
+
+
+def test_an_error_with_many_messages_hides_no_other_error() -> None:
+    place = 'Traceback:\n  File "/home/me/bot.py", line {}, in answer\n    ask()\n'
+    trials = [Trial(f"h{at}", error=ErrorInfo("E", f"route {at}", traceback=place.format(3))) for at in range(300)]
+    trials += [Trial(f"i{at}", error=ErrorInfo("E", f"no place {at}")) for at in range(2)]
+    trials.append(Trial("j", error=ErrorInfo("E", "another line", traceback=place.format(7))))
+    trials.append(Trial("k", error=ErrorInfo("F", "rare", traceback=place.format(3))))
+    view = view_of(make_run(ExampleSuite("demo", trials)))
+    assert len(view.errors) == 52
+    merged = [(error.type, error.trials, error.messages) for error in view.ungated_errors]
+    assert merged == [("E", 303, "more than 50 messages"), ("F", 1, "")]
+    few = view_of(make_run(ExampleSuite("demo", trials[290:])))
+    merged = [(error.message, error.trials, error.messages) for error in few.ungated_errors]
+    assert merged == [
+        ("route 290", 10, "10 messages"),
+        ("no place 0", 2, "2 messages"),
+        ("another line", 1, ""),
+        ("rare", 1, ""),
+    ]
 
 
 def test_a_rerun_case_shows_the_result() -> None:

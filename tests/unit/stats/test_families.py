@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.stats import oracles
+from tests.unit.stats import references
 
 from scoregate.core.statistics.significance import benjamini_hochberg, correct_by_direction
 
@@ -26,7 +26,7 @@ def test_scipy_has_equal_adjusted_p(n: int) -> None:
 
 @given(PS)
 def test_benjamini_hochberg_by_definition(ps: list[float]) -> None:
-    assert benjamini_hochberg(ps) == pytest.approx(oracles.benjamini_hochberg(ps), abs=1e-12)
+    assert benjamini_hochberg(ps) == pytest.approx(references.benjamini_hochberg(ps), abs=1e-12)
 
 
 @given(PS)

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from tests.unit.stats.oracles import clustered_error
+from tests.unit.stats.references import clustered_error
 
 from scoregate.core.comparison.estimates import Estimate, estimate_difference
 from scoregate.core.comparison.pairing import Pairs

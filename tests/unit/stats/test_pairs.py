@@ -9,7 +9,7 @@ from math import log
 
 import pytest
 from tests.unit.stats.builders import cases, columns_of, compared, row_of, run_of, suite_of
-from tests.unit.stats.oracles import clustered_error
+from tests.unit.stats.references import clustered_error
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Measure, RowLabel

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from tests.unit.stats.oracles import mid_p
+from tests.unit.stats.references import mid_p
 
 from scoregate.core.comparison.estimates import estimate_difference
 from scoregate.core.comparison.pairing import Pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ def nested(depth: int) -> Any:
     for _ in range(depth):
         found = [found]
     return found
+
+
+async def stream() -> AsyncIterator[str]:
+    yield "At"
 
 
 class SerializeRaises:
@@ -61,6 +66,7 @@ OUTPUTS: dict[str, tuple[Any, str]] = {
     "too deep to read back": (nested(220), "could not be read back"),
     "a number too long to read back": (10**4290 * 10**100, "could not be read back"),
     "a generator": ((n for n in range(3)), "can be read only once"),
+    "an async generator": (stream(), "of type async generator can be read only once"),
     "an endless iterator": (itertools.count(), "can be read only once"),
     "a serialize that raises": (SerializeRaises(), "no disk"),
     "a serialize without use": (SerializeGivesNothingUseful(), "object"),

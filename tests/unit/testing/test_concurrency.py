@@ -9,68 +9,68 @@ from typing import Any
 
 import pytest
 from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, read_events, run
-from tests.unit.testing.gauge import Gauge
+from tests.unit.testing.concurrency_counter import ConcurrencyCounter
 
 from scoregate.core.events import CaseFinished
 from scoregate.testing.evaluators import BaseAssertions
 from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
 
-BOTH = pytest.mark.parametrize("mode", ["sync", "later"])
+BOTH = pytest.mark.parametrize("mode", ["call", "call_async"])
 
 
 @BOTH
 @pytest.mark.parametrize("limit", [1, 3, 10])
 def test_cases_in_fn_reach_their_limit_exactly(mode: str, limit: int) -> None:
-    gauge = Gauge(limit)
-    run(getattr(gauge, mode), [], cases(2 * limit + 1), max_test_case_concurrency=limit)
-    assert gauge.most == limit
+    counter = ConcurrencyCounter(limit)
+    run(getattr(counter, mode), [], cases(2 * limit + 1), max_test_case_concurrency=limit)
+    assert counter.most == limit
 
 
 def test_ten_cases_run_at_once_by_default() -> None:
-    gauge = Gauge(10)
-    run(gauge.later, [], cases(25))
-    assert gauge.most == 10
+    counter = ConcurrencyCounter(10)
+    run(counter.call_async, [], cases(25))
+    assert counter.most == 10
 
 
 def test_the_hook_is_covered_by_the_limit_of_cases() -> None:
-    gauge = Gauge(2)
-    run(gauge.later, [], cases(7), max_test_case_concurrency=2, before_evaluators_hook=gauge.sync)
-    assert gauge.most == 2
+    counter = ConcurrencyCounter(2)
+    run(counter.call_async, [], cases(7), max_test_case_concurrency=2, before_evaluators_hook=counter.call)
+    assert counter.most == 2
 
 
-@pytest.mark.parametrize(("kind", "mode"), [(Judge, "sync"), (Judge, "later"), (AsyncJudge, "later")])
+@pytest.mark.parametrize(("kind", "mode"), [(Judge, "call"), (Judge, "call_async"), (AsyncJudge, "call_async")])
 def test_an_evaluator_reaches_its_limit_exactly(kind: type[Judge], mode: str) -> None:
-    gauge = Gauge(3)
-    run(echo, [kind(getattr(gauge, mode), max_concurrency=3)], cases(10))
-    assert gauge.most == 3
+    counter = ConcurrencyCounter(3)
+    run(echo, [kind(getattr(counter, mode), max_concurrency=3)], cases(10))
+    assert counter.most == 3
 
 
 def test_async_assertions_reach_their_limit() -> None:
-    gauge = Gauge(4)
+    counter = ConcurrencyCounter(4)
 
     class Rubric(BaseAssertions[Case, str]):
         id = "rubric"
         max_concurrency = 4
 
         async def evaluate_assertions(self, test_case: Case, output: str) -> list[Assertion]:  # noqa: ARG002
-            await gauge.later()
+            await counter.call_async()
             return [Assertion("any", True, True)]
 
     assert run(echo, [Rubric()], cases(12)).passed
-    assert gauge.most == 4
+    assert counter.most == 4
 
 
 def test_each_evaluator_has_its_own_limit() -> None:
-    one, many = Gauge(1), Gauge(5)
-    run(echo, [AsyncJudge(one.later, "one", 1), AsyncJudge(many.later, "many", 5)], cases(12))
+    one, many = ConcurrencyCounter(1), ConcurrencyCounter(5)
+    run(echo, [AsyncJudge(one.call_async, "one", 1), AsyncJudge(many.call_async, "many", 5)], cases(12))
     assert (one.most, many.most) == (1, 5)
 
 
 @BOTH
 def test_evaluators_are_not_covered_by_the_limit_of_cases(mode: str) -> None:
-    gauge = Gauge(4)
-    run(echo, [Judge(getattr(gauge, mode), max_concurrency=4)], cases(8), max_test_case_concurrency=1)
-    assert gauge.most == 4
+    counter = ConcurrencyCounter(4)
+    run(echo, [Judge(getattr(counter, mode), max_concurrency=4)], cases(8), max_test_case_concurrency=1)
+    assert counter.most == 4
 
 
 def test_evaluators_start_while_other_cases_run() -> None:
@@ -89,10 +89,10 @@ def test_evaluators_start_while_other_cases_run() -> None:
 
 
 def test_a_grid_search_shares_the_limits_among_its_combinations() -> None:
-    task, score = Gauge(3), Gauge(2)
+    task, score = ConcurrencyCounter(3), ConcurrencyCounter(2)
     run(
-        task.later,
-        [AsyncJudge(score.later, max_concurrency=2)],
+        task.call_async,
+        [AsyncJudge(score.call_async, max_concurrency=2)],
         cases(4),
         max_test_case_concurrency=3,
         grid_search_params={"temperature": [0, 1]},
@@ -101,7 +101,7 @@ def test_a_grid_search_shares_the_limits_among_its_combinations() -> None:
 
 
 def test_a_limit_can_be_a_property() -> None:
-    gauge = Gauge(2)
+    counter = ConcurrencyCounter(2)
 
     class Limited(BaseTestEvaluator[Case, str]):
         id = "limited"
@@ -111,10 +111,10 @@ def test_a_limit_can_be_a_property() -> None:
             return 2
 
         async def evaluate_test_case(self, test_case: Case, output: str) -> Evaluation:  # noqa: ARG002
-            return await gauge.later()
+            return await counter.call_async()
 
     run(echo, [Limited()], cases(6))
-    assert gauge.most == 2
+    assert counter.most == 2
 
 
 @pytest.mark.parametrize("kind", ["quick", "slow"])
@@ -136,8 +136,8 @@ def test_evaluations_are_logged_while_a_slow_case_blocks_the_thread(events: Path
         return test_case.input
 
     def score(test_case: Case, _output: str) -> Evaluation:
-        patience = time.monotonic() + 3
-        while test_case.input == "last" and time.monotonic() < patience:
+        deadline = time.monotonic() + 3
+        while test_case.input == "last" and time.monotonic() < deadline:
             finished[:] = [1 for event in read_events(events) if isinstance(event, CaseFinished)]
             if len(finished) == 5:
                 break

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
 import anyio.to_thread
 
+from scoregate.ci import git
 from scoregate.ci.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, read_head, read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.earlier import has_past, select_usable
@@ -32,8 +34,20 @@ async def find_file_baseline(root: Path, settings: Settings) -> Baseline | None:
         return Baseline(None)
     if settings.baseline_kind is not BaselineKind.FILE:
         return None
+    if not (root / settings.baseline).exists() and (advice := await _advise(root, settings.baseline)):
+        origin = settings.origin("baseline")
+        raise RecordError(f"baseline = {settings.baseline!r} ({origin}): there is no such folder", advice=advice)
     baseline = await anyio.to_thread.run_sync(read_baseline, root / settings.baseline, settings.base_runs)
     return replace(baseline, folder=settings.baseline)
+
+
+async def _advise(root: Path, name: str) -> str:
+    """What else the name of a folder that doesn't exist may mean; empty if nothing."""
+    if near := get_close_matches(name, [kind for kind in BaselineKind if kind is not BaselineKind.FILE], 1):
+        return f"Did you mean {str(near[0])!r}?"
+    if not name.startswith("-") and await git.resolve_commit(root, name):
+        return f"It is a commit. To run its suites in this run and compare with them: rerun:{name}."
+    return ""
 
 
 def read_baseline(path: Path, most: int = 1) -> Baseline:

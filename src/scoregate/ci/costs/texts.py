@@ -29,7 +29,7 @@ def format_estimate(estimate: RunEstimate) -> str:
     gaps = [describe_unpriced(name) for name in estimate.unpriced[:_MOST_NAMES]]
     if estimate.unknown:
         gaps.append(f"no estimate for {_shorten(estimate.unknown)}")
-    is_empty = estimate.cost is None and not estimate.unpriced
+    is_empty = not (estimate.has_cost or estimate.unpriced)
     return "" if is_empty else f"estimate {', '.join(parts)}{''.join(f'; {gap}' for gap in gaps)}"
 
 

@@ -158,8 +158,17 @@ def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> 
             yield Candidate(relative, f"named by {origin}", named=True)
         else:
             problem = "is neither a Python file nor a TOML file" if full.exists() else "does not exist"
-            advice = "Name files and folders with suites. For other languages, add [[commands]] to the settings."
-            raise UsageError(f"{path} {problem} (named by {origin})", advice=advice)
+            raise UsageError(f"{path} {problem} (named by {origin})", advice=_advise(files.root, path))
+
+
+def _advise(root: Path, path: str) -> str:
+    """What to write instead of a path that is no file of suites."""
+    file, _, suite = path.rpartition(":")
+    if file and suite and (root / file).is_file():
+        return f"A suite of a file has two colons: {file}::{suite}."
+    advice = "Name files and folders with suites. For other languages, add [[commands]] to the settings."
+    is_path = "/" in path or Path(path).suffix or (root / path).exists()
+    return advice if is_path else f"{advice} To run the suite of this name: --suite {path!r}."
 
 
 def _walk_files(folder: Path, root: Path) -> Iterator[str]:

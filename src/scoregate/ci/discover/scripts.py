@@ -161,7 +161,7 @@ def _describe_suites(kind: SourceKind, starts: str, uses: list[SuiteCall], certa
     expected = tuple(
         use.suite_id
         for use in _suite_calls(certain)
-        if use.suite_id is not None and not use.conditional and not use.entry_point.closed
+        if use.suite_id and not use.conditional and not use.entry_point.closed
     )
     return ScriptInfo(kind, why, line, None if has_unknown_id else suite_ids, expected, foreign=foreign)
 

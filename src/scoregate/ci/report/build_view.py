@@ -65,6 +65,7 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate, arms=arms)
     media = _join_media(comparison.run, comparison.base)
     start = describe_start(comparison.run)
+    view = replace(view, ungated_note=_describe_ungated(verdict))
     return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, read_media=media, start=start)
 
 
@@ -236,9 +237,15 @@ def _gate_notices(verdict: Verdict) -> Iterator[str]:
         suites.setdefault((each.title, each.value), []).append(each.suite or "")
     for (title, reason), labels in suites.items():
         yield f"{title} of {_shorten_list(labels)} is not applied: {reason}."
-    if verdict.ungated and not verdict.failed:
-        names = _shorten_list(verdict.ungated)
-        yield f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
+    if note := _describe_ungated(verdict):
+        yield note
+
+
+def _describe_ungated(verdict: Verdict) -> str:
+    """In which suites nothing can fail, without those that have a finding of their own; empty for none."""
+    reported = {finding.suite for finding in verdict.failed}
+    names = _shorten_list([label for label in verdict.ungated if label not in reported])
+    return names and f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
 
 
 def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
@@ -294,8 +301,8 @@ def _drift_notices(comparison: Comparison) -> Iterator[str]:
 
 def _usage_notices(run: Run) -> Iterator[str]:
     """What the run was expected to cost, and the calls of scripts that are in no row of a suite."""
-    if run.estimate is not None and run.estimate.cost is not None:
-        spent = sum_costs(run)
+    spent = sum_costs(run)
+    if run.estimate is not None and run.estimate.cost is not None and (run.estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
         yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
     for script in run.scripts:
@@ -314,6 +321,7 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
         if comparison.has_implicit_base:
+            note = note.replace("stored run", "the previous run", 1)
             yield f"Compared with {note}. With --baseline none it is compared with nothing."
             if comparison.gone and not (comparison.run.selection or comparison.run.filters):
                 yield f"Not in this run: {_shorten_list(comparison.gone)}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from posixpath import basename, join
@@ -16,6 +18,7 @@ from scoregate.ci.report.text import display_name as shown_name
 from scoregate.ci.report.text import make_visible, one_line
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.event_values import ErrorInfo, Origin
+from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseKey, CaseResult
 from scoregate.core.runs.run import Confirmation
@@ -23,10 +26,13 @@ from scoregate.core.text import SortKey, natural_sort_key
 
 CasePosition: TypeAlias = tuple[int, CaseKey]
 _MAX_ERROR_KINDS = 200
+_MAX_MESSAGES = 50  # of one type of error, so that an error with a number in its message hides no other error
+_OTHER_MESSAGES = "other messages"
 _MAX_REASON = 2_000
 _MAX_TRACE = 4_000
 _MAX_TEXT = 2_000
 _MAX_WHOLE = 40_000
+_WORD_WITH_DIGIT = re.compile(r"\w*\d\w*")
 # Names of the field with the expected output, in scoregate and in other frameworks.
 _EXPECTED = (
     *("expected", "expected_output", "expected_answer", "expected_response", "expected_text", "reference"),
@@ -55,7 +61,8 @@ class FailedEvaluation:
 class ErrorView:
     """A kind of error and its number of trials; `case` is the first of them, None if the error is not of a case.
 
-    `trace` is the end of the traceback, or the message. `gated`: a gate reports it, too.
+    `trace` is the end of the traceback, or the message. `gated`: a gate reports it, too. `messages` is the number of
+    its messages as text, empty for one.
     """
 
     where: str
@@ -67,6 +74,7 @@ class ErrorView:
     case: str | None = None
     trace: str = ""
     gated: bool = False
+    messages: str = ""
 
 
 @record
@@ -99,6 +107,7 @@ class CollectedCases:
 
     snapshots: dict[CasePosition, Snapshot] = field(default_factory=dict)
     errors: dict[tuple[int, str | None, str, str], ErrorView] = field(default_factory=dict)
+    messages: Counter[tuple[int, str | None, str]] = field(default_factory=Counter)
 
 
 def collect_cases(
@@ -169,10 +178,14 @@ def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> No
     for error in case.errors:
         if error.lacks_scale:  # its row reports it
             continue
-        kind = (case.suite, error.evaluator, error.error.type, one_line(error.error.message, 200))
-        if (seen := collected.errors.get(kind)) is None and len(collected.errors) >= _MAX_ERROR_KINDS:
+        source = (case.suite, error.evaluator, error.error.type)
+        kind = (*source, one_line(error.error.message, 200))
+        if kind not in collected.errors and collected.messages[source] >= _MAX_MESSAGES:
+            kind = (*source, _OTHER_MESSAGES)
+        if kind not in collected.errors and len(collected.errors) >= _MAX_ERROR_KINDS:
             kind = (case.suite, None, "other errors", "")
-            seen = collected.errors.get(kind)
+        if (seen := collected.errors.get(kind)) is None:
+            collected.messages[source] += 1
         collected.errors[kind] = ErrorView(
             where=label,
             evaluator=kind[1],
@@ -183,6 +196,31 @@ def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> No
             case=seen.case if seen else shown_name(case.name or case.hash),
             trace=seen.trace if seen else format_trace(error.error),
         )
+
+
+def merge_errors(errors: Iterable[ErrorView]) -> tuple[ErrorView, ...]:
+    """Merge the errors of cases that differ only in their messages, the most frequent first; others stay as they are.
+
+    They have the same type, and come from the same line of the user's code. Without such a line, their messages are
+    equal except for words with digits.
+    """
+    others: list[ErrorView] = []
+    groups: dict[tuple[object, ...], list[ErrorView]] = {}
+    for error in errors:
+        if error.case is None:
+            others.append(error)
+        else:
+            source = [(frame.file, frame.line) for frame in find_user_frames(error.trace, most=1)]
+            kind = source[0] if source else _WORD_WITH_DIGIT.sub("#", error.message)
+            groups.setdefault((error.where, error.evaluator, error.type, kind), []).append(error)
+    merged = map(_merge_group, groups.values())
+    return (*others, *sorted(merged, key=lambda error: -error.trials))
+
+
+def _merge_group(group: Sequence[ErrorView]) -> ErrorView:
+    named = [error for error in group if error.message != _OTHER_MESSAGES] or group
+    count = f"{len(named):,} messages" if len(named) == len(group) else f"more than {len(named):,} messages"
+    return replace(named[0], trials=sum(error.trials for error in group), messages=count if len(group) > 1 else "")
 
 
 def format_trace(error: ErrorInfo) -> str:

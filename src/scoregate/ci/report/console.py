@@ -68,15 +68,20 @@ def render(
 
 
 def render_brief(view: ReportView, *, see: str = "") -> Iterator[RenderableType]:
-    """Render only failures, expired exemptions and the verdict; for a run that passed, warnings and the verdict."""
+    """Render only failures, expired exemptions and the verdict; for a run that passed, warnings and the verdict.
+
+    A green verdict says little about suites in which nothing can fail, so they are named, too.
+    """
     rest = f": see {see}" if see else ""
     expired = [each for each in view.shown_exemptions if each.state is ExemptionState.EXPIRED]
     passed = view.conclusion is Conclusion.PASSED
+    ungated = (_render_notice(view.ungated_note),) if passed and view.ungated_note else ()
     return map(
         TrimmedLines,
         (
             *(() if passed else _problems(view, rest)),
             *_exemption_lines(expired, most=_GATES),
+            *ungated,
             *_gate_lines(view, rest, most=_GATES),
             _verdict_line(view),
         ),
@@ -112,8 +117,7 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
         yield from (*list_drops(view, full=full), Text())
     yield from _exemption_lines(view.shown_exemptions, most=_ALL if full else _GATES)
     yield from _quarantine_lines(view, most=_ALL if full else _GATES)
-    for notice in view.notices:
-        yield hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
+    yield from map(_render_notice, view.notices)
     for change in view.policy_changes[: _ALL if full else _GATES]:
         yield hanging_indent(
             Text("note:", style="yellow"),
@@ -121,6 +125,10 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
         )
     yield from _gate_lines(view, rest, most=_ALL if full else _GATES)
     yield _verdict_line(view)
+
+
+def _render_notice(notice: str) -> RenderableType:
+    return hanging_indent(Text("note:", style="cyan"), Text(safe_text(notice), style="cyan"))
 
 
 def _list_coverage(coverage: CoverageView, *, full: bool, rest: str) -> Iterator[RenderableType]:
@@ -203,11 +211,12 @@ def _problems(
 
 
 def _format_trials(error: ErrorView) -> str:
-    """The case with the error: ` (in "returns")`, or ` (in 3 trials, first in "returns")`."""
+    """The case with the error: ` (in "returns")`, or ` (in 3 trials with 2 messages, first in "returns")`."""
     if not error.case:
         return ""
     first = f'"{safe_text(one_line(error.case, _LONGEST_CASE))}"'
-    return f" (in {error.trials:,} trials, first in {first})" if error.trials > 1 else f" (in {first})"
+    messages = f" with {error.messages}" if error.messages else ""
+    return f" (in {error.trials:,} trials{messages}, first in {first})" if error.trials > 1 else f" (in {first})"
 
 
 def _is_reported(error: ErrorView, view: ReportView) -> bool:

@@ -296,7 +296,8 @@ def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[Ren
     hidden = len(view.slices) - len(slices)
     if not slices:
         compared = number_format.count(len(view.worst_slices), "score")
-        yield Text(f"slices: none of {compared} is worse{rest}", style="dim")
+        text = f"none of {compared} is worse" if view.worst_slices else "no score could be compared"
+        yield Text(f"slices: {text}{rest}", style="dim")
         return
     names = [Text(safe_text(each.name)) for each in slices]
     columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}

@@ -92,7 +92,7 @@ def _suite(suite: SuiteView) -> dict[str, Any]:
 
 def _error(error: ErrorView) -> dict[str, Any]:
     data = asdict(error)
-    del data["trace"], data["gated"]
+    del data["trace"], data["gated"], data["messages"]
     return data
 
 

@@ -8,7 +8,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.alert import Alert
 from scoregate.ci.report.arms import ArmView
 from scoregate.ci.report.base_runs import EarlierRunView
-from scoregate.ci.report.cases import ErrorView, FailingCase
+from scoregate.ci.report.cases import ErrorView, FailingCase, merge_errors
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.drops import DropView
@@ -70,7 +70,8 @@ class ReportView:
     of the baseline; `read_media` reads an image or audio of either. `paired_suites` hold the scores of both. `history`
     lists the known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
     `start` says how the run was started.
-    `not_applied` names relative gates that are set without a baseline. `slices` are the rows of slices, worst first;
+    `not_applied` names relative gates that are set without a baseline. `ungated_note` is the notice about suites in
+    which nothing can fail. `slices` are the rows of slices, worst first;
     `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
     `estimate` is what the run was expected to use.
     `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
@@ -110,6 +111,7 @@ class ReportView:
     paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()
+    ungated_note: str = ""
     slices: tuple[SliceView, ...] = ()
     slices_left_out: tuple[UncomparedValues, ...] = ()
     variants: tuple[VariantTable, ...] = ()
@@ -175,8 +177,8 @@ class ReportView:
 
     @property
     def ungated_errors(self) -> tuple[ErrorView, ...]:
-        """The errors that no gate reports, and those with advice."""
-        return tuple(error for error in self.errors if not error.gated or error.advice)
+        """The errors that no gate reports, and those with advice; one for all messages of an error of cases."""
+        return merge_errors(error for error in self.errors if not error.gated or error.advice)
 
     @property
     def heading(self) -> str:

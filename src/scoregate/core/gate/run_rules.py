@@ -9,6 +9,7 @@ from glob import escape
 from itertools import chain
 
 from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.event_values import INTERRUPTED
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
 from scoregate.core.runs.policy import Criteria, Limits, matches_suite
@@ -17,6 +18,7 @@ from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.text import matches_filters
 
 _MOST_NAMES = 20
+_LAST_FAILED = "--last-failed"
 
 
 def check_any_suite(context: RunContext) -> Iterator[Finding]:
@@ -25,17 +27,18 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
     reasons = chain(check_scripts(context), check_scripts_report(context), check_filters(context))
     if not run.suites and next(reasons, None) is None:
         value = "all were skipped" if run.skipped else "none was found"
-        value = f"no case matches {run.selection}" if run.selection and run.scripts else value
+        if run.selection and (run.scripts or _LAST_FAILED in run.selection):
+            value = f"no case matches {run.selection}"
         yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
 def check_run_complete(context: RunContext) -> Iterator[Finding]:
-    """The run was not interrupted, and its record is not damaged."""
+    """The run was not interrupted, and its record is not damaged. A run that failing cases stopped has failed."""
     run = context.comparison.run
     if run.shard is not None:
         value = f"it is shard {run.shard.number} of {run.shard.of}"
         yield Finding("run complete", Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
-    elif not run.complete:
+    elif not run.complete and not run.stopped:
         yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
@@ -55,12 +58,14 @@ def check_scripts(context: RunContext) -> Iterator[Finding]:
 
 
 def find_script_failures(run: Run) -> dict[str, str]:
-    """Why each failed script failed, by the name of the script."""
+    """Why each failed script failed, by the name of the script; without those that failing cases stopped."""
     asserted = {suite.script for suite in run.suites if suite.assertion_failed}
     failures = {}
     for script in run.scripts:
         why = script.error.message if script.error else ""
         full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
+        if run.stopped and script.error is not None and script.error.type == INTERRUPTED:
+            continue
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"
         elif script.exit_code is None:
@@ -84,6 +89,8 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
             value = (
                 f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
             )
+            if "pytest" in script.name.split():
+                value += "; tests of pytest are recorded with the fixture `scoregate`, its mark, or --junit FILE"
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 

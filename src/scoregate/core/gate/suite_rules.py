@@ -31,6 +31,8 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         yield _unmeasurable(suite, "suite is valid", f"{kind}{text}{_place(suite)}", "no error")
     if suite.script in find_script_failures(context.comparison.run):
         return  # reported once, by the script
+    if not suite.complete and context.comparison.run.stopped:
+        return  # reported once, by the run
     if not suite.complete:
         finished = len(suite.columns) - suite.unfinished
         progress = f"{_count_cases(finished)} finished, then no more"
@@ -90,10 +92,10 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     columns, limit = context.suite.columns, context.limits.max_error_rate
     if limit is None or not len(columns):
         return
-    bad = context.errored
-    failed_script = context.suite.script in find_script_failures(context.comparison.run)
-    if failed_script and 0 < len(bad) == context.suite.unfinished:
-        return  # reported once, by the script
+    bad, run = context.errored, context.comparison.run
+    is_reported = bool(run.stopped) or context.suite.script in find_script_failures(run)
+    if is_reported and 0 < len(bad) == context.suite.unfinished:
+        return  # reported once, by the script or the run
     rate = len(bad) / len(columns)
     yield Finding(
         "error rate",

@@ -102,7 +102,7 @@ class Verdict:
         policy_changes: the differences to the baseline's policy, as text.
         not_applied: the relative gates that are set, if there is no baseline.
         left_out: the findings of limits that could not be applied to a suite, each with the reason as its value.
-        ungated: the labels of suites in which nothing can fail.
+        ungated: the labels of suites that finished and in which nothing can fail.
         uncalibrated: why scores of a judge didn't count, by suite and evaluator.
         evaluator_changes: the differences to the baseline's evaluators and thresholds.
     """
@@ -183,7 +183,7 @@ def evaluate_gates(
         ungated=tuple(
             suite.label
             for suite in comparison.run.suites
-            if len(suite.columns) and not is_without(suite) and not _can_fail(suite, policy)
+            if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, policy)
         ),
         uncalibrated=uncalibrated,
         evaluator_changes=run.evaluator_changes,

@@ -54,3 +54,8 @@ class RunEstimate:
     unpriced: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     base: str = ""
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether a cost is expected, or calls whose answers cost nothing."""
+        return self.cost is not None and (self.cost.high > 0 or self.calls > 0)

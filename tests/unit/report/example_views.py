@@ -169,7 +169,7 @@ def unmeasurable() -> ReportView:
     )
 
 
-SCENES: dict[str, Callable[[], ReportView]] = {
+EXAMPLES: dict[str, Callable[[], ReportView]] = {
     "failing": failing,
     "green": green,
     "first": first,

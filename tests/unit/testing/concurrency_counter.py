@@ -12,7 +12,7 @@ from tests.unit.testing.builders import PASS
 from scoregate.testing.models import Evaluation
 
 
-class Gauge:
+class ConcurrencyCounter:
     """Each call waits until the expected number is in flight, then a moment longer, to detect one too many."""
 
     def __init__(self, expected: int) -> None:
@@ -21,17 +21,17 @@ class Gauge:
         self._live = 0
         self._lock = threading.Lock()
 
-    def sync(self, *_: Any, **__: Any) -> Evaluation:
-        patience = self._enter()
-        while self.most < self._expected and time.monotonic() < patience:
+    def call(self, *_: Any, **__: Any) -> Evaluation:
+        deadline = self._enter()
+        while self.most < self._expected and time.monotonic() < deadline:
             time.sleep(0.001)
         time.sleep(0.005)
         self._live -= 1
         return PASS
 
-    async def later(self, *_: Any, **__: Any) -> Evaluation:
-        patience = self._enter()
-        while self.most < self._expected and time.monotonic() < patience:  # noqa: ASYNC110
+    async def call_async(self, *_: Any, **__: Any) -> Evaluation:
+        deadline = self._enter()
+        while self.most < self._expected and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.005)
         self._live -= 1
