@@ -20,6 +20,7 @@ from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.comparison.run_movement import collect_run_means
 from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
+from scoregate.core.comparison.suite_pairs import is_same_suite, pair_suites
 from scoregate.core.comparison.tool_changes import describe_tool_changes
 from scoregate.core.comparison.variants import VariantRanking, rank_suites
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
@@ -32,7 +33,6 @@ from scoregate.core.runs.policy import Criteria, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
-from scoregate.core.suite_pairs import is_same_suite, pair_suites
 from scoregate.core.text import matches_filters
 
 

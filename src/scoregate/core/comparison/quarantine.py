@@ -9,6 +9,7 @@ from math import isnan
 from typing import TypeAlias
 
 from scoregate.core.comparison.earlier_runs import leave_out_cases
+from scoregate.core.comparison.suite_pairs import pair_suites
 from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.records import record
@@ -16,7 +17,6 @@ from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
-from scoregate.core.suite_pairs import pair_suites
 from scoregate.core.usage import sum_usage
 
 _MOST_STABLE = 10_000
