@@ -282,10 +282,8 @@ def _cluster_sums(
 def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
     """The rows in which the evaluator raised, or in which the function under test raised before it."""
     rows = set(columns.errored.get(evaluator, ()))
-    if columns.count(Status.ERRORED):
-        evaluator_errors = set().union(*columns.errored.values())
-        errored = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
-        rows.update(row for row in errored if row not in evaluator_errors)
+    if errored := columns.rows_with(Status.ERRORED):
+        rows.update(set(errored).difference(*columns.errored.values()))
     return rows
 
 

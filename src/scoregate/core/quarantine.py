@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import isnan
 from typing import TypeAlias
 
-from scoregate.core.case_columns import Columns
+from scoregate.core.case_columns import Columns, known_values
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.earlier_runs import leave_out_cases
 from scoregate.core.evaluation import Usage
@@ -179,10 +178,10 @@ def _filter_reader(
 
 def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
     """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were paid, too."""
-    costs = [cost for cost in columns.costs if not isnan(cost)]
+    costs = known_values(columns.costs)
     if not costs:
         return usage
-    tokens = sum(int(count) for count in columns.tokens if not isnan(count))
+    tokens = sum(map(int, known_values(columns.tokens)))
     known = usage or Usage(0, 0)
     return replace(known, input_tokens=known.input_tokens + tokens, cost=sum(costs, known.cost or 0.0))
 

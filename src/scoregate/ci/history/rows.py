@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import accumulate, compress
-from math import isnan, sqrt
+from math import sqrt
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
 from scoregate.ci.history.tables import LONGEST_HASH, Row, RunRows, clean_text
-from scoregate.core.case_columns import Columns, percentiles
+from scoregate.core.case_columns import Columns, known_values, percentiles
 from scoregate.core.cases import CaseResult, Status
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
@@ -300,7 +300,7 @@ def _series_numbers(suite: SuiteResult, name: str) -> Row:
     failed = len(columns.failed.get(name, ()))
     passed = columns.judged.get(name, 0) - failed
     errored = len(columns.errored.get(name, ()))
-    scores = [score for score in columns.scores.get(name, ()) if not isnan(score)]
+    scores = known_values(columns.scores.get(name, ()))
     if not scores or name in columns.unscaled:
         return (0, None, None, passed, failed, errored)
     mean = sum(scores) / len(scores)

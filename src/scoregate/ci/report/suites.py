@@ -14,9 +14,8 @@ from scoregate.ci.report.spending import (
     SpendingText,
     format_spending,
     measure_spending,
-    sum_known,
 )
-from scoregate.core.case_columns import Columns
+from scoregate.core.case_columns import Columns, known_values
 from scoregate.core.cases import Status
 from scoregate.core.comparison import Comparison
 from scoregate.core.comparison_rows import Row, RowLabel
@@ -106,7 +105,7 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             unscored=columns.count(Status.UNSCORED),
             complete=suite.complete,
             duration_s=suite.duration_s,
-            time_s=(sum_known(columns.durations_ms) or 0.0) / 1000,
+            time_s=sum(known_values(columns.durations_ms)) / 1000,
             passes=_format_passes(columns),
             spend=spend,
             base_spend=base_spend,

@@ -8,7 +8,7 @@ from functools import partial
 from math import exp, isnan
 from typing import TypeAlias
 
-from scoregate.core.case_columns import Columns, percentiles, unpriced_models
+from scoregate.core.case_columns import Columns, known_values, percentiles, unpriced_models
 from scoregate.core.comparison_rows import Measure
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
@@ -41,7 +41,7 @@ def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
 
 
 def _sum_known(values: Iterable[float], own: float | None) -> float | None:
-    known = [value for value in values if not isnan(value)]
+    known = known_values(values)
     return sum(known, own or 0.0) if known or own is not None else None
 
 
