@@ -39,7 +39,7 @@ _INVALID = (KeyError, TypeError, AttributeError, OverflowError)
 def dump_case(case: CaseResult) -> bytes:
     """The JSON line of a case, without the line end. Characters that are not valid Unicode are replaced."""
     optional = zip(_OPTIONAL, _read_optional(case), _OPTIONAL_DEFAULTS, strict=True)
-    fields = {name: value for name, value, default in optional if value != default}
+    fields = {name: value for name, value, default in optional if value is not default and value != default}
     line = {"suite": case.suite, "hash": case.hash, **fields}
     if case.evaluations:
         line["evaluations"] = {name: _defined_fields(evaluation) for name, evaluation in case.evaluations.items()}
@@ -104,8 +104,7 @@ def _parse_array(lines: Sequence[bytes]) -> list[Any] | None:
     if sum(map(len, lines)) > MAX_LINE_BYTES:
         return None
     try:
-        # Most values differ, so looking for equal ones only takes time.
-        values: list[Any] = from_json(b"[%b]" % b",".join(lines), cache_strings="keys")
+        values: list[Any] = from_json(b"[%b]" % b",".join(lines))
     except ValueError:
         return None
     return values if len(values) == len(lines) else None
