@@ -121,8 +121,10 @@ class Columns:
         self._add_scores(row, case)
 
     def _add_usage(self, row: int, case: CaseResult) -> None:
-        parts = (case, *case.evaluations.values(), *case.errors, *case.labels.values())
-        known = [each.usage for each in parts if each.usage is not None]
+        known = [] if case.usage is None else [case.usage]
+        known += [each.usage for each in case.evaluations.values() if each.usage is not None]
+        known += [each.usage for each in case.errors if each.usage is not None]
+        known += [each.usage for each in case.labels.values() if each.usage is not None]
         if not known:
             self.costs.append(MISSING)
             self.tokens.append(MISSING)
