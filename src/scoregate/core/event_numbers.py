@@ -13,6 +13,7 @@ from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored
 MOST_COUNTED = 2**53
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "calls", "stored")
 _DURATIONS = ("duration_ms", "duration_s")
+_WITHOUT_NUMBERS = (CaseStarted, CaseFinished)
 
 
 def drop_invalid_numbers(event: Event) -> tuple[Event, tuple[str, ...]]:
@@ -21,7 +22,7 @@ def drop_invalid_numbers(event: Event) -> tuple[Event, tuple[str, ...]]:
     Returns:
         The event, unchanged if its numbers are valid; and a message for each field that is removed.
     """
-    if isinstance(event, CaseStarted | CaseFinished) or (isinstance(event, Scored) and event.usage is None):
+    if type(event) in _WITHOUT_NUMBERS or (isinstance(event, Scored) and event.usage is None):
         return event, ()  # most events; looking for fields that they lack is slow
     problems = {}
     usage: Usage | None = getattr(event, "usage", None)

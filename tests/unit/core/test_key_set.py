@@ -13,9 +13,9 @@ def test_added_keys_are_found_while_it_grows(monkeypatch: pytest.MonkeyPatch, mo
     monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", most)
     keys, texts = KeySet(), [f"case {number}" for number in range(5_000)]
     for text in texts:
-        keys.add(text)
-        keys.add(text)
-        keys.add((text, 1))
+        assert keys.add(text)
+        assert not keys.add(text)
+        assert keys.add((text, 1))
     assert len(keys) == 10_000
     assert all(text in keys and (text, 1) in keys for text in texts)
     assert not any(f"other {number}" in keys or (f"case {number}", 2) in keys for number in range(5_000))

@@ -233,10 +233,9 @@ def test_a_template_matches_output_of_junit_xml(
 ) -> None:
     place: Location = {"file": 'evals/<"bot".py', "line": 3}
     form = CaseTemplate(junit_xml.TestCase("blank", classname))
-    built_case = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, properties)
-    assert form.fill(name, 1.25, properties, place=junit_xml.render_place(place)) == junit_xml.render_cases(
-        [built_case]
-    )
+    xml = junit_xml.render_properties(properties)
+    built_case = BuiltCase(junit_xml.TestCase(name, classname, **place), 1.25, xml)
+    assert form.fill(name, 1.25, xml, place=junit_xml.render_place(place)) == junit_xml.render_cases([built_case])
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0])

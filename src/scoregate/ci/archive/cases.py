@@ -39,7 +39,7 @@ _INVALID = (KeyError, TypeError, AttributeError, OverflowError)
 def dump_case(case: CaseResult) -> bytes:
     """The JSON line of a case, without the line end. Characters that are not valid Unicode are replaced."""
     optional = zip(_OPTIONAL, _read_optional(case), _OPTIONAL_DEFAULTS, strict=True)
-    fields = {name: value for name, value, default in optional if value != default}
+    fields = {name: value for name, value, default in optional if value is not default and value != default}
     line = {"suite": case.suite, "hash": case.hash, **fields}
     if case.evaluations:
         line["evaluations"] = {name: _defined_fields(evaluation) for name, evaluation in case.evaluations.items()}
@@ -122,24 +122,20 @@ def _parse_lines(lines: Sequence[bytes]) -> Iterator[Any]:
 
 
 def _parse_value(data: Any) -> CaseResult:
+    fields: dict[str, Any] = {}
     try:
-        return _case(data)
+        for key, value in data.items():
+            if (known := _FIELDS.get(key)) is not None:
+                name, usual_type, parse = known
+                fields[name] = value if type(value) is usual_type else parse(value)
+        evaluations, invalid = fields.pop("evaluations", None) or ({}, ())
+        case = CaseResult(fields.pop("suite"), fields.pop("hash"), evaluations=evaluations, **fields)
     except KeyError as error:
         raise ValueError(f"not a case: {error} is missing") from None
     except _INVALID as error:
         raise ValueError(f"not a case: {error}") from None
-
-
-def _case(data: Mapping[str, Any]) -> CaseResult:
-    fields = {name: value for name, value in data.items() if name in _FIELDS}
-    for name, value in fields.items():
-        if type(value) is not _USUAL_TYPES.get(name):  # few fields; a call for each would take twice as long
-            fields[name] = _FIELDS[name](value)
-    if "evaluations" not in fields:
-        return CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
-    fields["evaluations"], invalid = fields["evaluations"]
-    case = CaseResult(fields.pop("suite"), fields.pop("hash"), **fields)
-    case.errors.extend(invalid)
+    if invalid:
+        case.errors.extend(invalid)
     return case
 
 
@@ -274,10 +270,9 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-# The usual types of some fields, whose values need no parsing.
+# The usual types of some fields, whose values need no parsing: each case has many of them, and a call takes time.
 _USUAL_TYPES = {**dict.fromkeys(("hash", "name", "digest", "output"), str), "input": dict}
-# The parser of each field of a case.
-_FIELDS: dict[str, Callable[[Any], Any]] = {
+_PARSERS: dict[str, Callable[[Any], Any]] = {
     "evaluations": _evaluations,
     "labels": _labels,
     "suite": _count,
@@ -304,6 +299,8 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "review_inputs": _review_fields,
     "review_outputs": _review_fields,
 }
+# Each field with its name, which is interned. A key in JSON is not, so it is a slower name of an argument.
+_FIELDS = {name: (name, _USUAL_TYPES.get(name), parse) for name, parse in _PARSERS.items()}
 
 
 _OWN_LINE = re.compile(rb'\{"suite":\d+,')
@@ -362,7 +359,7 @@ class CasesFile:
                 lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]  # noqa: PLW2901
             for case in parse_cases(lines):
                 # Reading the run reports lines without a case, unless its columns come from their own file.
-                if isinstance(case, CaseResult) and suite in (None, case.suite) and case.suite < self.suites:
+                if type(case) is CaseResult and case.suite < self.suites and (suite is None or case.suite == suite):
                     yield case
 
     def inputs(self) -> Iterator[CaseInput]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from scoregate.core.evaluation import Threshold
@@ -57,12 +57,3 @@ class Rest(TypedDict):
 
 
 REST_FIELDS = tuple(name for name in Rest.__annotations__ if name != "suite")
-
-
-def make_adapter() -> TypeAdapter[Block | Rest]:
-    """The validator of a line."""
-    line = Annotated[
-        Annotated[Block, Tag("rows")] | Annotated[Rest, Tag("rest")],
-        Discriminator(lambda data: "rows" if isinstance(data, dict) and "hashes" in data else "rest"),
-    ]
-    return TypeAdapter(line)

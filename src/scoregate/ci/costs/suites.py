@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import StrEnum
-from math import ceil, isnan, sqrt
+from math import ceil, sqrt
 from statistics import fmean, variance
 
 from scoregate.ci.costs.pricing import describe_unpriced
 from scoregate.ci.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import percentiles
+from scoregate.core.runs.case_columns import known_values, percentiles
 from scoregate.core.runs.cost_estimates import Interval
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.statistics.distributions import t_quantile
@@ -217,7 +217,7 @@ def _estimate_seconds(
 ) -> Interval | None:
     """The duration of a suite, in proportion to its trials, or to the rounds of as many as run at once."""
     columns = base.suite.columns
-    known = [each / 1000 for each in columns.durations_ms if not isnan(each)]
+    known = [each / 1000 for each in known_values(columns.durations_ms)]
     seconds = base.suite.duration_s if base.suite.duration_s is not None else sum(known)
     if not len(columns):
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import accumulate, compress
-from math import isnan, sqrt
+from math import sqrt
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
@@ -16,7 +16,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, percentiles
+from scoregate.core.runs.case_columns import Columns, known_values, percentiles
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -301,7 +301,7 @@ def _series_numbers(suite: SuiteResult, name: str) -> Row:
     failed = len(columns.failed.get(name, ()))
     passed = columns.judged.get(name, 0) - failed
     errored = len(columns.errored.get(name, ()))
-    scores = [score for score in columns.scores.get(name, ()) if not isnan(score)]
+    scores = known_values(columns.scores.get(name, ()))
     if not scores or name in columns.unscaled:
         return (0, None, None, passed, failed, errored)
     mean = sum(scores) / len(scores)

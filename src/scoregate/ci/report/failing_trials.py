@@ -61,7 +61,7 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
 def count_failing(run: Run) -> int:
     """The number of cases with a failed trial."""
     return sum(
-        len({suite.columns.hashes[row] for row in _failed_rows(suite)})
+        len({suite.columns.hashes[row] for row in suite.columns.rows_with(Status.FAILED)})
         if suite.columns.case_count < len(suite.columns)
         else suite.columns.count(Status.FAILED)
         for suite in run.suites
@@ -70,18 +70,14 @@ def count_failing(run: Run) -> int:
 
 def _list_failing(suite: SuiteResult) -> Iterator[tuple[float, CaseKey]]:
     """The drop and the key of each failing case."""
-    failed = ((1 - _lowest_score(suite, row), suite.columns.key(row)) for row in _failed_rows(suite))
+    failed_rows = suite.columns.rows_with(Status.FAILED)
+    failed = ((1 - _lowest_score(suite, row), suite.columns.key(row)) for row in failed_rows)
     if suite.columns.case_count == len(suite.columns):
         return failed
     worst: dict[str, tuple[float, CaseKey]] = {}
     for drop, key in sorted(failed, key=lambda trial: (-round(trial[0], DIGITS), trial[1])):
         worst.setdefault(key.hash, (drop, key))
     return iter(worst.values())
-
-
-def _failed_rows(suite: SuiteResult) -> Iterator[int]:
-    columns = suite.columns
-    return (row for row in range(len(columns)) if columns.status(row) is Status.FAILED)
 
 
 def _largest_drops(

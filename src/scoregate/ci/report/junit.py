@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
+from operator import attrgetter
 
 from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.junit_xml import (
@@ -71,6 +72,7 @@ class SpillBuffer:
 
 
 _CHUNK = 500
+_get_suite = attrgetter("suite")
 _CLOSING = "</testsuite>\n"
 _PROBLEMS = 32 * 1024
 
@@ -161,9 +163,10 @@ def _case_chunks(view: ReportView, cases: Iterable[CaseResult]) -> Iterator[tupl
     writers = [CaseWriter(suite, view.context, list_confirmations(suite, view)) for suite in view.suites]
     stream = iter(cases)
     while chunk := list(islice(stream, _CHUNK)):
-        for index in dict.fromkeys(case.suite for case in chunk):
-            built = [writers[index].write(case) for case in chunk if case.suite == index]
-            yield index, len(built), render_cases(built)
+        suites = dict.fromkeys(map(_get_suite, chunk))
+        for index in suites:
+            cases_of_suite = chunk if len(suites) == 1 else [case for case in chunk if case.suite == index]
+            yield index, len(cases_of_suite), render_cases([*map(writers[index].write, cases_of_suite)])
 
 
 def _sum_counts(counts: list[Counts]) -> Counts:

@@ -47,12 +47,12 @@ _SPECIAL = re.compile("[&<>\"'\n\t]")
 class BuiltCase(NamedTuple):
     """A test case of junit-xml, and the parts that package does not support. All text must be visible.
 
-    `attempts` are further attempts as elements: their names and messages.
+    `properties` is XML. `attempts` are further attempts as elements: their names and messages.
     """
 
     case: TestCase
     seconds: float = 0.0
-    properties: Sequence[tuple[str, str]] = ()
+    properties: str = ""
     attempts: Sequence[tuple[str, str]] = ()
 
 
@@ -63,11 +63,10 @@ class CaseTemplate:
         (element,) = TestSuite("", [blank]).build_xml_doc()
         self._before, _, self._after = _tag(element).partition(f' name="{_attribute(blank.name)}"')
 
-    def fill(self, name: str, seconds: float, properties: Sequence[tuple[str, str]], *, place: str) -> str:
-        """The XML of one case, with `place` from `render_place`. All text must be visible."""
+    def fill(self, name: str, seconds: float, properties: str, *, place: str) -> str:
+        """The XML of one case; `properties` and `place` are XML. All text must be visible."""
         tag = f'{self._before} name="{_attribute(name)}"{self._after}{place} time="{_format_seconds(seconds)}"'
-        body = render_properties(properties)
-        return f"{tag}>{body}</testcase>\n" if body else f"{tag}/>\n"
+        return f"{tag}>{properties}</testcase>\n" if properties else f"{tag}/>\n"
 
 
 def render_place(place: Location) -> str:
@@ -106,9 +105,11 @@ def open_suite(name: str, counts: Counts, *, timestamp: str, file: str | None = 
 
 def render_cases(cases: Sequence[BuiltCase | str]) -> str:
     """The cases as XML, in order; cases that are XML already stay as they are."""
-    built = [case for case in cases if isinstance(case, BuiltCase)]
-    elements = iter(TestSuite("", [each.case for each in built]).build_xml_doc() if built else ())
-    texts = []
+    texts = [case for case in cases if isinstance(case, str)]
+    if len(texts) == len(cases):
+        return "".join(texts)
+    built = [case.case for case in cases if isinstance(case, BuiltCase)]
+    elements, texts = iter(TestSuite("", built).build_xml_doc()), []
     for case in cases:
         if isinstance(case, str):
             texts.append(case)
@@ -117,7 +118,7 @@ def render_cases(cases: Sequence[BuiltCase | str]) -> str:
             element.set("time", _format_seconds(case.seconds))
             for tag, message in case.attempts:
                 SubElement(element, tag, {"message": message, "type": _NOT_MET})
-            texts.append(f"{_xml(element, render_properties(case.properties))}\n")
+            texts.append(f"{_xml(element, case.properties)}\n")
     return "".join(texts)
 
 
@@ -128,9 +129,17 @@ def render_system_err(text: str) -> str:
 
 def render_properties(pairs: Sequence[tuple[str, str]]) -> str:
     """Names and values of a case or a suite."""
-    if not pairs:
-        return ""
-    return f"<properties>{''.join([_property(*pair) for pair in pairs])}</properties>"
+    return _enclose([_property(*pair) for pair in pairs])
+
+
+def _enclose(properties: Sequence[str]) -> str:
+    return f"<properties>{''.join(properties)}</properties>" if properties else ""
+
+
+@lru_cache(maxsize=4096)
+def _score_property(evaluator: str, score: float) -> str:
+    """The property of a score. Many are equal."""
+    return _property(f"score.{display_name(evaluator)}", number_format.short(score))
 
 
 @lru_cache(maxsize=1024)
@@ -177,13 +186,11 @@ class UniqueNames:
 
     def unique(self, text: str, detail: str = "") -> str:
         """A unique name: `text`, else `text` with `detail`, else with a number."""
-        chosen = text
-        if text in self._taken:
-            rest = (f"{text} (#{number})" for number in count(2))
-            detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
-            chosen = next(free for free in chain(detailed, rest) if free not in self._taken)
-        self._taken.add(chosen)
-        return chosen
+        if self._taken.add(text):
+            return text
+        rest = (f"{text} (#{number})" for number in count(2))
+        detailed = [f"{text} ({one_line(detail, 64)})"] if detail else []
+        return next(free for free in chain(detailed, rest) if self._taken.add(free))
 
 
 class CaseWriter:
@@ -207,7 +214,6 @@ class CaseWriter:
         self._classname = display_name(suite.label, 300)
         self._place = _location(None if suite.file is None else Origin(suite.file, suite.line or 1))
         self._place_xml = render_place(self._place)
-        self._keys = {evaluator: _score_key(evaluator) for evaluator in suite.evaluators}
         self._template = CaseTemplate(TestCase("blank", self._classname))
 
     def _where(self, case: CaseResult) -> Location:
@@ -218,7 +224,7 @@ class CaseWriter:
         status, shown = case.status, self._name(case)
         if status in _SILENT and not case.pending:
             place = self._place_xml if case.origin is None else render_place(_location(case.origin))
-            return self._template.fill(shown, _seconds(case), self._properties(case), place=place)
+            return self._template.fill(shown, _seconds(case), _case_properties(case), place=place)
         test = TestCase(shown, self._classname, **self._where(case))
         attempts = self._attempts(case) if status is Status.FAILED else ()
         if status is Status.FAILED and not _is_flaky(attempts):  # a failed trial that also had errors counts once
@@ -231,7 +237,7 @@ class CaseWriter:
             test.add_skipped_info(one_line(f"waiting for review: {', '.join(case.pending)}", _MESSAGE) + command)
         if self._context.show_outputs and status in (Status.FAILED, Status.ERRORED):
             test.stdout = format_value(case.output, FIELD)
-        return BuiltCase(test, _seconds(case), self._properties(case), attempts)
+        return BuiltCase(test, _seconds(case), _case_properties(case), attempts)
 
     def _attempts(self, case: CaseResult) -> Sequence[tuple[str, str]]:
         """The failed attempts at a case that ran again, as Surefire names them: it passed in the end, or it didn't."""
@@ -247,18 +253,16 @@ class CaseWriter:
         shown = display_name(case.name or case.hash, 300)
         return self._names.unique(f"{shown} [repeat {case.repeat}]" if case.repeat else shown, case.hash)
 
-    def _properties(self, case: CaseResult) -> list[tuple[str, str]]:
-        pairs = [
-            (self._keys.get(name) or _score_key(name), _format_score(evaluation.score))
-            for name, evaluation in case.evaluations.items()
-        ]
-        if case.labels:
-            labels = case.labels.items()
-            pairs += [(f"label.{display_name(name)}", one_line(label.label, _MESSAGE)) for name, label in labels]
-        for kind, evaluators in (("unscored", case.unscored), ("pending", case.pending)):
-            if evaluators:
-                pairs.append((kind, one_line(", ".join(evaluators), _MESSAGE)))
-        return pairs
+
+def _case_properties(case: CaseResult) -> str:
+    properties = [_score_property(name, evaluation.score) for name, evaluation in case.evaluations.items()]
+    for name, label in case.labels.items():
+        properties.append(_property(f"label.{display_name(name)}", one_line(label.label, _MESSAGE)))
+    if case.unscored:
+        properties.append(_property("unscored", one_line(", ".join(case.unscored), _MESSAGE)))
+    if case.pending:
+        properties.append(_property("pending", one_line(", ".join(case.pending), _MESSAGE)))
+    return _enclose(properties)
 
 
 def _is_flaky(attempts: Sequence[tuple[str, str]]) -> bool:
@@ -271,13 +275,6 @@ def _location(origin: Origin | None) -> Location:
 
 def _seconds(case: CaseResult) -> float:
     return (case.duration_ms or 0.0) / 1000
-
-
-_format_score = lru_cache(maxsize=1024)(number_format.short)
-
-
-def _score_key(evaluator: str) -> str:
-    return f"score.{display_name(evaluator)}"
 
 
 def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) -> BuiltCase:
@@ -297,7 +294,7 @@ def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) 
     elif finding.conclusion is Conclusion.UNMEASURABLE:
         test.add_error_info(message, text, "Unmeasurable")
     pairs = {"value": finding.value, "limit": finding.limit, "origin": finding.origin}
-    return BuiltCase(test, properties=tuple((key, one_line(value, 500)) for key, value in pairs.items()))
+    return BuiltCase(test, properties=render_properties([(key, one_line(value, 500)) for key, value in pairs.items()]))
 
 
 def build_quarantined_case(case: QuarantinedView, suite: SuiteView) -> BuiltCase:
@@ -306,7 +303,7 @@ def build_quarantined_case(case: QuarantinedView, suite: SuiteView) -> BuiltCase
     terms = f"until {case.until}, owner {case.owner}: {case.reason}"
     if case.fails:
         test.add_skipped_info(one_line(f"in quarantine {terms}", _MESSAGE), one_line(f"{case.status} in this run", 200))
-    return BuiltCase(test, properties=[("quarantine", one_line(terms, _MESSAGE))])
+    return BuiltCase(test, properties=render_properties([("quarantine", one_line(terms, _MESSAGE))]))
 
 
 def _failed_evaluations(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:

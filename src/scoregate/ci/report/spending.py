@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from math import isnan
 
 from scoregate.ci.report import number_format
 from scoregate.core.comparison.comparison_rows import Measure, Row
@@ -32,17 +31,6 @@ class SpendingText:
     p95: str
     tokens: str
     cost: str
-
-
-def known_values(column: Iterable[float]) -> list[float]:
-    """The numbers of a column that are not missing."""
-    return [value for value in column if not isnan(value)]
-
-
-def sum_known(column: Iterable[float | None]) -> float | None:
-    """The sum of the known values; None if there are none."""
-    values = known_values(value for value in column if value is not None)
-    return sum(values) if values else None
 
 
 def measure_spending(suite: SuiteResult) -> Spending:

@@ -14,7 +14,6 @@ from scoregate.ci.report.spending import (
     SpendingText,
     format_spending,
     measure_spending,
-    sum_known,
 )
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
@@ -24,7 +23,7 @@ from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.past_runs import SuiteMetrics
@@ -106,7 +105,7 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             unscored=columns.count(Status.UNSCORED),
             complete=suite.complete,
             duration_s=suite.duration_s,
-            time_s=(sum_known(columns.durations_ms) or 0.0) / 1000,
+            time_s=sum(known_values(columns.durations_ms)) / 1000,
             passes=_format_passes(columns),
             spend=spend,
             base_spend=base_spend,

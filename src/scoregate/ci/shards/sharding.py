@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import isnan
 from statistics import median
 
 from pydantic_core import to_json
@@ -16,6 +15,7 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.run import Run, RunShard, SuiteResult
 from scoregate.core.sharding.packing import LaunchDuration, SuiteDuration, choose_shards, pack_launches
 from scoregate.core.sharding.partition import Assignment, Partition, list_work, make_partition
@@ -143,7 +143,7 @@ def _read_launch(launch: Launch, suites: Sequence[SuiteResult], script_s: float)
 def _seconds(suite: SuiteResult) -> float:
     if suite.duration_s is not None:
         return suite.duration_s
-    return sum(each for each in suite.columns.durations_ms if not isnan(each)) / 1000
+    return sum(known_values(suite.columns.durations_ms)) / 1000
 
 
 def can_divide(launch: Launch, suites: Iterable[SuiteResult]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import fsum, isnan
+from math import fsum
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel, score_rows
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.records import record
 from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
+from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 
@@ -112,6 +113,6 @@ def _token_side(suite: SuiteResult) -> Side:
 
 
 def _count_triggers(suite: SuiteResult, evaluator: str, *, inverted: bool = False) -> TriggerRate | None:
-    scores = [score for score in suite.columns.scores.get(evaluator, ()) if not isnan(score)]
+    scores = known_values(suite.columns.scores.get(evaluator, ()))
     hits = sum(score >= 1 for score in scores)
     return TriggerRate(len(scores) - hits if inverted else hits, len(scores)) if scores else None

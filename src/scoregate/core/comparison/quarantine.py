@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import isnan
 from typing import TypeAlias
 
 from scoregate.core.comparison.earlier_runs import leave_out_cases
@@ -13,7 +12,7 @@ from scoregate.core.comparison.suite_pairs import pair_suites
 from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
@@ -190,8 +189,8 @@ def _filter_reader(
 
 def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
     """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were made, too."""
-    costs = [cost for cost in columns.costs if not isnan(cost)]
-    tokens = [int(count) for count in columns.tokens if not isnan(count)]
+    costs = known_values(columns.costs)
+    tokens = list(map(int, known_values(columns.tokens)))
     if not (costs or tokens):
         return usage
     unpriced = ", ".join(sorted(columns.unpriced)) or None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, exp, inf, log
 
 from scoregate.core.comparison.estimates import one_sided_p
-from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
+from scoregate.core.comparison.pairing import Side, case_clusters, pair_means, pair_sides
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.statistics.intervals import measure_spread
@@ -66,12 +66,9 @@ def compute_total_ratio(new: Side, baseline: Side) -> Ratio | None:
 
 def shared_means(new: Side, baseline: Side) -> tuple[float | None, float | None, int]:
     """The means of both sides over the cases of both, and the number of these cases."""
-    shared = [case for case in new.means if case in baseline.means]
-    if not shared:
-        return None, None, 0
-    sums = (sum(map(side.means.__getitem__, shared)) for side in (new, baseline))
-    mean, base_mean = (total / len(shared) for total in sums)
-    return mean, base_mean, len(shared)
+    shared, means, base_means = pair_means(new.means, baseline.means)
+    n = len(shared)
+    return (sum(means) / n, sum(base_means) / n, n) if n else (None, None, 0)
 
 
 def total_test(new: Side, baseline: Side, columns: Columns) -> float:

@@ -15,7 +15,7 @@ from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ra
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, percentiles, unpriced_models
+from scoregate.core.runs.case_columns import Columns, known_values, percentiles, unpriced_models
 from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
@@ -40,7 +40,7 @@ def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
 
 
 def _sum_known(values: Iterable[float], own: float | None) -> float | None:
-    known = [value for value in values if not isnan(value)]
+    known = known_values(values)
     return sum(known, own or 0.0) if known or own is not None else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import ceil, isnan
+from math import ceil
 
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult, Status
@@ -201,15 +201,17 @@ class Columns:
 
     def _count_scores(self, evaluator: str) -> int:
         """The number of scores of an evaluator, with those outside [0, 1]."""
-        valid = sum(1 for score in self.scores.get(evaluator, ()) if not isnan(score))
+        valid = len(known_values(self.scores.get(evaluator, ())))
         return valid + len(self.unscaled.get(evaluator, ()))
 
     def errored_rows(self) -> set[int]:
         """The rows in which the function under test or an evaluator raised."""
-        errored = _CODES[Status.ERRORED]
-        has_errors = errored in self.statuses
-        rows = (row for row, status in enumerate(self.statuses if has_errors else ()) if status == errored)
-        return set().union(rows, *self.errored.values())
+        return set().union(self.rows_with(Status.ERRORED), *self.errored.values())
+
+    def rows_with(self, status: Status) -> list[int]:
+        """The rows of the trials with this status."""
+        code = _CODES[status]
+        return [row for row, each in enumerate(self.statuses) if each == code] if code in self.statuses else []
 
     @property
     def case_count(self) -> int:
@@ -242,6 +244,11 @@ def unpriced_models(usage: Usage) -> tuple[str, ...]:
     return tuple(name[:LONGEST_LABEL] for name in usage.unpriced_models)
 
 
+def known_values(column: Iterable[float]) -> list[float]:
+    """The numbers of a column that are not missing."""
+    return [value for value in column if value == value]  # noqa: PLR0124 - half the time of `isnan`
+
+
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:
     """Percentiles by the nearest-rank method.
 
@@ -252,5 +259,5 @@ def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, 
     Returns:
         For each share the smallest value that at least this share of the values doesn't exceed; None without values.
     """
-    known = sorted([value for value in values if value == value])  # noqa: PLR0124 - half the time of `isnan`
+    known = sorted(known_values(values))
     return tuple(known[ceil(share * len(known)) - 1] if known else None for share in shares)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from math import isfinite, isnan
+from math import isfinite
 from typing import TypeAlias, TypeVar
 
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
-from scoregate.core.runs.case_columns import Columns, percentiles
+from scoregate.core.runs.case_columns import Columns, known_values, percentiles
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.past_runs import (
     MAX_HISTORY_BYTES,
@@ -103,7 +103,7 @@ def _suite_scores(suite: SuiteResult) -> Mapping[str, Score]:
     for name, column in suite.columns.scores.items():
         mean = _round(suite.mean(name))
         if mean is not None:
-            n = sum(1 for score in column if not isnan(score))
+            n = len(known_values(column))
             scores[name] = Score(mean, n, evaluator_digest(suite.evaluators.get(name)))
     return scores
 

@@ -22,17 +22,21 @@ class KeySet:
         self._keys: set[Hashable] = set()
         self._table, self._count = array("Q"), 0
 
-    def add(self, key: Hashable) -> None:
-        """Add a key."""
+    def add(self, key: Hashable) -> bool:
+        """Add a key; False if it was added before."""
         if self._table:
-            self._insert(key)
-            return
-        self._keys.add(key)
-        if len(self._keys) > _MOST_AS_THEY_ARE:
-            keys, self._keys = self._keys, set()
+            return self._insert(key)
+        keys = self._keys
+        count = len(keys)
+        keys.add(key)
+        if len(keys) == count:
+            return False
+        if count == _MOST_AS_THEY_ARE:
+            self._keys = set()
             self._table = array("Q", [0]) * (1 << (2 * len(keys)).bit_length())
             for each in keys:
                 self._insert(each)
+        return True
 
     def __contains__(self, key: Hashable) -> bool:
         return self._table[self._find(_code(key))] != 0 if self._table else key in self._keys
@@ -44,11 +48,11 @@ class KeySet:
         """Remove all keys."""
         self._keys, self._table, self._count = set(), array("Q"), 0
 
-    def _insert(self, key: Hashable) -> None:
+    def _insert(self, key: Hashable) -> bool:
         code = _code(key)
         at = self._find(code)
         if self._table[at]:
-            return
+            return False
         self._table[at] = code
         self._count += 1
         if 3 * self._count > 2 * len(self._table):
@@ -56,6 +60,7 @@ class KeySet:
             self._table = array("Q", [0]) * (2 * len(old))
             for each in filter(None, old):
                 self._table[self._find(each)] = each
+        return True
 
     def _find(self, code: int) -> int:
         """The place of a code, or the empty place where it belongs."""

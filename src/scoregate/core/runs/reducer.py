@@ -273,7 +273,9 @@ def _sort_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sort_evaluations(evaluations: dict[str, Evaluation]) -> dict[str, Evaluation]:
-    return {name: evaluations[name] for name in _sort_names(tuple(evaluations))}
+    names = tuple(evaluations)
+    in_order = _sort_names(names)
+    return evaluations if in_order == names else {name: evaluations[name] for name in in_order}
 
 
 @dataclass(slots=True)

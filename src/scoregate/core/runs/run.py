@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from math import isnan
 from typing import Any
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, unpriced_models
+from scoregate.core.runs.case_columns import Columns, known_values, unpriced_models
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
@@ -134,7 +133,7 @@ class SuiteResult:
     def evaluations(self) -> int:
         """The number of scores and labels, without scores of evaluators that lack a scale."""
         columns = (column for name, column in self.columns.scores.items() if name not in self.columns.unscaled)
-        scores = sum(sum(1 for score in column if not isnan(score)) for column in columns)
+        scores = sum(len(known_values(column)) for column in columns)
         return scores + sum(sum(counts.values()) for counts in self.columns.labels.values())
 
     @property
@@ -160,15 +159,15 @@ class SuiteResult:
 
     def _sum_paid(self, values: Iterable[float], own: float | None) -> float | None:
         """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
-        kept = self.columns.reused if self.kept is not None else ()
-        known = [value for row, value in enumerate(values) if row not in kept and not isnan(value)]
+        if self.kept is not None:
+            values = (value for row, value in enumerate(values) if row not in self.columns.reused)
+        known = known_values(values)
         return sum(known, own or 0.0) if known or own is not None else None
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
-        scores = () if evaluator in self.columns.unscaled else self.columns.scores.get(evaluator, ())
-        count = len(scores) - sum(map(isnan, scores))
-        return sum(score for score in scores if not isnan(score)) / count if count else None
+        scores = [] if evaluator in self.columns.unscaled else known_values(self.columns.scores.get(evaluator, ()))
+        return sum(scores) / len(scores) if scores else None
 
 
 @record

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isnan
 
+from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.run import Run
 
 
@@ -26,5 +26,5 @@ def sum_tokens(run: Run) -> float | None:
 
 
 def _sum_known(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None and not isnan(value)]
+    known = known_values([value for value in values if value is not None])
     return sum(known) if known else None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scoregate.core.records import record
+from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.reducer import SuiteReducer
 
@@ -50,7 +51,7 @@ class _RunningSum:
 
     def read(self, column: array[float]) -> None:
         """Add the rows that are new since the last call; NaN is no number."""
-        known = [number for number in column[self._rows :] if number == number]  # noqa: PLR0124 - faster than `isnan`
+        known = known_values(column[self._rows :])
         self.total += sum(known)
         self.count += len(known)
         self._rows = len(column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import overload
 
 _ENCODING, _ERRORS = "utf-8", "surrogatepass"
@@ -31,9 +31,13 @@ class TextColumn(Sequence[str]):
 
     def extend(self, texts: Iterable[str]) -> None:
         """Append several texts."""
-        encoded = [text.encode(_ENCODING, _ERRORS) for text in texts]
-        self._ends.extend(islice(accumulate(map(len, encoded), initial=len(self._data)), 1, None))
-        self._data += b"".join(encoded)
+        texts = list(texts)
+        encoded = "".join(texts).encode(_ENCODING, _ERRORS)
+        lengths = list(map(len, texts))
+        if sum(lengths) != len(encoded):  # they are not all ASCII
+            lengths = [len(text.encode(_ENCODING, _ERRORS)) for text in texts]
+        self._ends.extend(array("Q", list(accumulate(lengths, initial=len(self._data)))[1:]))
+        self._data += encoded
 
     def unpack(self) -> TextColumn | list[str]:
         """Up to 200,000 texts as a list, which is faster to read and takes 10 MB more; else the column."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from heapq import nsmallest
-from math import isnan
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import STATUSES, Status
 from scoregate.core.text import SortKey, case_sort_key
 
@@ -160,8 +159,9 @@ def _compare_scores(
 
 def mean_score(columns: Columns, evaluator: str, rows: tuple[int, ...]) -> float | None:
     """The mean score of trials; None if none of them has a score."""
+    column = columns.scores.get(evaluator, ())
     if len(rows) == 1:
-        column, row = columns.scores.get(evaluator, ()), rows[0]
-        return None if row >= len(column) or isnan(score := column[row]) else score
-    known = [score for row in rows if not isnan(score := columns.score(evaluator, row))]
+        row = rows[0]
+        return score if row < len(column) and (score := column[row]) == score else None  # NaN differs from itself
+    known = known_values([column[row] for row in rows if row < len(column)])
     return sum(known) / len(known) if known else None

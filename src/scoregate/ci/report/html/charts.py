@@ -13,11 +13,10 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.html.case_list import mean_score, pair_rows
 from scoregate.ci.report.html.sparklines import Scale, axis_limit, log_ticks
 from scoregate.ci.report.rows import RowView
-from scoregate.ci.report.spending import known_values
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_columns import Columns, known_values
 
 WIDTH, HEIGHT = 260, 28
 _MARGIN = 12

@@ -127,8 +127,9 @@ class _PageWriter:
         bound = self._generous if rank < GENEROUS_CASES else self._fair
         data, used = self._trial(case, bound)
         pages, place = self._pages, (at, case.hash)
-        for rows in data.get("media", {}).values():
-            pages.media.note(rows, rank)
+        if "media" in data:
+            for rows in data["media"].values():
+                pages.media.note(rows, rank)
         side.put(at, row, page=pages.pages, position=len(self._trials))
         self._trials.append(data)
         self.size += used + _OVERHEAD
