@@ -45,7 +45,7 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        wait_until(self._file.exists)
+        wait_until(lambda: self._file.exists() and self._file.stat().st_size > 0)  # Dask creates it before it writes it
         return json.loads(self._file.read_text(encoding="utf-8"))["address"]
 
     def add_worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests import fakes
 from tests.fakes.openai import OpenAIServer, ToolCall
-from tests.fakes.openai.question import Question, said
+from tests.fakes.openai.question import Question, read_text
 
 from scoregate import evaluate
 from scoregate.evals import EvalResult, Trajectory
@@ -149,7 +149,7 @@ def answer_last(server: OpenAIServer, rules: dict[str, Any]) -> None:
     """Answer the last message, of the user or of a tool, by the first rule whose pattern is found in it."""
 
     def answer(question: Question) -> Any:
-        last = said(question.messages[-1])
+        last = read_text(question.messages[-1])
         return next(answer for pattern, answer in rules.items() if re.search(pattern, last))
 
     server.answer_with(answer)
