@@ -65,8 +65,8 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate, arms=arms)
     media = _join_media(comparison.run, comparison.base)
     start = describe_start(comparison.run)
-    view = replace(view, ungated_note=_describe_ungated(verdict))
-    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined, read_media=media, start=start)
+    view = replace(view, read_media=media, start=start, ungated_note=_describe_ungated(verdict))
+    return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
 
 
 def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:

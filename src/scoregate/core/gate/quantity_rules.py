@@ -15,7 +15,7 @@ from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ra
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, known_values, percentiles, unpriced_models
+from scoregate.core.runs.case_columns import Columns, percentiles, sum_known, unpriced_models
 from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
@@ -31,17 +31,12 @@ def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     suite, limits = context.suite, context.limits
     columns, usage = suite.columns, suite.usage
     # Kept cases count with what the base's run has paid, so that the verdict is that of a run of all cases.
-    cost = _sum_known(columns.costs, None if usage is None else usage.cost)
-    tokens = _sum_known(columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
+    cost = sum_known(columns.costs, None if usage is None else usage.cost)
+    tokens = sum_known(columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
     latency = compute_p95(columns.durations_ms)
     yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=cost, forms=_DOLLARS)
     yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=tokens, forms=_TOKENS)
     yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
-
-
-def _sum_known(values: Iterable[float], own: float | None) -> float | None:
-    known = known_values(values)
-    return sum(known, own or 0.0) if known or own is not None else None
 
 
 _DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)

@@ -249,6 +249,12 @@ def known_values(column: Iterable[float]) -> list[float]:
     return [value for value in column if value == value]  # noqa: PLR0124 - half the time of `isnan`
 
 
+def sum_known(values: Iterable[float], own: float | None = None) -> float | None:
+    """The sum of the numbers that are not missing, added to `own`; None if nothing is known."""
+    known = known_values(values)
+    return sum(known, own or 0.0) if known or own is not None else None
+
+
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:
     """Percentiles by the nearest-rank method.
 

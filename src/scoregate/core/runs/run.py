@@ -11,7 +11,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, known_values, unpriced_models
+from scoregate.core.runs.case_columns import Columns, known_values, sum_known, unpriced_models
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
@@ -161,8 +161,7 @@ class SuiteResult:
         """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
         if self.kept is not None:
             values = (value for row, value in enumerate(values) if row not in self.columns.reused)
-        known = known_values(values)
-        return sum(known, own or 0.0) if known or own is not None else None
+        return sum_known(values, own)
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over the trials with a score; None without one, and if a score is on no known scale."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scoregate.core.runs.case_columns import known_values
+from scoregate.core.runs.case_columns import sum_known
 from scoregate.core.runs.run import Run
 
 
@@ -26,5 +26,4 @@ def sum_tokens(run: Run) -> float | None:
 
 
 def _sum_known(values: Iterable[float | None]) -> float | None:
-    known = known_values([value for value in values if value is not None])
-    return sum(known) if known else None
+    return sum_known(value for value in values if value is not None)
