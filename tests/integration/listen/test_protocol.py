@@ -242,7 +242,7 @@ async def test_progress_is_reported_live(tmp_path: Path) -> None:
         await talk.score(run, "b", 0.5, threshold={"gte": 1})
         await talk.error(run, "c")
         await talk.result(run, "d")
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while talk.ear.tallies[-1].done < 4:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         before = talk.ear.tallies[-1]

@@ -153,7 +153,7 @@ def test_async_user_code_shares_one_loop() -> None:
 
 
 def test_a_blocking_fn_does_not_block_others() -> None:
-    meeting = threading.Barrier(3, timeout=5)
+    meeting = threading.Barrier(3, timeout=30)
 
     def fn(test_case: Case) -> str:
         meeting.wait()
