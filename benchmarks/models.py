@@ -96,4 +96,6 @@ def measure(runs: int) -> Iterator[Row]:
     yield from _live(runs)
     yield from _cached(runs)
     yield _limited("")
-    yield _limited(" by Retry-After alone", "--silent-limits", "--whole-seconds", "--burst", "1")
+    silent = "--silent-limits", "--whole-seconds"
+    yield _limited(" by Retry-After alone, at most a second's calls at once", *silent)
+    yield _limited(" by Retry-After alone, one call at once", *silent, "--burst", "1")

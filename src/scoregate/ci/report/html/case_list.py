@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from heapq import nsmallest
+from typing import NamedTuple
 
 from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
-from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import STATUSES, Status
 from scoregate.core.text import SortKey, case_sort_key
@@ -29,8 +29,7 @@ class CaseChange(IntEnum):
     REMOVED = 6
 
 
-@record
-class CaseEntry:
+class CaseEntry(NamedTuple):
     """A case: its rows in the columns of its suite, in the run (`now`) and in the baseline (`before`).
 
     `gain` is the largest drop of an evaluator, or the largest gain if there is no drop; + is better. `lowest`
@@ -131,12 +130,12 @@ def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], ga
 
 
 class _EvaluatorScores:
-    """The scores of one evaluator on both sides; `before` is None if they can't be compared."""
+    """The scores of one evaluator on both sides; `before` is empty if they can't be compared."""
 
     def __init__(self, paired_suite: PairedSuite, evaluator: str) -> None:
-        is_comparable = paired_suite.before is not None and evaluator not in paired_suite.incomparable
-        self.evaluator, self.now = evaluator, paired_suite.now
-        self.before = paired_suite.before if is_comparable else None
+        base = paired_suite.before if evaluator not in paired_suite.incomparable else None
+        self.now = paired_suite.now.scores[evaluator]
+        self.before: Sequence[float] = base.scores.get(evaluator, ()) if base is not None else ()
         self.higher_is_better = paired_suite.higher_is_better.get(evaluator, True)
 
 
@@ -146,20 +145,19 @@ def _compare_scores(
     """The largest drop of a case, or the largest gain if there is no drop, and its lowest score."""
     worst, best, lowest = 0.0, 0.0, 1.0
     for each in scores:
-        now = mean_score(each.now, each.evaluator, rows)
+        now = mean_score(each.now, rows)
         if now is None:
             continue
         lowest = min(lowest, now if each.higher_is_better else 1 - now)
-        was = mean_score(each.before, each.evaluator, old) if old and each.before is not None else None
+        was = mean_score(each.before, old) if old else None
         if was is not None and was != now:
             change = now - was if each.higher_is_better else was - now
             worst, best = min(worst, change), max(best, change)
     return worst if worst < -_ROUNDING else best, lowest
 
 
-def mean_score(columns: Columns, evaluator: str, rows: tuple[int, ...]) -> float | None:
+def mean_score(column: Sequence[float], rows: tuple[int, ...]) -> float | None:
     """The mean score of trials; None if none of them has a score."""
-    column = columns.scores.get(evaluator, ())
     if len(rows) == 1:
         row = rows[0]
         return score if row < len(column) and (score := column[row]) == score else None  # NaN differs from itself

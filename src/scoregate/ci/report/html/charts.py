@@ -150,8 +150,8 @@ def _panel(
 ) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
     assert paired_suite.before is not None
-    new, old = paired_suite.now, paired_suite.before
-    scores = Counter((mean_score(old, evaluator, before), mean_score(new, evaluator, now)) for now, before in pairs)
+    new, old = (side.scores.get(evaluator, ()) for side in (paired_suite.now, paired_suite.before))
+    scores = Counter((mean_score(old, before), mean_score(new, now)) for now, before in pairs)
     for (was, is_now), count in scores.items():
         if was is not None and is_now is not None:
             change = (is_now > was) - (is_now < was)

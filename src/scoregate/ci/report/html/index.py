@@ -110,14 +110,14 @@ class _Side:
     """The columns of a suite in the run or in the baseline."""
 
     def __init__(self, columns: Columns, evaluators: Sequence[str]) -> None:
-        self._columns, self._evaluators, self.tags = columns, evaluators, columns.tags
+        self._columns, self.tags = columns, columns.tags
         self._scores = [columns.scores.get(name, ()) for name in evaluators]
 
     def measure(self, rows: tuple[int, ...]) -> _Measures:
         """The mean scores, the main status, the mean duration and the mean cost of some trials."""
         columns = self._columns
         if len(rows) != 1:
-            means = [mean_score(columns, name, rows) for name in self._evaluators]
+            means = [mean_score(column, rows) for column in self._scores]
             scores = [None if score is None else round(score, 4) for score in means]
             duration, cost = _average(columns.durations_ms, rows), _average(columns.costs, rows, 7)
             return scores, _main_status(columns, rows), duration, cost
