@@ -22,7 +22,7 @@ import site
 import socket
 import sys
 from importlib.abc import Loader
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -148,15 +148,39 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     is_isolated = request["argv"][1] == "-I"
     is_module = is_isolated or request["argv"][1] == "-m"
     script = os.getcwd() if is_module else os.path.dirname(os.path.realpath(request["argv"][1]))
-    if sys.path[: len(ours)] != ours or any(_hides_module(each) for each in {script, *folders}.difference(ours)):
+    is_recorded = bool(folders) and not is_isolated and _has_recorder(folders[0])
+    others = {script, *(folders[1:] if is_recorded else folders)}.difference(ours)
+    if sys.path[: len(ours)] != ours or any(_hides_module(each) for each in others):
         os.execve(request["argv"][0], request["argv"], request["environ"])
     sys.path[: len(ours)] = [] if is_isolated else folders
     site.removeduppaths()
-    if not is_isolated:
-        sys.path.insert(0, script)
     os.environ.clear()
     os.environ.update(request["environ"])
+    if is_recorded:
+        _start_recorder()
+    if not is_isolated:
+        sys.path.insert(0, script)
+    if is_recorded:
+        PathFinder.find_spec("scoregate_searches_all_folders")  # as for the first import of a new Python
     return request
+
+
+def _has_recorder(folder: str) -> bool:
+    """Whether the folder only has the module with which scoregate records the files that a script uses."""
+    with contextlib.suppress(OSError):
+        if os.listdir(folder) == ["sitecustomize.py"]:
+            with open(os.path.join(folder, "sitecustomize.py"), encoding="utf-8") as file:
+                return file.read(1000).startswith('"""Records which files of a repository a Python process uses.')
+    return False
+
+
+def _start_recorder() -> None:
+    """Import `sitecustomize`, as Python does at its start, and record what is imported already."""
+    sys.modules.pop("sitecustomize", None)
+    imported = set(sys.modules)
+    importlib.import_module("sitecustomize")
+    recorder: Any = sys.meta_path[0]
+    recorder.modules.update(imported)
 
 
 def _hides_module(folder: str) -> bool:

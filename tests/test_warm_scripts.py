@@ -14,6 +14,8 @@ import pytest
 from anyio.abc import Process
 from tests.warm_scripts import run_script, warm_scripts
 
+from scoregate.ci.dependencies.recording import read_python_recorder
+
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux forks scripts; elsewhere a new Python starts"),
@@ -100,6 +102,34 @@ async def test_a_module_of_the_project_hides_the_imported_one(
     (tmp_path / "evals" / "a.py").write_text(f"import {name}\n")
     with warm_scripts():
         assert await run(tmp_path, environ) == ("_Forked", f"{tmp_path / path}\n", 0)
+
+
+async def test_the_same_files_are_recorded(tmp_path: Path, environ: dict[str, str]) -> None:
+    recorder, log = tmp_path / "outside" / "recorder", tmp_path / "outside" / "log"
+    recorder.mkdir(parents=True)
+    (recorder / "sitecustomize.py").write_text(read_python_recorder(), encoding="utf-8")
+    project = tmp_path / "project"
+    (project / "evals").mkdir(parents=True)
+    (project / "evals" / "helper.py").write_text("import json")
+    (project / "evals" / "rows.csv").touch()
+    (project / "evals" / "a.py").write_text(
+        "import os, sys, scoregate.testing.run, helper\n"
+        "open('evals/rows.csv').read(), os.path.exists('evals/other.csv'), os.listdir('evals')\n"
+        "print(sys.path, os.environ.get('PYTHONPATH'), 'sitecustomize' in sys.modules)\n"
+    )
+    path = os.pathsep.join([str(recorder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environ |= {"PYTHONPATH": path, "SCOREGATE_DEPENDENCIES": f"{project}\n{log}"}
+    outputs, entries = [], []
+    for start in (anyio.CancelScope, warm_scripts):
+        log.write_bytes(b"")
+        with start():
+            outputs.append(await run(project, environ))
+        entries.append(set(log.read_bytes().decode().split("\0")))
+    new, warm = entries
+    assert outputs[0][0] != outputs[1][0]
+    assert outputs[0][1:] == outputs[1][1:]
+    assert {"P", "E", f"r{project}/evals/rows.csv", f"i{project}/evals", "mhelper", "manyio"} <= new & warm
+    assert not {each for each in new ^ warm if not each.startswith("m")}  # the forked process has other packages
 
 
 async def test_the_model_client_is_imported_normally(tmp_path: Path, environ: dict[str, str]) -> None:
