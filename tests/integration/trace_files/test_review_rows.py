@@ -152,7 +152,7 @@ def test_the_second_of_two_imports_at_a_time_sees_the_first(shop: TraceProject) 
     second = Thread(target=import_rows)
     second.start()
     change_decisions(store, "shop", decide_late)
-    second.join(20)
+    second.join(90)
     assert "f:1: said: 'ann' decided drop already" in results[0]
     assert [each["decision"] for each in shop.candidates()] == ["drop"]
 
