@@ -161,7 +161,8 @@ def test_hostile_requests_are_refused_and_counted(trial: TrialSpans) -> None:
     assert (trial.buffer.spans, sum(trial.buffer.losses.values())) == ([], 7)
 
 
-def test_an_unfinished_request_times_out(trial: TrialSpans) -> None:
+def test_an_unfinished_request_times_out(trial: TrialSpans, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.agents.receiver._LATE_S", 2.0)
     address = urlsplit(trial.address)
     with socket.create_connection((address.hostname, address.port)) as connection:
         connection.sendall(f"POST {address.path}/v1/traces HTTP/1.1\r\nContent-Length: 100\r\n\r\n".encode())
