@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# The duration of an example depends more on the machine than on the code.
-settings.register_profile("scoregate", deadline=None)
-settings.register_profile("fast", deadline=None, max_examples=15)
+# The duration of an example, and of its making, depends more on the machine than on the code.
+_ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("scoregate", _ANY_SPEED)
+settings.register_profile("fast", _ANY_SPEED, max_examples=15)
 settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")
 
 # The environment of the test run has a terminal width and CI variables, which started programs must not use.

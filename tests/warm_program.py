@@ -27,11 +27,15 @@ _SOURCE = """
 import _socket, os, signal, sys
 
 READ_AT_START = {names!r}
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 def become_real(*_):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     os.execv(sys.argv[1], sys.argv[1:])
 
 def call():
+    # The forked process may already serve before they can be passed on.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell
     found = {{name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}}
     if found.get("PYTHONPATH") == {path!r}:  # the forked process has scoregate from there
@@ -50,8 +54,9 @@ def call():
     except OSError:  # the environment is too large for a message
         become_real()
     pid = int(caller.recv(100))
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in SIGNALS:
         signal.signal(each, lambda number, _: os.kill(pid, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     return int(caller.recv(100))
 
 code = call()

@@ -45,8 +45,8 @@ MISTAKES = (
     ),
     Mistake(
         "The application hangs.",
-        edit('    return "We', '    import time\n\n    time.sleep(60)\n    return "We'),
-        ("run", "--timeout", "1"),
+        edit('    return "We', '    import time\n\n    time.sleep(600)\n    return "We'),
+        ("run", "--timeout", "4"),
     ),
     Mistake(
         "The suite prints 10 MB.",

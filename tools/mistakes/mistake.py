@@ -129,7 +129,7 @@ def _run_command(command: tuple[str, ...], more: Mapping[str, str], root: Path) 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=60,
+        timeout=180,
         check=False,
     )
     return ran.returncode, ran.stdout

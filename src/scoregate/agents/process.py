@@ -25,7 +25,7 @@ MARK_VARIABLE = "SCOREGATE_AGENT_MARK"
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 LONGEST_LINE = 16 * 1024 * 1024
 _SHOWN_BYTES = 2_000
-_DRAIN_S = 2.0
+_DRAIN_S = 5.0
 _END_S = 6.0
 # Elsewhere, processes that leave the process group are not found.
 _SUPERVISOR = (

@@ -20,7 +20,7 @@ from scoregate.errors import OtlpError
 _MOST_CONNECTIONS = 64
 _LONGEST_CHUNK_LINE = 1_000
 _IDLE_S = 10.0
-_LATE_S = 2.0
+_LATE_S = 5.0
 
 
 class OtlpReceiver:
@@ -57,7 +57,7 @@ class TrialSpans:
         self._server, self._token = server, token
 
     def wait_for_requests(self) -> None:
-        """Wait until the requests that the agent sent before its end are read, for two seconds at most."""
+        """Wait until the requests that the agent sent before its end are read, for five seconds at most."""
         # Connections are accepted in their order: once this one is, all earlier ones are.
         with socket.create_connection(("127.0.0.1", self._port), timeout=_LATE_S) as own:
             deadline = monotonic() + _LATE_S

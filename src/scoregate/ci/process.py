@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psutil
 
 _GRACE_S = 3.0
-_LAST_OUTPUT_S = 1.0
+_LAST_OUTPUT_S = 5.0
 _LONGEST_LINE = 8_000
 _TAIL_LINES = 40
 OnLine = Callable[[str], None]

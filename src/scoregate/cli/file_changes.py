@@ -173,6 +173,14 @@ class FileChanges:
         return not _IGNORED_FOLDERS.isdisjoint((*folders, name)) or bool(_IGNORED_NAMES.fullmatch(name))
 
 
+def is_changed_between(path: str, start: float, end: float) -> bool:
+    """Whether the last change of a file was in a period, in seconds since 1970. That of a deleted one is unknown."""
+    try:
+        return start <= os.stat(path).st_mtime < end
+    except OSError:
+        return False
+
+
 def _read_signature(path: str) -> _Signature | None:
     try:
         status = os.stat(path)

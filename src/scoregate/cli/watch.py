@@ -30,7 +30,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.cli.affected import find_affected
 from scoregate.cli.console import is_interactive
-from scoregate.cli.file_changes import Change, FileChanges
+from scoregate.cli.file_changes import Change, FileChanges, is_changed_between
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
@@ -113,6 +113,7 @@ class _Watch:
     _ran: set[str] | None = None
     _lines: dict[str, list[Text]] = field(default_factory=dict)
     _echoes: Counter[str] = field(default_factory=Counter)
+    _last_start: float = 0.0
     _last_end: float = 0.0
     _is_first: bool = True
 
@@ -159,7 +160,7 @@ class _Watch:
     async def _run_until_changed(self, affected: frozenset[str] | None) -> list[Change]:
         """Run sources; a change that affects them cancels this, and is returned."""
         stop = self._stop = anyio.Event()
-        self._ran = None
+        self._ran, self._last_start = None, time.time()
         found: list[Change] = []
 
         async def cancel_at_change() -> None:
@@ -179,7 +180,7 @@ class _Watch:
                     raise
                 self._print(Text(f"error: {error}", style="red"))
             tasks.cancel_scope.cancel()
-        self._stop, self._last_end = None, time.monotonic()
+        self._stop, self._last_end = None, time.time()
         return found
 
     async def _run_once(self, affected: frozenset[str] | None, stop: anyio.Event) -> None:
@@ -261,12 +262,11 @@ class _Watch:
 
     def _without_echoes(self, changes: Iterable[Change]) -> list[Change]:
         """The changes without those of files that suites write; those of commands can only be guessed."""
-        is_near = self._stop is not None or time.monotonic() - self._last_end < _ECHO_S
         uses = self._read_uses()
         kept = []
         for change in changes:
             is_input = any(change.path in use.read or self._shorten(change.path) == name for name, use in uses.items())
-            if not is_near:
+            if not self._is_near(change):
                 del self._echoes[change.path]
             elif not is_input and not all(use.is_known for use in uses.values()):
                 self._echoes[change.path] += 1
@@ -275,6 +275,12 @@ class _Watch:
                     continue
             kept.append(change)
         return kept
+
+    def _is_near(self, change: Change) -> bool:
+        """Whether a file changed while suites ran, or right after them. On a busy machine that is noticed later."""
+        until = self._last_end + _ECHO_S
+        is_noticed_early = self._stop is not None or time.time() < until
+        return is_noticed_early or is_changed_between(change.path, self._last_start, until)
 
     def _shorten(self, path: str) -> str:
         return PurePath(path).relative_to(self.root).as_posix()

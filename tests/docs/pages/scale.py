@@ -150,10 +150,11 @@ def check_dask(project: Project, block: Block) -> str:
         start("scheduler", "--port", "0")
         start("worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "worker"))
         limit = time.monotonic() + 60
-        while not (folder / "scheduler.json").exists():
+        file = folder / "scheduler.json"
+        while not file.exists() or not file.stat().st_size:  # Dask creates it before it writes it
             assert time.monotonic() < limit, (folder / "scheduler.log").read_text(encoding="utf-8")
             time.sleep(0.1)
-        address = json.loads((folder / "scheduler.json").read_text(encoding="utf-8"))["address"]
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
         assert address.startswith("tls://")
         assert text.count("tls://dask.example.com:8786") == 1
         outcome = project.run(["bash", "-ec", text.replace("tls://dask.example.com:8786", address)])

@@ -19,7 +19,7 @@ def run_example(project: Project, block: Block) -> str:
     """The commands that the page gives for scoregate's own repository."""
     clone = project.folder / "clone"
     subprocess.run(["git", "init", "--quiet", clone], check=True)
-    shutil.copytree(ROOT / "examples", clone / "examples")
+    shutil.copytree(ROOT / "examples", clone / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(ROOT / "pyproject.toml", clone)
     outcome = project.run(["bash", "-ec", f"cd clone\n{block.text}"])
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr

@@ -65,7 +65,9 @@ def build(tag: str) -> Image:
 def digest() -> str:
     """Of every file that .dockerignore lets in, and of what builds the image."""
     files = [ROOT / name for name in ("Dockerfile", ".dockerignore", *INCLUDED)]
-    files += [path for path in sorted((ROOT / "src").rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+    # Other processes compile modules at the same time, and replace temporary files then.
+    sources = (path for path in sorted((ROOT / "src").rglob("*")) if "__pycache__" not in path.parts)
+    files += [path for path in sources if path.is_file()]
     found = hashlib.sha256((TOOLS / "build_image.sh").read_bytes())
     for file in files:
         found.update(f"{file.relative_to(ROOT)} {file.stat().st_mode:o} {file.stat().st_size}\n".encode())

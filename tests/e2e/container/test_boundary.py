@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.e2e.container.conftest import OWNER, TOKEN, Action, change_owner, podman
 from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.test_crashes import WAIT_FOR_SCORES
 
 WORKSPACE = "/github/workspace"
 SPY = """
@@ -131,7 +132,7 @@ def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Pro
     )
     project.write("evals/b_second.py", suite(watch, fn="fn").replace("'demo'", "'second'"))
     change_owner(project.root, OWNER)
-    result = action.run(project.root, {"timeout": "3", "max-suites": "1"})
+    result = action.run(project.root, {"timeout": "12", "max-suites": "1"})
     assert result.exit_code == 3, result.log
     second = next(s for s in Ran(0, "", project.root / "scoregate-out").run["suites"] if s["id"] == "second")
     assert second["statuses"]["passed"] == 3
@@ -140,9 +141,10 @@ def test_an_inaccessible_daemon_of_a_suite_is_ended(action: Action, project: Pro
 @pytest.mark.parametrize("signal", ["INT", "TERM"])
 def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, signal: str) -> None:
     body = (
-        "import time\n"
+        f"{WAIT_FOR_SCORES}"
         "def fn(case):\n"
         "    if case.input == 'good 1':\n"
+        "        wait_for_scores(1)\n"
         "        open('waiting', 'w')\n"
         "        time.sleep(300)\n"
         "    return case.input"
@@ -155,9 +157,8 @@ def test_a_cancelled_job_leaves_its_record(action: Action, project: Project, sig
     while not (project.root / "waiting").exists():
         assert step.is_alive()
         time.sleep(0.05)
-    time.sleep(0.5)  # the case before it is being scored
     subprocess.run(["podman", "kill", "--signal", signal, action.container(project.root)], check=True)
-    step.join(60)
+    step.join(90)
     assert not step.is_alive(), "the runner waits 7.5 s, which takes 1 to 3 on a machine at rest"
     assert results[0].exit_code == 130
     outcome = Ran(130, "", project.root / "scoregate-out")

@@ -64,7 +64,7 @@ class Loopback:
 
     def close(self) -> None:
         self._server.stop()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=100)
         for sock in self._sockets.values():
             sock.close()
 

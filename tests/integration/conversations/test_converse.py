@@ -146,10 +146,10 @@ def test_a_timeout_keeps_the_finished_turns(server: OpenAIServer) -> None:
 
     class Slower(Scripted):
         async def send(self, message: str) -> Reply:
-            self._delay_s = 30.0 if self.heard else 0.0
+            self._delay_s = 90.0 if self.heard else 0.0
             return await super().send(message)
 
-    conversation = run_conversation(Slower("a"), limits=Limits(timeout_s=1.0))
+    conversation = run_conversation(Slower("a"), limits=Limits(timeout_s=3.0))
     assert [turn.user for turn in conversation.turns] == ["question 1"]
     assert (conversation.ended, conversation.goal_achieved) == (EndReason.TIMEOUT, None)
 
@@ -157,7 +157,7 @@ def test_a_timeout_keeps_the_finished_turns(server: OpenAIServer) -> None:
 def test_a_missing_reply_is_an_unjudged_error(server: OpenAIServer) -> None:
     set_user_messages(server, lambda turn: f"question {turn}")
     with pytest.raises(EndpointError, match="no reply within") as caught:
-        run_conversation(Scripted("a", delay_s=30.0), limits=Limits(timeout_s=0.5))
+        run_conversation(Scripted("a", delay_s=90.0), limits=Limits(timeout_s=2.0))
     assert caught.value.kind == "timeout"
 
 

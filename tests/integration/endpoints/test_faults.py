@@ -97,8 +97,8 @@ async def test_a_refused_connection_is_an_error(talking: Talking) -> None:
 
 
 async def test_a_slow_answer_times_out(talking: Talking, chat_service: ChatService) -> None:
-    chat_service.slow("POST", "/chat", 5)
-    error = await send_failing(talking, timeout_seconds=0.2)
+    chat_service.slow("POST", "/chat", 60)
+    error = await send_failing(talking, timeout_seconds=1)
     assert (error.kind, len(chat_service.requests)) == ("timeout", 1)
 
 

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,8 @@ def answer(input):
     with open(os.environ["MARKS"], "a") as marks:
         marks.write(f"NAME {input}\\n")
     time.sleep(0.05)
+    while input >= HOLD and not Path(os.environ["MARKS"] + ".free").exists():
+        time.sleep(0.05)
     return input
 
 def same(output, expected):
@@ -69,10 +72,22 @@ def run(project: Project, cluster: Cluster, *words: str, **environment: str) -> 
     return project.scoregate("run", "--executor", "dask", "--scheduler", cluster.address, *words, **environment)
 
 
-def plant_slow(project: Project, marks: Path, *names: str) -> None:
+def plant_slow(project: Project, marks: Path, *names: str, hold: int = 40) -> None:
+    """Suites of 40 cases. Those from `hold` on wait until `let_go`."""
     marks.write_text("", encoding="utf-8")
+    marks.with_name(f"{marks.name}.free").unlink(missing_ok=True)
     for name in names:
-        project.write(f"evals/eval_{name}.py", SLOW_SUITE.replace("NAME", name))
+        project.write(f"evals/eval_{name}.py", SLOW_SUITE.replace("NAME", name).replace("HOLD", str(hold)))
+
+
+def wait_for_held(marks: Path, hold: int) -> None:
+    """Wait until two suites wait at their case of this number, and the host has the results of those before."""
+    wait_until(lambda: sum(call.endswith(f" {hold}") for call in read_calls(marks)) >= 2)
+    time.sleep(1)
+
+
+def let_go(marks: Path) -> None:
+    marks.with_name(f"{marks.name}.free").touch()
 
 
 def read_calls(marks: Path) -> Counter[str]:
@@ -96,13 +111,14 @@ def test_a_run_on_workers_has_the_verdict_of_one_machine(project: Project, clust
 
 
 def test_a_killed_worker_keeps_results_and_its_part_is_moved(project: Project, cluster: Cluster, marks: Path) -> None:
-    plant_slow(project, marks, "one", "two")
+    plant_slow(project, marks, "one", "two", hold=35)
     victim = cluster.workers[0]
 
     def kill() -> None:
-        wait_until(lambda: sum(read_calls(marks).values()) > 60)
+        wait_for_held(marks, 35)
         victim.kill()
         victim.wait()
+        let_go(marks)
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -123,12 +139,13 @@ def test_a_part_of_a_hanging_worker_is_moved(
     project: Project, cluster: Cluster, marks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask, "_SILENT_S", 4.0)
-    plant_slow(project, marks, "one", "two")
+    plant_slow(project, marks, "one", "two", hold=12)
     victim = cluster.workers[1]
 
     def stop() -> None:
-        wait_until(lambda: sum(read_calls(marks).values()) > 10)
+        wait_for_held(marks, 12)
         os.kill(victim.pid, signal.SIGSTOP)
+        let_go(marks)
 
     stopper = threading.Thread(target=stop)
     stopper.start()
@@ -228,17 +245,18 @@ def test_calls_of_all_workers_pass_one_gateway(project: Project, cluster: Cluste
 def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     project: Project, cluster: Cluster, marks: Path
 ) -> None:
-    plant_slow(project, marks, "one", "two", "three")
+    plant_slow(project, marks, "one", "two", "three", hold=35)
     project.commit("suites")
     arguments = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
     host = project.start(*arguments)
-    wait_until(lambda: sum(read_calls(marks).values()) > 60)
+    wait_for_held(marks, 35)
     host.kill()
     host.communicate()
     arrived = sum(read_calls(marks).values())
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output
     assert "before the results of its parts were merged" in judged.output
+    let_go(marks)
     outcome = run(project, cluster, "--baseline", "none", "--resume")
     assert outcome.exit_code == 1, outcome.output
     assert [sum(suite["statuses"].values()) for suite in outcome.run["suites"]] == [40] * 3
@@ -257,16 +275,17 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
 
 
 def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, cluster: Cluster, marks: Path) -> None:
-    plant_slow(project, marks, "one", "two")
+    plant_slow(project, marks, "one", "two", hold=15)
 
     def kill() -> None:
-        wait_until(lambda: sum(read_calls(marks).values()) > 20)
+        wait_for_held(marks, 15)
         cluster.scheduler.kill()
 
     killer = threading.Thread(target=kill)
     killer.start()
     outcome = run(project, cluster, "--baseline", "none")
     killer.join()
+    let_go(marks)
     assert outcome.exit_code == 130, outcome.output
     assert not outcome.run["complete"]
     assert outcome.run["stopped"] == "the connection to the scheduler was lost"

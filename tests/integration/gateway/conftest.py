@@ -33,7 +33,7 @@ class Client:
         self._stack = stack
         self.session = stack.enter_context(gateway.open_session(suite))
         self.environment = gateway.suite_environment(self.session)
-        self.http = stack.enter_context(httpx.Client(base_url=gateway.address, timeout=20, trust_env=False))
+        self.http = stack.enter_context(httpx.Client(base_url=gateway.address, timeout=60, trust_env=False))
 
     def other(self, suite: str) -> Client:
         """A client of another suite at the same gateway."""

@@ -20,7 +20,7 @@ CHAT = b"/openai/v1/chat/completions"
 
 def connect(client: Client) -> socket.socket:
     host, port = client.gateway.address.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=10)
+    return socket.create_connection((host, int(port)), timeout=60)
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -119,14 +119,15 @@ def test_odd_values_are_left_to_the_provider(start_gateway: StartGateway, provid
 
 
 def test_a_slow_client_is_cut(start_gateway: StartGateway, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "_HEAD_TIMEOUT_S", 0.3)
-    monkeypatch.setattr(questions, "_CHUNK_TIMEOUT_S", 0.3)
     client = start_gateway()
     complete = make_request(client)
-    started = time.monotonic()
-    for data in (b"", b"POST", complete[: complete.index(b"Content-Length")], complete[:-3]):
-        assert send(client, data) == (408, "request_timeout"), data
-    assert time.monotonic() - started < 5
+    with monkeypatch.context() as short:
+        short.setattr(protocol, "_HEAD_TIMEOUT_S", 0.3)
+        short.setattr(questions, "_CHUNK_TIMEOUT_S", 0.3)
+        for data in (b"", b"POST", complete[: complete.index(b"Content-Length")], complete[:-3]):
+            started = time.monotonic()
+            assert send(client, data) == (408, "request_timeout"), data
+            assert time.monotonic() - started < 50
     assert client.post().status_code == 200
 
 
@@ -155,7 +156,9 @@ def test_idle_connections_are_limited(start_gateway: StartGateway, monkeypatch: 
         assert b"20 connections are open" in answer
         held[0].sendall(make_request(client))
         assert read_all(held[0]).startswith(b"HTTP/1.1 200")
-    time.sleep(0.1)
+    deadline = time.monotonic() + 60
+    while client.post().status_code == 503 and time.monotonic() < deadline:  # it has not seen that they are closed
+        time.sleep(0.05)
     assert client.post().status_code == 200
 
 

@@ -60,7 +60,7 @@ def test_pipelined_requests_are_answered_in_order(start_gateway: StartGateway) -
         head += f"Authorization: Bearer {client.session.token}\r\nContent-Length: {len(body)}\r\n\r\n"
         requests.append(head.encode() + body)
     answers = b""
-    with socket.create_connection(tuple(host.split(":")), timeout=20) as connection:
+    with socket.create_connection(tuple(host.split(":")), timeout=60) as connection:
         connection.sendall(b"".join(requests))
         while part := connection.recv(65536):
             answers += part
@@ -111,7 +111,7 @@ def test_an_abandoned_stream_is_counted(start_gateway: StartGateway, provider: P
 
     def parts() -> Iterator[bytes]:
         yield b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % (b"a" * 4_000)
-        left.wait(10)
+        left.wait(60)
         yield from (b"data: {}\n\n" for _ in range(1_000))
 
     provider.respond = lambda _: Prepared(headers=SSE, parts=parts())
@@ -121,8 +121,8 @@ def test_an_abandoned_stream_is_counted(start_gateway: StartGateway, provider: P
     with client.http.stream("POST", "/openai/v1/chat/completions", json=data, headers=headers) as stream:
         next(stream.iter_raw(20))
     left.set()
-    deadline = time.monotonic() + 10
-    while not client.counts().output_tokens and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    while not client.counts().cost and time.monotonic() < deadline:
         time.sleep(0.01)
     assert client.counts().input_tokens > 100  # estimates, as the provider has not reported them
     assert 100 <= client.counts().output_tokens < 150

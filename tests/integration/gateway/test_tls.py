@@ -123,7 +123,7 @@ def test_a_gateway_in_the_background_ends_at_either_signal(provider: Provider, t
                 if "listens at" in line:
                     break
             process.send_signal(stop)
-            assert process.wait(timeout=20) == 0
+            assert process.wait(timeout=60) == 0
         finally:
             process.kill()
             process.communicate()
@@ -162,13 +162,14 @@ def test_a_client_of_another_machine(files: Path, provider: Provider, tmp_path: 
             assert (answer.status_code, answer.content) == (200, b"{}")
             invalid = client.post(url, json=question("x"), headers={**headers, "host": "evil.example"}, extensions=sni)
             assert invalid.status_code == 421
-        with httpx.Client(trust_env=False) as client, pytest.raises(httpx.ConnectError, match="CERTIFICATE"):
-            client.post(url, json=question("x"), headers=headers)
-        with httpx.Client(trust_env=False) as client, pytest.raises(httpx.HTTPError):
-            client.post(url.replace("https", "http"), json=question("x"), headers=headers)
+        with httpx.Client(trust_env=False, timeout=60) as client:
+            with pytest.raises(httpx.ConnectError, match="CERTIFICATE"):
+                client.post(url, json=question("x"), headers=headers)
+            with pytest.raises(httpx.HTTPError):
+                client.post(url.replace("https", "http"), json=question("x"), headers=headers)
         assert len(provider.received) == 1
         assert provider.received[0].headers["authorization"] == f"Bearer {KEY}"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
         assert process.stderr is not None
         assert KEY not in process.stderr.read()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+from tests.free_port import find_free_port
 
 PASSWORD = "s3/cr:et@%"
 ENCODED = "s3%2Fcr%3Aet%40%25"
@@ -82,7 +83,7 @@ def open_cluster(programs: Path) -> Iterator[Cluster]:
         password = folder / "password"
         password.write_text(PASSWORD)
         password.chmod(0o644)
-        cluster = Cluster(programs, folder, _free_port())
+        cluster = Cluster(programs, folder, find_free_port())
         arguments = ("-U", USER, "-A", "scram-sha-256", f"--pwfile={password}", "-E", "UTF8", "--locale=C", "-N")
         cluster.run("initdb", "-D", str(folder / "data"), *arguments)
         cluster.start()
@@ -101,10 +102,3 @@ def _owner() -> dict[str, Any]:
     names = {each.pw_name: each for each in pwd.getpwall()}
     user = names.get("postgres") or names["nobody"]
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-
-def _free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        port: int = server.getsockname()[1]
-        return port

@@ -142,7 +142,7 @@ class Project:
         return self.finish(self.start(*arguments, **environment))
 
     def finish(self, process: subprocess.Popen[str]) -> Ran:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=180)
         return Ran(process.returncode, output, self.root / "scoregate-out")
 
 

@@ -46,7 +46,7 @@ REQUESTS = {
 
 def send(text):
     answer = b""
-    with socket.create_connection((GATEWAY.hostname, GATEWAY.port), timeout=20) as connection:
+    with socket.create_connection((GATEWAY.hostname, GATEWAY.port), timeout=60) as connection:
         connection.sendall(text.encode())
         with contextlib.suppress(ConnectionError):
             while part := connection.recv(65536):

@@ -50,19 +50,19 @@ def killed(project: Project) -> Project:
 
 def kill(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def flushed_cases(project: Project) -> list[str]:
+def flushed_cases(project: Project, out: str = "scoregate-out") -> list[str]:
     """The cases in the file that the host is writing, as far as it can be unpacked."""
-    paths = (project.root / "scoregate-out" / "run").glob("in-progress-*/cases.jsonl.gz")
+    paths = project.root.glob(f"{out}/run/in-progress-*/cases.jsonl.gz")
     texts = (zlib.decompressobj(31).decompress(path.read_bytes()) for path in paths)
     return [json.loads(line)["hash"] for text in texts for line in text.split(b"\n")[:-1]]
 
@@ -121,7 +121,7 @@ def test_a_run_in_progress_is_refused(project: Project) -> None:
         assert second.exit_code == 2, second.output
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=90)
 
 
 def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> None:

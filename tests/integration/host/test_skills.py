@@ -132,10 +132,12 @@ def test_hostile_agents_are_errors_of_their_cases(project: Project, tmp_path: Pa
         "link": f"link {secret}",
     }
     check = {"checks": ["test -e answer.txt"]}
-    cases_given = [{"id": name, "prompt": prompt, **check} for name, prompt in prompts.items()]
-    prepare(project, "max_error_rate = 1.0", agent="timeout = 3", cases=json.dumps({"evals": cases_given}))
-    outcome = project.scoregate("run")
-    errors = errors_of(outcome)
+    errors: dict[str, str] = {}
+    for names, limit in (({"hang"}, 3), (prompts.keys() - {"hang"}, 120)):
+        cases_given = [{"id": name, "prompt": prompts[name], **check} for name in sorted(names)]
+        agent = f"timeout = {limit}"
+        prepare(project, "max_error_rate = 1.0", agent=agent, cases=json.dumps({"evals": cases_given}))
+        errors |= errors_of(project.scoregate("run", "--baseline", "none"))
     assert "took longer than 3 s" in errors["hang"]
     assert "printed more than 64 MB" in errors["flood"]
     assert "is no JSON" in errors["broken"]

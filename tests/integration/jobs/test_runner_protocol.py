@@ -12,9 +12,10 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 from tests.integration.host.conftest import Project, clean_environment
+from tests.integration.host.test_kills import flushed_cases
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "partition.schema.json"
-# Every call leaves a line. Without the file `free`, a call takes so long that a shard can be killed half-way.
+# Every call leaves a line. Without the file `free`, the 16th call waits, so that a shard can be killed half-way.
 SUITE = """
 import os, time
 from pathlib import Path
@@ -25,8 +26,8 @@ calls = Path(os.environ["CALLS"])
 def answer(input):
     with (calls / "calls").open("a") as file:
         file.write(input + "\\n")
-    if not (calls / "free").exists():
-        time.sleep(0.1)
+    if not (calls / "free").exists() and len((calls / "calls").read_text().splitlines()) > 15:
+        time.sleep(300)
     return input.upper()
 
 def is_upper(output, expected):
@@ -50,7 +51,7 @@ def start(project: Project, *words: str, calls: Path) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
-    output, _ = process.communicate(timeout=90)
+    output, _ = process.communicate(timeout=180)
     return process.returncode, output
 
 
@@ -87,10 +88,9 @@ def test_a_runner_kills_repeats_and_doubles_shards_and_counts_every_case_once(pr
     (calls / "free").unlink()
     (calls / "calls").unlink()
     process = run(1, "1")
-    while len(read_calls(calls)) < 10:
+    while len(read_calls(calls)) < 16 or len(flushed_cases(project, "results/*/1")) < 15:
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
-    time.sleep(0.6)  # finished cases are written several times a second
     os.killpg(process.pid, signal.SIGKILL)
     finish(process)
     unfinished = finish(start(project, "merge", "--baseline", "base", "results/*/*", calls=calls))
@@ -99,7 +99,7 @@ def test_a_runner_kills_repeats_and_doubles_shards_and_counts_every_case_once(pr
     (calls / "free").write_text("")
     retried = finish(run(1, "1"))
     assert retried[0] == 0, retried[1]
-    assert 30 <= len(read_calls(calls)) < 40  # 30 cases; those that were finished when it was killed did not run again
+    assert len(read_calls(calls)) == 31  # 30 cases; those that were finished when it was killed did not run again
     before = len(read_calls(calls))
     second = finish(run(1, "1"))
     assert second[0] == 0

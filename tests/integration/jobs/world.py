@@ -155,7 +155,7 @@ class World:
 
     def finish(self, process: subprocess.Popen[str], ran: Run) -> Job:
         """Wait for a command that `start` started."""
-        output, _ = process.communicate(timeout=90)
+        output, _ = process.communicate(timeout=180)
         return self.left(process.returncode, output, ran)
 
     def left(self, exit_code: int, output: str, ran: Run) -> Job:

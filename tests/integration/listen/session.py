@@ -154,6 +154,6 @@ async def connect_session(
     """A line of a server."""
     async with (
         listener.connect(ear, book or EmptyBook(), suites=suites) as session,
-        httpx.AsyncClient(base_url=session.address, trust_env=False, timeout=30) as client,
+        httpx.AsyncClient(base_url=session.address, trust_env=False, timeout=60) as client,
     ):
         yield Talk(client, ear)

@@ -111,7 +111,7 @@ async def test_two_sessions_of_a_server_differ(tmp_path: Path) -> None:
 
 
 async def test_a_hanging_client_does_not_delay_the_end(tmp_path: Path) -> None:
-    with anyio.fail_after(8):
+    with anyio.fail_after(40):
         async with open_session(tmp_path) as talk:
             url = httpx.URL(str(talk.client.base_url))
             hanging, idle = [await anyio.connect_tcp(url.host, url.port or 80) for _ in range(2)]

@@ -119,7 +119,7 @@ class Late(EmptyBook):
 
     def baseline_output(self, suite: str, case: str) -> str | None:  # noqa: ARG002
         self.asked.set()
-        self.closed.wait(10)
+        self.closed.wait(60)
         raise RuntimeError("too late")
 
 
@@ -127,7 +127,7 @@ async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
     book = Late()
 
     async def ask(address: str) -> None:
-        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             assert (await client.get(address)).status_code == 500
 
     with RunWriter(tmp_path) as writer:
@@ -135,7 +135,7 @@ async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
         async with open_listener(bytes) as listener, anyio.create_task_group() as tasks:
             async with connect_session(listener, ear, book=book) as talk:
                 tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")
-                assert await anyio.to_thread.run_sync(book.asked.wait, 10)
+                assert await anyio.to_thread.run_sync(book.asked.wait, 60)
             heard = list(ear.events)
             book.closed.set()
         assert ear.events == heard

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests import fakes
+from tests.free_port import find_free_port
 from tests.integration.cached_environments import cached_folder, install, make_python
 
 import scoregate
@@ -63,14 +64,12 @@ def test_the_reference_server_for_node(everything: str) -> None:
 
 
 def test_the_reference_server_for_node_with_an_address(everything: str) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = find_free_port()
     command, environment = ["node", Path(everything).resolve(), "streamableHttp"], {"PORT": str(port)}
     with subprocess.Popen(
         command, env={"PATH": os.environ["PATH"], **environment}, stderr=subprocess.DEVNULL
     ) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 90
         while time.monotonic() < deadline:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -180,8 +180,8 @@ def test_temporary_errors_are_retried(server: OpenAIServer, ask: Ask) -> None:
 def test_a_timeout_is_retried(server: OpenAIServer) -> None:
     server.slow("POST", CHAT, 60)
     started = time.monotonic()
-    assert get_model("gpt-4o", timeout_s=0.3).generate("hello").text
-    assert time.monotonic() - started < 30
+    assert get_model("gpt-4o", timeout_s=1.0).generate("hello").text
+    assert time.monotonic() - started < 50
 
 
 def test_lasting_faults_end(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_a_wrapped_client_has_a_connection_per_call(
 def test_a_cancelled_call_frees_its_connection(server: OpenAIServer, counting: type[Counting]) -> None:
     async def leave_one() -> str:
         async with wrap(AsyncOpenAI()) as client:
-            server.latency = 5.0
+            server.latency = 60.0
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(ask(client, "slow"), 0.3)
             server.latency = 0.0

@@ -28,13 +28,13 @@ def children(count: int, code: str, *words: str) -> list[subprocess.Popen[str]]:
 
 def test_answers_are_shared_by_processes_that_write_at_once(server: OpenAIServer) -> None:
     runs = children(4, ASKING, "40")
-    outputs = [run.communicate(timeout=60) for run in runs]
+    outputs = [run.communicate(timeout=180) for run in runs]
     assert [err for _, err in outputs] == [""] * 4
     assert len({out for out, _ in outputs}) == 1
     request_count = len(server.requests)
     assert request_count >= 40
     (late,) = children(1, ASKING, "40")
-    assert late.communicate(timeout=60) == outputs[0]
+    assert late.communicate(timeout=180) == outputs[0]
     assert len(server.requests) == request_count, "nothing was lost"
 
 
@@ -43,7 +43,7 @@ def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, m
     monkeypatch.setenv("SCOREGATE_SPENT", str(tmp_path / "spent"))
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "400")
     runs = children(3, ASKING, "200")
-    outputs = [run.communicate(timeout=60) for run in runs]
+    outputs = [run.communicate(timeout=180) for run in runs]
     assert all("BudgetSpent" in err for _, err in outputs)
     spent = [line.split()[1] for line in (tmp_path / "spent").read_text().splitlines() if " " in line]
     assert 300 <= sum(map(int, spent)) <= 400
@@ -69,7 +69,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.terminate()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
 
 
 def test_the_fake_as_a_process(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_fake_as_a_process(address: str, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     code = "from scoregate.models import get_model; print(get_model().generate('The capital?').text)"
     (run,) = children(1, code)
-    assert run.communicate(timeout=60) == ("Paris\n", "")
+    assert run.communicate(timeout=180) == ("Paris\n", "")
     log = address.removesuffix("/v1") + "/fake/requests"
     with urllib.request.urlopen(log) as response:
         (request,) = json.load(response)

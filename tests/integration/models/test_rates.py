@@ -39,11 +39,11 @@ async def ask_many(count: int, *, at_once: int, first: int = 0) -> None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_server_rate_is_used_without_errors(server: OpenAIServer, tells: bool, waits: bool) -> None:
     server.latency = 0.02
-    server.bucket = Bucket(2400, burst=20, tells=tells, waits=waits)
+    server.bucket = Bucket(900, burst=10, tells=tells, waits=waits)
     started = time.monotonic()
-    asyncio.run(ask_many(160, at_once=20))
-    rate = 160 / (time.monotonic() - started)
-    assert server.bucket.taken == 160
+    asyncio.run(ask_many(70, at_once=20))
+    rate = 70 / (time.monotonic() - started)
+    assert server.bucket.taken == 70
     assert rate >= 0.4 * server.bucket.per_second, "benchmarks/ asks for 0.95, on a machine at rest"
 
 
@@ -65,7 +65,7 @@ def test_retry_after_is_respected(server: OpenAIServer, ask: Ask, headers: dict[
     server.fail("POST", CHAT, status=429, headers=headers)
     started = time.monotonic()
     assert ask(get_model("gpt-4o"), "hello").text
-    assert 1.0 <= time.monotonic() - started < 8.0
+    assert 1.0 <= time.monotonic() - started < 30.0
     assert len(server.requests) == 2
 
 
@@ -74,7 +74,7 @@ def test_a_too_long_retry_after_is_an_error(server: OpenAIServer) -> None:
     started = time.monotonic()
     with pytest.raises(RateLimited, match="429") as failure:
         get_model("gpt-4o").generate("hello")
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert failure.value.advice
 
 
@@ -88,7 +88,8 @@ def test_waiting_is_no_latency(server: OpenAIServer) -> None:
 
     started = time.monotonic()
     result = run_test_suite("slow", [{"q": "a"}], fn, test_case_hash=["q"])
-    assert time.monotonic() - started >= 1
+    elapsed_s = time.monotonic() - started
+    assert elapsed_s >= 1
     (case,) = result.cases
     assert case.duration_ms is not None
-    assert case.duration_ms < 900
+    assert case.duration_ms / 1_000 <= elapsed_s - 1

@@ -29,7 +29,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip(
             "NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium-headless-shell)"
         )
-    expect.set_options(timeout=20_000)  # other tests run at the same time
+    expect.set_options(timeout=60_000)  # other tests run at the same time
     with sync_playwright() as playwright:
         browser_process = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser_process
@@ -45,7 +45,7 @@ def visit(browser: Browser) -> Iterator[Opener]:
         context = browser.new_context(**options)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.goto(f"{report.as_uri()}{address}")
         if ready:
             page.wait_for_selector("html[data-ready=all]", state="attached")

@@ -86,7 +86,7 @@ class Reviewed:
             yield _address(process)
         finally:
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate(timeout=180)
         assert process.returncode == 0
 
 

@@ -21,7 +21,7 @@ SHOTS = os.environ.get("SCOREGATE_TEST_SHOTS")
 def opened(browser: Browser, address: str, **options: object) -> Iterator[Page]:
     context = browser.new_context(**options)  # type: ignore[arg-type]
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)
     page.goto(address)
     page.wait_for_selector("html[data-ready]", state="attached")
     yield page

@@ -89,7 +89,7 @@ class Home:
 
     def wait_for(self, enough: Callable[[list[Event]], bool]) -> None:
         """Until the only log has enough."""
-        patience = time.monotonic() + 20
+        patience = time.monotonic() + 90
         while not (self.logs() and enough(self.logs()[0])):
             assert time.monotonic() < patience, "it never came"
             time.sleep(0.005)
@@ -113,7 +113,7 @@ class Ended:
     err: str
 
 
-def wait_for_end(process: subprocess.Popen[str], timeout: float = 30) -> Ended:
+def wait_for_end(process: subprocess.Popen[str], timeout: float = 120) -> Ended:
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -77,7 +77,8 @@ async def later(case):
     await asyncio.sleep(60 if case["n"] == 8 else 0)
 
 def at_once(case):
-    time.sleep(0.5 if case["n"] == 8 else 0)
+    while case["n"] == 8 and not os.path.exists("go"):
+        time.sleep(0.01)
 
 run_test_suite("demo", cases(9), %s, [Good()], test_case_hash=["n"])
 print("went on")
@@ -90,8 +91,9 @@ def test_ctrl_c_ends_the_run_and_keeps_events(home: Home, fn: str) -> None:
     home.wait_for(lambda events: len(finished_cases(events)) == 8)
     started = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
+    (home.root / "go").touch()  # a thread can't be cancelled
     outcome = wait_for_end(process)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
     assert outcome.code != 0
     assert "KeyboardInterrupt" in outcome.err
     assert "went on" not in outcome.out
@@ -101,12 +103,12 @@ def test_ctrl_c_ends_the_run_and_keeps_events(home: Home, fn: str) -> None:
 
 
 def test_ctrl_c_during_a_timed_run_does_not_wait_for_threads(home: Home) -> None:
-    process = home.start(HANGING.replace("0.5 if", "60 if").replace('["n"])', '["n"], timeout=50)') % "at_once")
+    process = home.start(HANGING.replace('["n"])', '["n"], timeout=50)') % "at_once")
     home.wait_for(lambda events: len(finished_cases(events)) == 8)
     started = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
     assert "KeyboardInterrupt" in wait_for_end(process).err
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_a_running_case_has_its_start_in_the_log(home: Home) -> None:

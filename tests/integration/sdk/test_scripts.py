@@ -106,7 +106,7 @@ def test_a_timed_out_fn_does_not_block_the_exit(home: Home) -> None:
         "run_test_suite('demo', cases(3), lambda _: time.sleep(60), [], test_case_hash=['n'], timeout=0.1)"
     )
     assert (result.code, result.err) == (0, "")
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50
     assert len(finished_cases(home.log())) == 3
     assert isinstance(home.log()[-1], SuiteFinished)
 

@@ -180,7 +180,7 @@ def on_a_terminal(project: Project, *words: str) -> str:
     except OSError:  # Linux's error after the other end is closed
         pass
     os.close(ours)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=90) == 0
     return sent.decode()
 
 

@@ -126,7 +126,7 @@ def test_a_writer_waits_for_the_previous(project: Project) -> None:
     assert second.poll() is None
     assert read_overrides(store, "judge0") == []
     end(first)
-    second.communicate(timeout=30)
+    second.communicate(timeout=90)
     assert len(read_overrides(store, "judge0")) == 1
 
 
@@ -134,7 +134,7 @@ def test_readers_never_get_a_mixture(project: Project) -> None:
     store = open_store(project.root)
     writer = project.start(REWRITE)
     assert next_line(writer) == "ready"
-    both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 30
+    both, seen, until = {0.25, 0.75}, set[float](), time.monotonic() + 90
     while time.monotonic() < until and seen != both:
         scores = {each.override_score for each in read_overrides(store, "accuracy")}
         assert len(scores) <= 1

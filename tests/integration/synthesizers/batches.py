@@ -14,5 +14,5 @@ def questions(server: OpenAIServer) -> list[Question]:
 
 
 def batches(server: OpenAIServer) -> list[tuple[int, int]]:
-    """The numbers and sizes of the batches that were asked for."""
-    return [(number_of(each), size_of(each)) for each in questions(server)]
+    """The numbers and sizes of the batches that were asked for, in order: they arrive in any."""
+    return sorted((number_of(each), size_of(each)) for each in questions(server))

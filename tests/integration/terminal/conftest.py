@@ -47,7 +47,7 @@ class Window:
         return "\n".join(self.lines)
 
     def wait_for(self, seen: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 90
         while not seen():
             assert time.monotonic() < end, self.text
             self._read()
@@ -62,7 +62,7 @@ class Window:
     def finish(self) -> int:
         while self._read():
             pass
-        return self.process.wait(60)
+        return self.process.wait(120)
 
     def close(self) -> None:
         if self.process.poll() is None:

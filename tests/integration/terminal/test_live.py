@@ -104,8 +104,7 @@ def test_script_output_is_shown_above_the_table(project: Project, window: Open) 
     noise = "for number in range(300):\n    print('line', number, '\\x1b[2J\\x1b[H', 'x' * 100)\n"
     project.write("evals/noise.py", suite(noise + WAITING, fn="fn", **{ONE_AT_A_TIME: "1"}))
     terminal = window("run", size=(80, 24))
-    terminal.wait_for(lambda: "2/3" in terminal.text)
-    assert "line 299" in terminal.text
+    terminal.wait_for(lambda: "2/3" in terminal.text and "line 299" in terminal.text)
     assert terminal.lines.index(next(line for line in terminal.lines if "2/3" in line)) > terminal.lines.index(
         next(line for line in terminal.lines if "line 299" in line)
     )
@@ -118,12 +117,11 @@ def test_script_output_is_shown_above_the_table(project: Project, window: Open) 
 def test_a_window_that_is_resized_shows_the_table_once(project: Project, window: Open) -> None:
     write_waiting_suite(project)
     terminal = window("run", size=(120, 24))
-    terminal.wait_for(lambda: "2/3" in terminal.text)
-    assert "is-equals 1.000" in terminal.text
+    terminal.wait_for(lambda: "2/3" in terminal.text and "is-equals 1.000" in terminal.text)
     for size in ((45, 24), (100, 8), (60, 30)):
         terminal.resize(*size)
         terminal.wait_for(lambda: "2/3" in terminal.text and terminal.text.count("2 of 3 cases") == 1)
-        assert [line.split()[1:2] for line in terminal.lines].count(["done"]) == 1
+        terminal.wait_for(lambda: [line.split()[1:2] for line in terminal.lines].count(["done"]) == 1)
     release_suite(project)
     assert terminal.finish() == 0
     assert is_left_clean(terminal)
@@ -196,8 +194,8 @@ def test_gateway_calls_have_a_line(project: Project, window: Open) -> None:
         provider.respond = answer_question
         environ = {"OPENAI_API_KEY": "sk-real-key-0123456789", "OPENAI_BASE_URL": f"{provider.url}/v1"}
         terminal = window("run", "--baseline", "none", size=(60, 24), **environ)
-        terminal.wait_for(lambda: "models: 2 calls · 30 tokens · $0.00015" in terminal.text)
-        assert "1 script running" in terminal.text
+        calls = "models: 2 calls · 30 tokens · $0.00015"
+        terminal.wait_for(lambda: calls in terminal.text and "1 script running" in terminal.text)
         release_suite(project)
         assert terminal.finish() == 0, terminal.text
     assert "models:" not in terminal.text.replace("calls of models:", "")

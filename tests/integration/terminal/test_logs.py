@@ -46,7 +46,7 @@ def test_a_closed_pipe_changes_no_verdict(project: Project, flags: tuple[str, ..
         assert process.stdout is not None
         process.stdout.read(1)
         process.stdout.close()
-        assert process.wait(60) == 1
+        assert process.wait(120) == 1
     assert "Broken" not in log_file.read_text()
     assert "Traceback" not in log_file.read_text()
     assert (project.root / "scoregate-out" / "result.json").is_file()
@@ -67,7 +67,7 @@ def test_a_closed_standard_error_changes_no_verdict(project: Project) -> None:
     os.close(ours)
     process = subprocess.run(
         [sys.executable, "-m", "scoregate", "run", "--json"],
-        cwd=project.root, env=plain_environment(), stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=False,
+        cwd=project.root, env=plain_environment(), stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False,
     )  # fmt: skip
     os.close(theirs)
     assert process.returncode == 1

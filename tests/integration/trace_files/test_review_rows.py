@@ -152,7 +152,7 @@ def test_the_second_of_two_imports_at_a_time_sees_the_first(shop: TraceProject) 
     second = Thread(target=import_rows)
     second.start()
     change_decisions(store, "shop", decide_late)
-    second.join(20)
+    second.join(90)
     assert "f:1: said: 'ann' decided drop already" in results[0]
     assert [each["decision"] for each in shop.candidates()] == ["drop"]
 
@@ -234,7 +234,7 @@ def test_the_page_by_keys(shop: TraceProject, browser: Browser) -> None:
             expect(page.get_by_text("Kept: 3, dropped: 1.")).to_be_visible()
     finally:
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=180)
     assert process.returncode == 0
     assert "shop: version 1, 3 rows (3 new)" in output
     assert sorted(each["decision"] for each in shop.candidates()) == ["drop", "keep", "keep", "keep"]
@@ -253,7 +253,7 @@ def test_axe_finds_nothing_on_the_page(shop: TraceProject, browser: Browser) -> 
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=180)
 
 
 def test_requests_of_the_page(shop: TraceProject) -> None:
@@ -275,5 +275,5 @@ def test_requests_of_the_page(shop: TraceProject) -> None:
             assert "trace_id: run-When?" in fields["source"]
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=180)
     assert not (shop.root / ".scoregate" / "datasets").exists()

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.integration.host.conftest import SUITE, Project
 from tests.integration.page.conftest import browser  # noqa: F401 (a fixture)
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 LOOSE = "--min-pass-rate=0"
 # A case waits until the test has made a file of its name, unless nothing waits.
 WAITING = (
@@ -76,7 +76,7 @@ class Place:
             yield process
         finally:
             (self.root / "hold").unlink(missing_ok=True)
-            process.communicate(timeout=60)
+            process.communicate(timeout=180)
 
     @contextmanager
     def viewing(self, *arguments: str, told: list[str] | None = None, **environment: str) -> Iterator[str]:
@@ -86,7 +86,7 @@ class Place:
             yield _address(process, [] if told is None else told)
         finally:
             process.send_signal(signal.SIGINT)
-            rest, _ = process.communicate(timeout=20)
+            rest, _ = process.communicate(timeout=180)
         assert process.returncode == 0, rest
 
 
@@ -120,7 +120,7 @@ def look(browser: Browser) -> Iterator[Looker]:  # noqa: F811
         context = browser.new_context(**options)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.goto(address)
         page.wait_for_selector("html[data-ready]", state="attached")
         return page

@@ -68,7 +68,7 @@ def test_exec_runs_are_followed(place: Place, look: Looker) -> None:
         process = place.project.start(*arguments, CI="")
         expect(page.locator("h1")).to_have_text("by exec")
         place.let_go("one", "two", "bad", "last")
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
         expect(page.frame_locator("iframe").locator(".brand")).to_contain_text("by exec")
 
 

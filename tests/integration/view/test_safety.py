@@ -23,7 +23,7 @@ from scoregate.web.server import AccessKeys
 @contextmanager
 def open_client(address: str) -> Iterator[httpx.Client]:
     parts = urlsplit(address)
-    with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=30) as client:
+    with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=60) as client:
         assert client.get(f"/?{parts.query}").status_code == 200
         yield client
 

@@ -1,4 +1,4 @@
-"""A command that prints a documented event stream and follows its prompt: `write NAME`, `hang`, `fork`, …"""
+"""A command that prints a documented event stream and follows its prompt: `write NAME`, `fork`, …"""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ def main(events: str, prompt: str) -> None:
     edits = {"stop": lines[:-1], "malformed": [*lines[:2], '{"type": "assistant", '], "strange": ["{}", *lines]}
     if word in ACTIONS:
         ACTIONS[word](rest)
-    if word == "hang":
-        print(lines[0], lines[1], sep="\n", flush=True)
-        time.sleep(600)
     print("\n".join(edits.get(word, lines)), flush=True)
 
 

@@ -54,7 +54,7 @@ def run(script: str, *arguments: str, **options: Any) -> Trajectory:
 
 def post(trial: TrialSpans, body: Any, path: str = "/v1/traces", **headers: str) -> tuple[int, bytes]:
     address = urlsplit(trial.address)
-    connection = http.client.HTTPConnection(address.netloc, timeout=10)
+    connection = http.client.HTTPConnection(address.netloc, timeout=60)
     connection.request("POST", address.path + path, body, {"Content-Type": JSON, **headers})
     response = connection.getresponse()
     return response.status, response.read()
@@ -153,7 +153,7 @@ def test_hostile_requests_are_refused_and_counted(trial: TrialSpans) -> None:
         ("Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", b"413"),
         ("Transfer-Encoding: chunked\r\n\r\n5\r\nab", b"400"),
     ):
-        with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
             connection.sendall((head + rest).encode())
             connection.shutdown(socket.SHUT_WR)
             assert connection.recv(1_000).split()[1] == status, rest
@@ -161,7 +161,8 @@ def test_hostile_requests_are_refused_and_counted(trial: TrialSpans) -> None:
     assert (trial.buffer.spans, sum(trial.buffer.losses.values())) == ([], 7)
 
 
-def test_an_unfinished_request_times_out(trial: TrialSpans) -> None:
+def test_an_unfinished_request_times_out(trial: TrialSpans, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.agents.receiver._LATE_S", 2.0)
     address = urlsplit(trial.address)
     with socket.create_connection((address.hostname, address.port)) as connection:
         connection.sendall(f"POST {address.path}/v1/traces HTTP/1.1\r\nContent-Length: 100\r\n\r\n".encode())

@@ -133,7 +133,7 @@ def test_the_text_is_bounded_and_hostile_lines_are_fast() -> None:
     many = [f"Error: {number} {'x' * 500}" for number in range(40)]
     assert len(find_error_lines(many)) < 700
     assert find_error_lines(many).endswith("…")
-    started = time.perf_counter()
+    started = time.process_time()
     for text in ("A.", "a$", "Error", "E  ", ": not found ", "x(1,1)", "A" * 7):
         find_error_lines([(text * 8000)[:8000]] * 40)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

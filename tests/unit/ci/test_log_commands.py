@@ -43,6 +43,6 @@ def test_outputs_round_trip(values: dict[str, str]) -> None:
 
 
 def test_long_white_space_is_fast() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     harmless("\n" * 200_000 + " " * 200_000 + "\r\n" * 100_000)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

@@ -7,7 +7,7 @@ import os
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -125,9 +125,9 @@ def test_hostile_globs_are_fast(tmp_path: Path) -> None:
     write(
         tmp_path, {"package-lock.json": "{}", "pnpm-workspace.yaml": "packages:\n" + "-\n" * 100_000}, workspaces=globs
     )
-    started = perf_counter()
+    started = process_time()
     plan = find_package_plan(deep, WorkspaceFiles(tmp_path))
-    assert perf_counter() - started < 1
+    assert process_time() - started < 1
     assert plan is not None
     assert plan.folder == tmp_path
 

@@ -32,7 +32,7 @@ def open_part(limits: RateLimits) -> Iterator[tuple[CallRelay, CallLeases]]:
         yield relay, leases
 
 
-def ask(limiter: Any, *, timeout: float = 5.0) -> Permit:
+def ask(limiter: Any, *, timeout: float = 60.0) -> Permit:
     future = limiter.acquire()
     assert isinstance(future, Future)
     return future.result(timeout)
@@ -55,7 +55,8 @@ def test_limits_are_shared_with_processes_on_other_workers(monkeypatch: pytest.M
             time.sleep(0.01)
         second.release(ask(second))
         assert time.monotonic() >= limits.find("a", "m").paused_until
-        ask(find_limiter("a", "other"), timeout=0.3)
+        ask(find_limiter("a", "other"))
+        assert limits.find("a", "other").paused_until == 0.0
 
 
 def test_permits_of_an_ended_process_return() -> None:
@@ -72,7 +73,7 @@ def test_permits_of_an_ended_process_return() -> None:
             assert isinstance(waiting, Future)
             with pytest.raises(TimeoutError):
                 waiting.result(0.2)
-        assert waiting.result(5).number == 1
+        assert waiting.result(60).number == 1
 
 
 def test_permits_of_a_dead_worker_return_and_no_call_starts_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,11 +92,11 @@ def test_permits_of_a_dead_worker_return_and_no_call_starts_without_the_host(mon
             time.sleep(0.1)
             assert not waiting.done()
             leases.close()  # as if the worker were gone
-        assert waiting.result(5)
+        assert waiting.result(60)
         with pytest.raises(Unreachable, match="can't be reached"):
-            later.result(5)
+            later.result(60)
         with pytest.raises(Unreachable):
-            held.acquire().result(5)
+            held.acquire().result(60)
     monkeypatch.setenv("SCOREGATE_LIMITS", dead.path)
     with pytest.raises(Unreachable):
         find_limiter("a", "m")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -11,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.cli.file_changes import FileChanges
+from scoregate.cli.file_changes import FileChanges, is_changed_between
 
 pytestmark = pytest.mark.skipif(find_spec("watchfiles") is None, reason="NOT TESTED, --watch: watchfiles is missing")
 _QUIET_S = 0.6
@@ -34,7 +35,7 @@ def watching(root: Path, check: Check) -> None:
 async def assert_next(changes: FileChanges, expected: dict[str, bool]) -> None:
     """The next changes, with whether each file is new. On a busy machine several watchers report them one by one."""
     found: dict[str, bool] = {}
-    with anyio.move_on_after(10):
+    with anyio.move_on_after(60):
         while not found.keys() >= expected.keys():
             await changes.wait()
             await anyio.sleep(0.1)
@@ -83,6 +84,16 @@ def test_every_way_to_save_is_a_change(root: Path) -> None:
         await assert_next(changes, {"evals/a.py": True})
 
     watching(root, check)
+
+
+def test_a_change_belongs_to_the_period_of_its_time(tmp_path: Path) -> None:
+    path = tmp_path / "stamp.json"
+    path.touch()
+    os.utime(path, (50, 50))
+    found = [is_changed_between(str(path), start, end) for start, end in ((40, 60), (50, 51), (40, 50), (51, 60))]
+    assert found == [True, True, False, False]
+    path.unlink()
+    assert not is_changed_between(str(path), 40, 60)
 
 
 def test_new_folders_are_watched(root: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from scoregate.core.evaluation import Usage
 from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
 
@@ -92,8 +90,10 @@ def test_threads_lose_nothing() -> None:
 def test_only_time_when_every_call_waits_counts() -> None:
     meter = UsageMeter()
     with meter.measure_call():
+        started = time.monotonic()
         with meter.measure_wait():
             time.sleep(0.05)
+        longest_s = time.monotonic() - started
         with meter.measure_call(), meter.measure_wait():
             time.sleep(0.05)
-    assert meter.waited_s == pytest.approx(0.05, abs=0.03)
+    assert 0.05 <= meter.waited_s <= longest_s

@@ -44,15 +44,15 @@ def post_urllib(url: str, **headers: str) -> Any:
 
 
 async def _post_async(library: Any, url: str) -> Any:
-    async with library.AsyncClient() as client:
+    async with library.AsyncClient(timeout=60) as client:
         return (await client.post(url, json={})).json()
 
 
 CLIENTS = {
     "urllib": post_urllib,
-    "requests": lambda url: requests.post(url, json={}, timeout=20).json(),
+    "requests": lambda url: requests.post(url, json={}, timeout=60).json(),
     "httpx": lambda url: httpx.post(url, json={}, timeout=60).json(),
-    "httpx2": lambda url: httpx2.post(url, json={}).json(),
+    "httpx2": lambda url: httpx2.post(url, json={}, timeout=60).json(),
     "httpx, async": lambda url: asyncio.run(_post_async(httpx, url)),
     "httpx2, async": lambda url: asyncio.run(_post_async(httpx2, url)),
 }
@@ -114,11 +114,11 @@ import httpx, httpx2, urllib.request, json
 url = sys.argv[1] + "/v1"
 named = {NAMED!r}
 for library in (httpx, httpx2):
-    assert library.post(url, json={{}}).json() == named
+    assert library.post(url, json={{}}, timeout=60).json() == named
 with urllib.request.urlopen(urllib.request.Request(url, b"")) as answer:
     assert json.load(answer) == named
 """
 
 
 def test_libraries_that_are_imported_later_name_the_case(address: str) -> None:
-    subprocess.run([sys.executable, "-c", LATE, address], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", LATE, address], check=True, timeout=120)

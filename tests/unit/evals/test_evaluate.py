@@ -273,7 +273,7 @@ def test_options_reach_the_engine() -> None:
     assert {(case.tags, case.cluster) for case in cases} == {(("nightly",), "faq")}
 
     async def slow(input: str) -> str:  # noqa: A002
-        await asyncio.sleep(5)
+        await asyncio.sleep(60)
         return input
 
     late = only(run([], data=["x"], task=slow, timeout=0.01))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -128,9 +128,9 @@ def test_the_time_is_linear() -> None:
     with pytest.raises(ValueError, match="takes texts of up to 1,000,000 characters, and this one has 10,000,000"):
         check("a" * 10_000_000)
     for part in ("1", "4 ", "a.", "a@", "AB12 ", "+1 ", "0 1", "2:", "é1"):
-        started = perf_counter()
+        started = process_time()
         assert check(part * (100_000 // len(part))).passed, part
-        assert perf_counter() - started < 5, part
+        assert process_time() - started < 5, part
 
 
 def test_suites_use_it_as_yes_no_scorer() -> None:

@@ -233,7 +233,7 @@ def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
     started = time.monotonic()
     hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
     assert apply_scorer(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 50
     floods = command_passes(["sh", "-c", "yes"], timeout=60)
     assert str(apply_scorer(floods, workspace=str(tmp_path))[1]).startswith("it printed more than 64 MB: y")
     with pytest.raises(ValueError, match="needs the workspace"):
@@ -245,11 +245,17 @@ def test_what_a_command_starts_ends_with_it(tmp_path: Path) -> None:
     code = "import os, pathlib, time; os.setsid(); pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)"
     passes = command_passes(["sh", "-c", f'{sys.executable} -c "{code}" & while ! test -s pid; do sleep 0.05; done'])
     assert apply_scorer(passes, workspace=str(tmp_path)) == (1.0, None)
-    state = Path("/proc", (tmp_path / "pid").read_text(), "stat")
-    deadline = time.monotonic() + 10
-    while (is_alive := state.exists() and state.read_text().split()[2] != "Z") and time.monotonic() < deadline:
+    pid, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 60
+    while (is_alive := is_running(pid)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not is_alive
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
 
 
 def test_shell_operators_are_found_outside_quotes(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class ConcurrencyCounter:
         while self.most < self._expected and time.monotonic() < deadline:
             time.sleep(0.001)
         time.sleep(0.005)
-        self._live -= 1
+        self._leave()
         return PASS
 
     async def call_async(self, *_: Any, **__: Any) -> Evaluation:
@@ -34,11 +34,15 @@ class ConcurrencyCounter:
         while self.most < self._expected and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.005)
-        self._live -= 1
+        self._leave()
         return PASS
 
     def _enter(self) -> float:
         with self._lock:
             self._live += 1
             self.most = max(self.most, self._live)
-        return time.monotonic() + 3
+        return time.monotonic() + 60
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._live -= 1

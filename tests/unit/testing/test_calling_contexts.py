@@ -61,7 +61,7 @@ def test_in_a_thread() -> None:
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(run_suite().passed))
     thread.start()
-    thread.join(10)
+    thread.join(60)
     assert found == [True]
 
 
@@ -74,7 +74,7 @@ def test_in_several_threads_at_once(events: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert [result.passed for result in results] == [True] * 4
     logs = [{event.suite for event in read_events_of(path)} for path in events.iterdir()]
     assert sorted(logs, key=str) == [{"s0"}, {"s1"}, {"s2"}, {"s3"}]
@@ -115,7 +115,7 @@ def test_a_suite_within_a_suite(is_async: bool) -> None:
 
 
 def test_a_suite_within_a_timed_suite() -> None:
-    case = only(run(lambda _: run_suite().passed, [Judge(passing)], [Case("a")], timeout=10))
+    case = only(run(lambda _: run_suite().passed, [Judge(passing)], [Case("a")], timeout=60))
     assert (case.output, case.errors) == (True, [])
 
 
