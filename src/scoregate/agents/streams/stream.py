@@ -73,10 +73,6 @@ class AgentStream:
         if (dollars := parse_amount(cost)) is not None:
             self._cost = (self._cost or 0.0) + dollars
 
-    def reset_usage(self) -> None:
-        """Forget what was counted, before the sum of the whole run."""
-        self._tokens, self._cost = [0, 0, 0], None
-
 
 def find_mapping(value: Any, *path: str) -> Mapping[str, Any]:
     """The mapping at a path of keys; empty if there is none."""
