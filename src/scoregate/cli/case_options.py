@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from scoregate.ci.runner import in_ci
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.user_ids import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.core.records import record
 from scoregate.core.selection.keyword import parse_keywords
