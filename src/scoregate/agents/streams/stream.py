@@ -42,7 +42,7 @@ class AgentStream:
     def tool_call_count(self) -> int:
         """The number of tool calls so far."""
         steps = self.reader.steps
-        self._calls += sum(isinstance(steps[at], ToolCall) for at in range(self._counted, len(steps)))
+        self._calls += sum(isinstance(steps[index], ToolCall) for index in range(self._counted, len(steps)))
         self._counted = len(steps)
         return self._calls
 
