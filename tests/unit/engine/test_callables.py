@@ -149,10 +149,10 @@ class ModelScorer:
         self.model = model
 
     def __call__(self, output: str) -> float:
-        return 1.0
+        return float(self.model in output)
 
     def score(self, output: str) -> float:
-        return 1.0
+        return float(self.model in output)
 
 
 def test_the_model_of_an_object_is_part_of_its_fingerprint() -> None:
