@@ -35,6 +35,7 @@ SHARED = {
     "ci.plan",
     "ci.policy",
     "ci.process",
+    "ci.runner",
     "ci.secrets",
     "ci.settings",
     "ci.user_ids",

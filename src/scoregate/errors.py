@@ -6,13 +6,14 @@ from typing import Any
 
 
 class ScoregateError(Exception):
-    """Base of all our errors.
+    """Base of all errors of scoregate.
 
     Args:
         message: what happened and where the value came from.
-        advice: what to do about it; empty where the message says it all.
+        advice: what to do about it; empty if the message makes it clear.
 
-    `so_far` is what had come of a case before, as plain data, which is kept in the record; None where nothing had.
+    Attributes:
+        partial_output: the output of a case before the error, as plain data. The record keeps it. None without one.
     """
 
     exit_code = 4
@@ -21,7 +22,7 @@ class ScoregateError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = advice
-        self.so_far: Any = None
+        self.partial_output: Any = None
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.advice}" if self.advice else self.message
@@ -34,25 +35,25 @@ class UsageError(ScoregateError):
 
 
 class SettingsError(ScoregateError):
-    """A setting that is unknown or has a value it may not have."""
+    """A setting that is unknown, or whose value is not valid."""
 
     exit_code = 2
 
 
 class RecordError(ScoregateError):
-    """A run on disk that is missing, damaged or of a version we cannot read."""
+    """A run on disk that is missing, damaged, or of a version that this scoregate can't read."""
 
     exit_code = 2
 
 
 class RunUnfinished(RecordError):
-    """The last run of a folder has not ended, or was stopped before anything was measured."""
+    """The last run of a folder has not ended, or was stopped before it measured anything."""
 
     exit_code = 3
 
 
 class StoreError(ScoregateError):
-    """Something in the store that cannot be read, or could not be written."""
+    """A file of the store that can't be read or written."""
 
     exit_code = 2
 
@@ -74,16 +75,18 @@ class RunRefused(ScoregateError):
 
 
 class GitError(ScoregateError):
-    """Git is missing, or refused what was asked of it."""
+    """Git is missing, or a command of git failed."""
 
     exit_code = 2
 
 
 class GitHubRefused(ScoregateError):
-    """GitHub did not do what was asked of it.
+    """GitHub's API refused a request, or did not answer it.
 
     Args:
-        message: what was asked, and the answer. status: of the answer; None where none came.
+        message: the request and the answer.
+        advice: what to do about it.
+        status: the HTTP status of the answer; None without an answer.
     """
 
     exit_code = 3
@@ -97,7 +100,9 @@ class InvalidEvent(ScoregateError):
     """A line of an event log that is not an event.
 
     Args:
-        message: what is wrong with it. optional: the line says that a reader that doesn't know it may skip it.
+        message: what is wrong with it.
+        advice: what to do about it.
+        optional: whether the line says that a reader that doesn't know the event may skip it.
     """
 
     exit_code = 3
@@ -114,19 +119,19 @@ class ImportFailed(ScoregateError):
 
 
 class InstallError(ScoregateError):
-    """The environment that the suites need cannot be made."""
+    """The environment of the suites can't be created."""
 
     exit_code = 3
 
 
 class InvalidSuite(ScoregateError):
-    """A test suite whose definition cannot be run as it stands."""
+    """A suite whose definition is not valid, so it can't be run."""
 
     exit_code = 3
 
 
 class NotRecordable(ScoregateError, ValueError):
-    """A test case, an output or metadata that has no JSON form, so that no record can hold it."""
+    """A test case, an output or metadata that has no JSON form, so it can't be recorded."""
 
     exit_code = 3
 
@@ -142,73 +147,75 @@ class MediaError(ScoregateError, ValueError):
 
 
 class SuiteFailed(ScoregateError, AssertionError):
-    """Raised by `run_test_suite(..., assert_test=True)` when a case fails or errs."""
+    """Raised by `evaluate` and `run_test_suite` with `assert_test=True` if a case fails or has an error."""
 
     exit_code = 1
 
 
 class JudgmentError(ScoregateError):
-    """Base of what goes wrong with datasets, judges, test configs and their runs."""
+    """Base of the errors of datasets, judges, test configs and their runs."""
 
     exit_code = 2
 
 
 class JudgmentAPIError(JudgmentError):
-    """Base of what Judgment's platform would refuse. A failed test is none of these."""
+    """Base of the errors that Judgment's platform reports for a request. A failed test is not one of them."""
 
 
 class JudgmentValidationError(JudgmentAPIError):
-    """What was given does not fit: an unknown or incompatible judge, a row that breaks its schema, no rows."""
+    """An argument is not valid: an unknown or incompatible judge, a row that does not fit the schema, no rows."""
 
 
 class InvalidDataset(JudgmentError, ValueError):
-    """A dataset's name, schema or version that cannot be one."""
+    """The name, schema or version of a dataset is not valid."""
 
 
 class JudgmentConflictError(JudgmentAPIError):
-    """There is one of this name already."""
+    """The name is in use already."""
 
 
 class JudgmentTestError(JudgmentError, AssertionError):
-    """Raised by `run(..., assert_test=True)` when a row fails, errs, or there is none."""
+    """Raised by `run(..., assert_test=True)` if a row fails or has an error, or if there is no row."""
 
     exit_code = 1
 
 
 class EntityError(ScoregateError, ValueError):
-    """A test, a test set or what belongs to them that is missing something, is not there, or is there twice."""
+    """A test set, a test or another entity is incomplete, does not exist, or has the same name as another one."""
 
     exit_code = 2
 
 
 class MetricError(ScoregateError, ValueError):
-    """A metric that cannot be made of what was given, or cannot judge what it was given."""
+    """The definition of a metric is not valid, or the metric can't judge its input."""
 
     exit_code = 2
 
 
 class InvalidTests(EntityError):
-    """A file of tests that cannot be read as such."""
+    """A file of tests that can't be read, or in which a test is not valid."""
 
 
 class SourceError(ScoregateError, ValueError):
-    """A source that tests were to be generated from, and that cannot be read."""
+    """A source for generated tests that can't be read."""
 
     exit_code = 2
 
 
 class SynthesisError(ScoregateError, ValueError):
-    """A model was asked for tests, and not one came of it."""
+    """A model generated no valid test."""
 
     exit_code = 3
 
 
 class EndpointError(ScoregateError):
-    """What is under test gave no reply that can be judged; never a score.
+    """The application under test gave no answer that can be judged. It is an error of the case and never a score.
 
     Args:
-        message: what was sent where, and what came of it. kind: what went wrong, such as `http_error`.
-        status: the HTTP status of the answer; None if no answer came.
+        message: the request, and what happened.
+        advice: what to do about it.
+        kind: the kind of failure, such as `http_error`.
+        status: the HTTP status of the answer; None without an answer.
     """
 
     exit_code = 3
@@ -222,7 +229,11 @@ class EndpointError(ScoregateError):
 
 
 class AgentError(ScoregateError):
-    """An agent that can't run, failed, or exceeded a limit; `trajectory` has its steps until then."""
+    """An agent that can't run, failed, or exceeded a limit.
+
+    Attributes:
+        trajectory: its steps until then; None without any.
+    """
 
     trajectory: Any = None
 
@@ -231,7 +242,9 @@ class McpServerError(AgentError):
     """An MCP server that can't be reached, or that answers with something that can't be judged.
 
     Args:
-        message: the server, and what happened. kind: what went wrong, as of an `EndpointError`.
+        message: the server, and what happened.
+        advice: what to do about it.
+        kind: the kind of failure, as of an `EndpointError`.
     """
 
     exit_code = 3
@@ -252,6 +265,7 @@ class OtlpError(ScoregateError):
 
     Args:
         message: what is wrong.
+        advice: what to do about it.
         status: the HTTP status that answers a request with this body.
     """
 
@@ -269,13 +283,13 @@ class MissingExtra(ScoregateError):
 
 
 class ModelError(ScoregateError):
-    """A model gave no answer that can be used; never a score."""
+    """A model gave no usable answer. It is an error and never a score."""
 
     exit_code = 3
 
 
 class MissingKey(ModelError):
-    """No key for a provider, or one that it does not take."""
+    """There is no key for a provider, or the provider refused it."""
 
 
 class ModelGone(ModelError):
@@ -283,11 +297,11 @@ class ModelGone(ModelError):
 
 
 class RefusedSchema(ModelError):
-    """The server takes no way of asking for a structured answer."""
+    """The server supports no form of structured answers."""
 
 
 class RefusedRequest(ModelError):
-    """The server will not answer this request, however often it is asked."""
+    """The server refused this request; a retry would not help."""
 
 
 class ContentFiltered(ModelError):
@@ -295,15 +309,15 @@ class ContentFiltered(ModelError):
 
 
 class MalformedAnswer(ModelError):
-    """The answer was cut off, empty, or not what the schema asks for."""
+    """The answer was cut off, empty, or does not fit the schema."""
 
 
 class RateLimited(ModelError):
-    """The server still refuses after all the waiting that we do, or says that the quota is used up."""
+    """The server still refuses after the longest wait, or reports that the quota is used up."""
 
 
 class Unreachable(ModelError):
-    """The server did not answer: a time-out, a broken connection, an error of its own."""
+    """The server did not answer: a time-out, a broken connection, or a server error."""
 
 
 class BudgetSpent(ModelError):

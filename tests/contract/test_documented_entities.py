@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
-from tests.fakes.writer import BATCH, written
+from tests.fakes.writer import BATCH, write_tests
 from tests.warm_scripts import run_script
 
 from scoregate.entities import Endpoint, Prompt, Test, TestRuns, TestSets, use_store
@@ -54,7 +54,7 @@ SNIPPETS = snippets()
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer.start() as running:
-        running.answers(BATCH, written)
+        running.answers(BATCH, write_tests)
         yield running
 
 

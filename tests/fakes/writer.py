@@ -1,4 +1,4 @@
-"""A model that writes tests: as many as a question asks for, each another one."""
+"""A model that writes tests: as many as a question asks for, all of them different."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ BATCH = r"Yours is batch (\d+):"
 NAMED = {"name": "Refunds", "description": "What customers ask about refunds.", "short_description": "Refunds"}
 
 
-def writes_tests(server: OpenAIServer) -> None:
-    """Let it answer so, and name sets of tests."""
-    server.answers(BATCH, written)
+def answer_with_tests(server: OpenAIServer) -> None:
+    """Make the model answer with tests, and with names of test sets."""
+    server.answers(BATCH, write_tests)
     server.answers("Title Case", NAMED)
 
 
-def written(question: Question) -> dict[str, Any]:
-    """The answer: all that is asked for, with the name or names that the question allows."""
+def write_tests(question: Question) -> dict[str, Any]:
+    """The answer: as many tests as the question asks for, with the names that it allows."""
     batch, count = number_of(question), size_of(question)
-    return {"tests": [draft(f"{batch}-{each}", question) for each in range(1, count + 1)]}
+    return {"tests": [make_test(f"{batch}-{each}", question) for each in range(1, count + 1)]}
 
 
-def draft(label: str, question: Question) -> dict[str, Any]:
-    """One of them, of the kind that is asked for."""
+def make_test(label: str, question: Question) -> dict[str, Any]:
+    """A test of the type that the question asks for."""
     allowed = re.search(r"Every behavior is one of these.*?\n- (.*)", question.last)
     names = {"behavior": allowed[1] if allowed else "Refunds by the rules", "category": "Support", "topic": "Refunds"}
     if "test_configuration_goal" in str(question.schema):
@@ -47,9 +47,9 @@ def draft(label: str, question: Question) -> dict[str, Any]:
 
 def number_of(question: Question) -> int:
     """The number of the batch."""
-    found = re.search(BATCH, question.last)
-    assert found is not None
-    return int(found[1])
+    match = re.search(BATCH, question.last)
+    assert match is not None
+    return int(match[1])
 
 
 def size_of(question: Question) -> int:

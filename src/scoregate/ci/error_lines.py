@@ -58,10 +58,10 @@ def find_error_lines(lines: Sequence[str]) -> str:
         lines: the last lines of the output, of limited length.
     """
     found, detector = dict[str, None](), ErrorDetector()
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if detector.is_error(line):
             text = line.strip().removeprefix("E  ").strip()
-            following = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            following = lines[index + 1].strip() if index + 1 < len(lines) else ""
             if following and _PANIC.match(line):
                 text = f"{text} {following}"
             elif following and _OWN_ERROR.match(line):

@@ -23,8 +23,9 @@ from scoregate.ci.launch import (
     Progress,
 )
 from scoregate.ci.plan import Launch, Plan, SourceKind
+from scoregate.ci.runner import in_container
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import Identity, in_container
+from scoregate.ci.user_ids import Identity
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted

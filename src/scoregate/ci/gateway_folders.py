@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.gateway.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.ci.isolation import FolderCopy
+from scoregate.ci.runner import find_workspace, in_container
 from scoregate.ci.settings import GatewayMode
-from scoregate.ci.user_ids import in_container, workspace
 from scoregate.errors import UsageError
 from scoregate.models.settings import CacheMode
 
@@ -40,7 +40,7 @@ def copy_folders(options: GatewayOptions, environ: Mapping[str, str]) -> Iterato
     if not in_container(environ):
         yield options
         return
-    top = workspace(environ).resolve()
+    top = find_workspace(environ).resolve()
     with ExitStack() as stack:
         record_to, scratch = options.record_to, options.scratch
         if record_to is not None and record_to.is_relative_to(top):

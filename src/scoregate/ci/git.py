@@ -21,8 +21,9 @@ import anyio.to_thread
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
 from scoregate.ci.process import visible_environment
+from scoregate.ci.runner import in_container
 from scoregate.ci.secrets import secret_values
-from scoregate.ci.user_ids import in_container, new_identity, owner_rights
+from scoregate.ci.user_ids import new_identity, owner_rights
 from scoregate.core.records import record
 from scoregate.errors import GitError
 

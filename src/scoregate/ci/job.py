@@ -33,9 +33,9 @@ from scoregate.ci.publish.delivery import AlertTarget, HistoryTarget, OtlpTarget
 from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
 from scoregate.ci.report.context import ReportContext
+from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
-from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.core.records import record
 from scoregate.errors import UsageError
 

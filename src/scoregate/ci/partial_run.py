@@ -27,6 +27,7 @@ from scoregate.core.events import (
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.reducer import SuiteReducer
 from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.selection.partial import CaseSelection
 from scoregate.errors import RecordError
@@ -46,9 +47,9 @@ _ADVICE = (
 class _SuiteState:
     """A suite in one log. `held`: its start, until a case or an error of it is recorded."""
 
+    label: str = ""
     is_own: bool = False
     held: SuiteStarted | None = None
-    ended: Event | None = None
     cases: dict[str, bool] = field(default_factory=dict)
 
 
@@ -90,6 +91,7 @@ class CaseFilter:
     def _select(self, script: str, state: _SuiteState, event: Event) -> Iterator[Event]:
         if isinstance(event, SuiteStarted):
             state.is_own = (event.sdk or "").startswith(_OWN_SDK)
+            state.label = suite_label(event.suite, event.params)
             state.held = event if state.is_own else replace(event, cases=None)
             if not state.is_own and self.selection.sample is not None:
                 self.notices.setdefault(f"{script}: suite {event.suite!r:.100} can't be sampled, so all its cases ran")
@@ -108,7 +110,7 @@ class CaseFilter:
         name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
         labels = CaseLabels(case, name, tuple(tags))
         path = self.paths.get(script, script)
-        taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels)
+        taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels, state.label)
         if taken:
             self._note_nodes(path, event.suite, labels)
         if not state.is_own:  # of scoregate's own suites all are taken, and there may be millions

@@ -12,8 +12,8 @@ from scoregate.ci.environment import VenvSpec, prepare_environment
 from scoregate.ci.install import NODE, NONE
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import SuiteSource
+from scoregate.ci.runner import find_workspace
 from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import workspace
 from scoregate.errors import InstallError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _find_javascript(spec: VenvSpec, settings: Settings, sources: Sequence[Suite
     from scoregate.ci.install.plans import is_shell_command
     from scoregate.ci.javascript import find_javascript, names_node
 
-    top, path = workspace(spec.environ), spec.environ.get("PATH", os.defpath)
+    top, path = find_workspace(spec.environ), spec.environ.get("PATH", os.defpath)
     is_command = is_shell_command(settings.install)
     uses_node = is_command and names_node(settings.install)
     return find_javascript(

@@ -11,7 +11,8 @@ import anyio.to_thread
 from scoregate.ci.isolation import CommandFiles, OutFolder, kill_accounts
 from scoregate.ci.job import JobContext
 from scoregate.ci.ports import AmendRun
-from scoregate.ci.user_ids import current_accounts, find_identity, in_container, workspace
+from scoregate.ci.runner import find_workspace, in_container
+from scoregate.ci.user_ids import current_accounts, find_identity
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, Script
@@ -71,7 +72,7 @@ def protect_host_files(context: JobContext) -> Iterator[Protection]:
         UsageError: the path to the folder of the run has a link.
     """
     files = CommandFiles(context.environ)
-    out = OutFolder(context.out, workspace(context.environ)) if in_container(context.environ) else None
+    out = OutFolder(context.out, find_workspace(context.environ)) if in_container(context.environ) else None
     try:
         files.protect()
         yield Protection(context if out is None else replace(context, open_out=out.open_path), files, out)

@@ -1,4 +1,4 @@
-"""User ids: which user the host is, and which user ids run the code of suites."""
+"""User ids: which user owns the workspace, and which user ids run the code of suites."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from scoregate.ci.runner import find_workspace, in_container
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
@@ -17,7 +18,8 @@ ACCOUNTS = "SCOREGATE_ACCOUNTS"
 # Each container chooses a random block of ids. Users with the same id on one machine share one limit of processes.
 _FIRST, _COUNT, _BLOCKS = 200_000, 65_536, 32_000
 # A user namespace without that range still has enough ids for one run, below the id of the user `nobody`.
-_FEWEST, _NOBODY = 1_024, 65_534
+_FEWEST = 1_024
+NOBODY = 65_534
 _used: list[int] = []
 
 
@@ -89,7 +91,7 @@ def _range_of(path: Path, block: int) -> tuple[int, int]:
         if first <= block and last >= block + _COUNT - 1:
             return block, block + _COUNT - 1
         if count >= 2 * _FEWEST:
-            highest = _NOBODY - 1 if first < _NOBODY <= last else last
+            highest = NOBODY - 1 if first < NOBODY <= last else last
             small_range = highest - _FEWEST + 1, highest
     return small_range
 
@@ -104,8 +106,6 @@ def _can_become(uid: int, gid: int) -> bool:
     return process.returncode == 0 and os.geteuid() == 0
 
 
-MARK = "SCOREGATE_CONTAINER"
-NOBODY = 65534
 _DOCKER = Path("/var/run/docker.sock")
 # Files of a suite may be written by the group that all suites share.
 _UMASK = 0o002
@@ -156,26 +156,11 @@ class Rights(TypedDict, total=False):
     umask: int
 
 
-def in_container(environ: Mapping[str, str]) -> bool:
-    """Whether this is the host process of scoregate's image, with the right to become another user."""
-    return environ.get(MARK) == "1" and os.geteuid() == 0
-
-
-def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether a CI job runs scoregate; all CI systems set `CI`."""
-    return environ.get("CI", "").lower() not in ("", "0", "false") or environ.get("GITHUB_ACTIONS") == "true"
-
-
-def workspace(environ: Mapping[str, str]) -> Path:
-    """The folder into which CI checked out the project; outside of CI the working directory."""
-    return Path(environ.get("GITHUB_WORKSPACE") or Path.cwd())
-
-
 def find_identity(environ: Mapping[str, str]) -> Identity | None:
     """The owner of the workspace, or the user `nobody` if root owns it; None outside of scoregate's container."""
     if not in_container(environ):
         return None
-    owner = workspace(environ).stat()
+    owner = find_workspace(environ).stat()
     if owner.st_uid == 0:
         return Identity(NOBODY, _harmless_group(NOBODY), owns=False)
     return Identity(owner.st_uid, _harmless_group(owner.st_gid, owner.st_uid))
@@ -186,7 +171,7 @@ def new_identity(environ: Mapping[str, str]) -> Identity | None:
     owner, accounts = find_identity(environ), current_accounts(environ)
     if owner is None or accounts is None:
         return owner
-    return Identity(accounts.new_uid(), accounts.group, owns=owner.owns, shared=workspace(environ).resolve())
+    return Identity(accounts.new_uid(), accounts.group, owns=owner.owns, shared=find_workspace(environ).resolve())
 
 
 def _harmless_group(*groups: int) -> int:
@@ -241,7 +226,7 @@ def give_folder(folder: Path, environ: Mapping[str, str]) -> None:
 
     No link is followed, in its path or in the folder, because a suite could have created one there.
     """
-    identity, top, folder = find_identity(environ), workspace(environ), Path(os.path.normpath(folder))
+    identity, top, folder = find_identity(environ), find_workspace(environ), Path(os.path.normpath(folder))
     if identity is None or not identity.owns or not folder.is_relative_to(top):
         return
     with contextlib.suppress(OSError), contextlib.ExitStack() as handles:

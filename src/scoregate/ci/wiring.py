@@ -42,11 +42,12 @@ from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import ResumedPlan, resume_run
+from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.shards.sharding import read_durations
-from scoregate.ci.user_ids import Identity, in_ci, in_container, new_identity, with_home
+from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
 from scoregate.errors import GitError, RecordError
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from scoregate.ci.runner import in_ci
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.user_ids import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.core.records import record
 from scoregate.core.selection.keyword import parse_keywords
@@ -24,7 +24,7 @@ case_options: Callable[[Any], Any] = combine_options(
         "keyword",
         metavar="EXPR",
         default="",
-        help="Run only cases whose suite, name or tags match, such as 'hours and not weekend'.",
+        help="Run only cases whose suite, variant, name or tags match, such as 'hours and not weekend'.",
     ),
     click.option("--last-failed", "--lf", is_flag=True, help="Run only the cases that failed when they ran last."),
     click.option("--failed-first", "--ff", is_flag=True, help="Run the cases that failed last before the others."),

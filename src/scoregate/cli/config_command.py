@@ -9,6 +9,7 @@ import click
 
 from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_lines, print_table
 from scoregate.client import Client
+from scoregate.core.text import suggest_names
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
 from scoregate.store import CONFIGS
@@ -76,8 +77,9 @@ def rm(config: str) -> None:
 def _get_config(client: Client, config: str) -> TestConfig:
     if (stored := client.test_configs.get(config)) is not None:
         return stored
-    names = ", ".join(each.name for each in client.test_configs.list())
-    raise UsageError(f"there is no test config {config!r:.60}", advice=f"There are {names:.300}." if names else "")
+    names = [each.name for each in client.test_configs.list()]
+    advice = suggest_names(config, names) or "`scoregate config add` creates one."
+    raise UsageError(f"there is no test config {config!r:.60}", advice=advice)
 
 
 def _version(client: Client, judge: str, name: str | None) -> str:

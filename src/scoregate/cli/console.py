@@ -10,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 
 from scoregate.ci.github.commands import harmless
-from scoregate.ci.user_ids import in_ci
+from scoregate.ci.runner import in_ci
 
 _LOG_WIDTH = 120
 _NARROWEST = 20

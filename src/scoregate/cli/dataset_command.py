@@ -18,6 +18,7 @@ from scoregate.cli.add_traces_command import describe_waiting
 from scoregate.cli.console import make_console
 from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_table
 from scoregate.client import Client
+from scoregate.core.text import suggest_names
 from scoregate.datasets import Example, Schema
 from scoregate.datasets.files import infer_file_schema
 from scoregate.datasets.schema import TYPES, parse_schema
@@ -207,8 +208,10 @@ def diff(dataset: str, old: int | str | None, new: int | str | None, limit: int,
 @click.argument("dataset")
 def rm(dataset: str) -> None:
     """Delete DATASET with all its versions, and the rows that wait. What is committed stays in git."""
-    if not Client().datasets.delete(dataset):
-        raise UsageError(f"there is no dataset {dataset!r:.200}")
+    client = Client()
+    if not client.datasets.delete(dataset):
+        names = [name for (name,) in client.store.list_keys(DATASETS)]
+        raise UsageError(f"there is no dataset {dataset!r:.200}", advice=suggest_names(dataset, names))
     print_line(f"{dataset}: deleted")
 
 

@@ -61,7 +61,7 @@ def write_rows(
     if form == TABLE:
         if file is not None:
             raise UsageError("--output needs a format for programs", advice="Add --format json, csv or parquet.")
-        numbers = [at for at, column in enumerate(columns) if column.is_number]
+        numbers = [index for index, column in enumerate(columns) if column.is_number]
         cells = [[column.text(row) for column in columns] for row in rows]
         print_table([column.heading for column in columns], cells, numbers=numbers, nothing=nothing)
         return

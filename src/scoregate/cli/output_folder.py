@@ -11,7 +11,7 @@ from pathlib import Path
 from scoregate.ci.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
 from scoregate.ci.archive.lock import lock_folder
 from scoregate.ci.publish.files import remove_files
-from scoregate.ci.user_ids import in_ci
+from scoregate.ci.runner import in_ci
 from scoregate.cli.printed_output import list_output_files
 from scoregate.errors import UsageError
 

@@ -147,7 +147,11 @@ def format_table(planned: PlannedCost) -> Iterator[str]:
     table = [HEADINGS, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS) - 1)]
     for row in table:
-        cells = [row[0].ljust(widths[0]), *(row[at].rjust(widths[at]) for at in range(1, len(widths))), row[-1]]
+        cells = [
+            row[0].ljust(widths[0]),
+            *(row[index].rjust(widths[index]) for index in range(1, len(widths))),
+            row[-1],
+        ]
         yield "  ".join(cells).rstrip()
     if not rows:
         yield "No suites were found."

@@ -93,7 +93,7 @@ class PrintedOutput:
     def _new_name(self, script: str) -> str:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", script)[:_LONGEST_NAME]
         taken = {each.name for each in self._outputs.values()}
-        numbers = ("", *(f"-{at}" for at in range(2, len(taken) + 3)))
+        numbers = ("", *(f"-{index}" for index in range(2, len(taken) + 3)))
         names = (f"{_PREFIX}{plain}{number}{_SUFFIX}" for number in numbers)
         return next(name for name in names if name not in taken)
 

@@ -21,9 +21,9 @@ from scoregate.ci.pipeline import GateResult, run_gate
 from scoregate.ci.ports import Ports
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.progress_file import write_progress_file
+from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.ci.wiring import open_ports
 from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result

@@ -27,6 +27,7 @@ from scoregate.cli.options import (
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
 from scoregate.cli.text_output import CommandGroup, print_json, print_line, print_table
+from scoregate.core.text import suggest_names
 from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
 from scoregate.errors import UsageError
@@ -158,7 +159,13 @@ def export(test_set: str, file: Path) -> None:
 
 
 def _pull_test_set(test_set: str) -> TestSet:
-    return TestSets.pull(id=test_set) if TestSets.exists(test_set) else TestSets.pull(name=test_set)
+    if TestSets.exists(test_set):
+        return TestSets.pull(id=test_set)
+    names = [each.name or str(each.id) for each in TestSets.all()]
+    if test_set.casefold() not in map(str.casefold, names):
+        advice = suggest_names(test_set, names) or "`scoregate testset import` creates one."
+        raise UsageError(f"there is no test set {test_set!r:.200}", advice=advice)
+    return TestSets.pull(name=test_set)
 
 
 def _check_kind(file: Path) -> None:

@@ -16,7 +16,14 @@ from scoregate.cli.console import make_console
 
 
 class CommandGroup(click.Group):
-    """A command with subcommands. Its help shows their whole summaries, however narrow the terminal is."""
+    """A command with subcommands. `ls` can be called `list`, and `rm` can be called `remove`, and the reverse.
+
+    Its help shows the whole summaries of subcommands, however narrow the terminal is.
+    """
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a subcommand by its name or its other name."""
+        return super().get_command(ctx, cmd_name) or super().get_command(ctx, _OTHER_NAMES.get(cmd_name, ""))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each subcommand with the first sentence of its help."""
@@ -26,6 +33,7 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, command.get_short_help_str(_LONGEST_HELP)) for name, command in commands])
 
 
+_OTHER_NAMES = {"ls": "list", "list": "ls", "rm": "remove", "remove": "rm"}
 _LONGEST_HELP = 1_000
 _CELL = 60
 _LINE = 500

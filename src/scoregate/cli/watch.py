@@ -26,8 +26,8 @@ from scoregate.ci.plan import DiscoveredSuites, SuiteSource
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
+from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import in_ci, in_container
 from scoregate.cli.affected import find_affected
 from scoregate.cli.console import is_interactive
 from scoregate.cli.file_changes import Change, FileChanges, is_changed_between

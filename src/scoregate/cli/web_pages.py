@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scoregate.ci.user_ids import in_ci
+from scoregate.ci.runner import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.cli.text_output import print_line
 

@@ -131,8 +131,8 @@ def _read_prompt(given: Any, number: int, source: Source) -> Iterator[tuple[str,
         texts = list(_split_texts(file.read(), suffix, file.name))
     except Unreadable as error:
         raise Unreadable(f"{given}: {error}") from None
-    for at, text in enumerate(texts, 1):
-        yield (label if len(texts) == 1 else f"{label}-{at}"), text
+    for index, text in enumerate(texts, 1):
+        yield (label if len(texts) == 1 else f"{label}-{index}"), text
 
 
 def _split_texts(text: str, suffix: str, name: str) -> Iterator[str]:

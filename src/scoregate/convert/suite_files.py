@@ -137,8 +137,8 @@ def _format_call(suite: Suite) -> str:
 def _format_scorers(scorers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
     for function, arguments in scorers:
         given = [
-            _format_literal(value) if name == "name" and not at else f"{name}={_format_literal(value)}"
-            for at, (name, value) in enumerate(arguments.items())
+            _format_literal(value) if name == "name" and not index else f"{name}={_format_literal(value)}"
+            for index, (name, value) in enumerate(arguments.items())
         ]
         yield f"        {function}({', '.join(given)}),"
 

@@ -59,6 +59,22 @@ def sort_by_name(values: Mapping[str, _T]) -> dict[str, _T]:
     return {name: values[name] for name in sorted(values, key=lambda name: (natural_sort_key(name), name))}
 
 
+_MOST_COMPARED_NAMES = 5_000
+_MOST_SIMILAR_NAMES = 3
+_MOST_LISTED_NAMES = 20
+
+
+def suggest_names(typed: str, known: Iterable[str]) -> str:
+    """Advice for an unknown name: up to three similar names, else up to 20 of the known ones; empty without any."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    if similar := get_close_matches(typed, names[:_MOST_COMPARED_NAMES], _MOST_SIMILAR_NAMES):
+        return f"Did you mean {' or '.join(f'{name!r:.100}' for name in similar)}?"
+    listed = ", ".join(f"{name!r:.100}" for name in names[:_MOST_LISTED_NAMES])
+    return f"There are: {listed}" if listed else ""
+
+
 def matches_filters(suite: str, globs: Iterable[str]) -> bool:
     """Whether a suite's id matches one of the globs, or there are none."""
     globs = tuple(globs)

@@ -60,7 +60,7 @@ def _find_paths(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 def _list_paths(value: Any) -> Iterator[tuple[str, ...]]:
     """The paths of all values that are no table with values, and of all elements of lists."""
-    items = value.items() if isinstance(value, Mapping) else ((str(at), each) for at, each in enumerate(value))
+    items = value.items() if isinstance(value, Mapping) else ((str(index), each) for index, each in enumerate(value))
     for key, each in items:
         is_nested = isinstance(each, Mapping | list)
         inner = [(key, *path) for path in _list_paths(each)] if is_nested else []

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from typing import BinaryIO
 
+from scoregate.core.text import suggest_names
 from scoregate.datasets.schema import Schema, parse_schema
 from scoregate.errors import InvalidDataset, JudgmentValidationError, ReadOnlyStore, StoreError
 from scoregate.store.candidates import count_waiting
@@ -86,12 +86,12 @@ def read_state(store: Store, name: str) -> DatasetState:
         StoreError: it cannot be read.
     """
     if (card := read_document(store, name)) is None:
-        names = ", ".join(name for (name,) in islice(store.list_keys(DATASETS), 20))
+        names = [known for (known,) in store.list_keys(DATASETS)]
         waiting = count_waiting(store, name)
         rows = f"; rows that wait for `scoregate review --dataset`: {waiting:,}" if waiting else ""
         raise JudgmentValidationError(
             f"there is no dataset {name!r:.200}{rows}",
-            advice=f"There are {names}." if names else "`scoregate dataset add` creates one.",
+            advice=suggest_names(name, names) or "`scoregate dataset add` creates one.",
         )
     try:
         schema = parse_schema(card.document)

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json
 
 from scoregate.core.call_headers import ADDRESS_VARIABLE
+from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
@@ -18,6 +19,9 @@ from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
     from scoregate.core.selection.case_choice import CaseChoice, CaseLabels, PartChoice
+
+Variant: TypeAlias = Mapping[str, Any] | None
+"""The parameters of a variant of a suite; None for a suite without variants."""
 
 _SUITES = "FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
@@ -93,7 +97,11 @@ def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
 
 
 def select_cases(
-    cases: Sequence[Case], suite: str, selection: Selection, describe: Callable[[Case], Description]
+    cases: Sequence[Case],
+    suite: str,
+    selection: Selection,
+    describe: Callable[[Case], Description],
+    variants: Sequence[Variant] = (None,),
 ) -> Iterator[Case]:
     """Return the cases of a suite that are selected, in the order in which they run.
 
@@ -102,12 +110,14 @@ def select_cases(
         suite: the id of the suite.
         selection: what to select.
         describe: returns the name and tags of a case; called only if the selection depends on them.
+        variants: the selected variants of the suite. A case that is selected in one of them runs in all of them.
     """
     hashes = set(selection.hashes.get(suite, ()))
     found = [case for case in cases if not hashes or case.hash in hashes]
     if selection.choice is not None:
-        labels = [_label(case, describe) for case in found]
-        taken = [each for each in labels if selection.choice.takes_case(suite, each)]
+        takes_case, names = selection.choice.takes_case, [_label_variant(suite, each) for each in variants]
+        labels = [_label_case(case, describe) for case in found]
+        taken = [each for each in labels if any(takes_case(suite, each, name) for name in names)]
         chosen = selection.choice.draw_sample(taken)
         found = [case for case in found if case.hash in chosen]
     if first := set(selection.first.get(suite, ())):
@@ -115,12 +125,47 @@ def select_cases(
     return islice(found, selection.max_cases)
 
 
+def select_variants(
+    variants: Sequence[Variant],
+    cases: Sequence[Case],
+    suite: str,
+    selection: Selection,
+    describe: Callable[[Case], Description],
+) -> Sequence[Variant]:
+    """Return the variants of a suite in which a case is selected; all of them if none or each is.
+
+    Args:
+        variants: the parameters of all variants.
+        cases: all cases.
+        suite: the id of the suite.
+        selection: what to select. Its keyword can match the label of a variant, such as `bot [task=small]`.
+        describe: returns the name and tags of a case.
+    """
+    choice = selection.choice
+    if choice is None or not choice.keyword or len(variants) == 1:
+        return variants
+    cases_labels = [_label_case(case, describe) for case in cases]
+    labels = [_label_variant(suite, params) for params in variants]
+    selected = [
+        params
+        for params, label in zip(variants, labels, strict=True)
+        if any(choice.takes_case(suite, each, label) for each in cases_labels)
+    ]
+    return selected or variants
+
+
+def _label_variant(suite: str, params: Variant) -> str:
+    from scoregate.core.runs.suite_labels import suite_label
+
+    return suite_label(suite, None if params is None else to_plain(sort_sets(params)))
+
+
 def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:
     """The number of trials of all cases, if a partial run takes only some of them; else None."""
     return None if selection.choice is None else sum(case.repeats for case in cases)
 
 
-def _label(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
+def _label_case(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
     from scoregate.core.selection.case_choice import CaseLabels
 
     try:

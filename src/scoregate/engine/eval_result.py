@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from scoregate.core.media import show_references
 from scoregate.core.runs.cases import CaseResult, Status
@@ -234,8 +234,13 @@ class EvalResult(SuiteResult):
             return None
         return self.by_variant[first.best.name]
 
+    if not TYPE_CHECKING:  # type checkers refuse `await` for a class without this method
+
+        def __await__(self) -> NoReturn:
+            raise TypeError("the result of evaluate and run_test_suite is ready when they return; remove `await`")
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__.lstrip('_')} {one_line(self._describe(), _LONGEST_HTML_TEXT)}>"
+        return f"<EvalResult {one_line(self._describe(), _LONGEST_HTML_TEXT)}>"
 
     def _describe(self) -> str:
         if self.skipped or self.variants:

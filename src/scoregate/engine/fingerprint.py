@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -223,10 +224,10 @@ def fingerprint_function(function: Callable[..., Any]) -> Fingerprint:
     function = inspect.unwrap(function)
     if inspect.ismethod(function):
         owner = fingerprint_object(function.__self__)
-        return Fingerprint(owner.source, parameters=digest(owner.parameters or "", function.__name__, *arguments))
+        return replace(owner, parameters=digest(owner.parameters or "", function.__name__, *arguments))
     if not isinstance(function, FunctionType):
         callable_object = fingerprint_object(function)
-        return Fingerprint(callable_object.source, parameters=digest(callable_object.parameters or "", *arguments))
+        return replace(callable_object, parameters=digest(callable_object.parameters or "", *arguments))
     try:
         source = digest(*_function_sources(function, set()))
     except (LookupError, RecursionError):

@@ -73,7 +73,7 @@ def make_result(logs: Sequence[EventLog]) -> EvalResult:
 
 def make_lazy_result(log: EventLog) -> EvalResult:
     """The result of a suite; the log is read when a field of the result is first read."""
-    return _EvalResult(log)
+    return _LazyEvalResult(log)
 
 
 def reduce_log(log: EventLog) -> SuiteResult:
@@ -92,7 +92,7 @@ def _read_cases(log: EventLog) -> Iterator[CaseResult]:
     yield from reducer.close()
 
 
-class _EvalResult(EvalResult):
+class _LazyEvalResult(EvalResult):
     """A result that reads its log when a field is first read."""
 
     __slots__ = ("_log",)

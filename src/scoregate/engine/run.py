@@ -74,9 +74,9 @@ class TaskStage:
         except EXIT_EXCEPTIONS:
             raise
         except BaseException as error:  # the user's code may raise anything
-            if isinstance(error, ScoregateError) and error.so_far is not None:
+            if isinstance(error, ScoregateError) and error.partial_output is not None:
                 with suppress(NotRecordable):
-                    trial.log.emit("case_output", output=error.so_far, **trial.key)
+                    trial.log.emit("case_output", output=error.partial_output, **trial.key)
             fields = {**self._trace_fields(trial), **make_usage_fields(trial.meter.usage), **trial.key}
             trial.log.emit("errored", stage="task", error=make_error_info(error), **fields)
             return False

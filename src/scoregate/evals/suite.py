@@ -7,14 +7,21 @@ and nothing that they return would count.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
-from scoregate.engine.environment import Selection, count_all_trials, run_message, select_cases
+from scoregate.engine.environment import (
+    Selection,
+    Variant,
+    count_all_trials,
+    run_message,
+    select_cases,
+    select_variants,
+)
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
@@ -80,10 +87,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         problems.append("it needs a name: evaluate('opening-hours', data=…, task=…)")
     wrong_options: list[str] = []
     reader, limits = options.cases(selection, wrong_options), options.limits(wrong_options)
-    file = find_caller_file()
-    rows = read_data(data, file and file.parent, problems)
-    if not rows and not problems:
-        problems.append("the data has no cases")
+    rows = _read_rows(data, problems)
     fields = {field for row in rows for field in row.fields}
     if reader.cluster is not None and rows and reader.cluster not in fields:
         wrong_options.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
@@ -92,7 +96,8 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     named = {None: task} if tasks is None else tasks
     made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
     calls = {key: call for key, call in made.items() if call is not None}
-    cases, total = _build_cases(rows, reader, name, selection, problems)
+    variants: Sequence[Variant] = [{TASK: key} for key in calls if key is not None] or (None,)
+    cases, variants, total = _build_cases(rows, reader, name, variants, selection, problems)
     built = build_scorers(scorers, fields, problems) if rows else Scorers([])
     if built.needs_trace:
         from scoregate.evals.tracing import TaskRecorder
@@ -104,7 +109,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         cases=cases if calls and not wrong_options else [],
         task=calls.get(None, _do_nothing),
         tasks={key: call for key, call in calls.items() if key is not None},
-        variants=[{TASK: key} for key in calls if key is not None] or (None,),
+        variants=variants,
         describe=reader.describe,
         output_form=serialize_outcome,
         trace_form=serialize_trajectory,
@@ -117,15 +122,24 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     )
 
 
+def _read_rows(data: Any, problems: list[str]) -> list[Row]:
+    file = find_caller_file()
+    rows = read_data(data, file and file.parent, problems)
+    if not rows and not problems:
+        problems.append("the data has no cases")
+    return rows
+
+
 def _build_cases(
-    rows: list[Row], reader: Cases, name: str, selection: Selection, problems: list[str]
-) -> tuple[list[Case], int | None]:
-    """The selected cases, and of a partial run the number of all trials."""
+    rows: list[Row], reader: Cases, name: str, variants: Sequence[Variant], selection: Selection, problems: list[str]
+) -> tuple[list[Case], Sequence[Variant], int | None]:
+    """The selected cases and variants, and of a partial run the number of all trials."""
     found = list(reader.build(rows, problems))
-    cases = list(select_cases(found, name, selection, reader.describe))
+    variants = select_variants(variants, found, name, selection, reader.describe)
+    cases = list(select_cases(found, name, selection, reader.describe, variants))
     if found and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
-    return cases, count_all_trials(found, selection)
+    return cases, variants, count_all_trials(found, selection)
 
 
 def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:

@@ -109,8 +109,7 @@ async def converse(
     Raises:
         EndpointError: the target did not reply, or not in time for the first turn.
         ModelError: the model of the user or the judge failed.
-        MissingExtra: a required package is not installed.
-            The attribute `so_far` of each error is the conversation so far.
+        MissingExtra: a required package is not installed. Of each error, `partial_output` is the conversation so far.
     """
     limits = limits or Limits()
     loop = _ConversationLoop(session, plan, user, judge=goal_judge, bounds=make_bounds(plan, limits))
@@ -118,7 +117,7 @@ async def converse(
         with anyio.move_on_after(limits.timeout_s):
             return loop.conversation(await loop.run())
     except ScoregateError as error:
-        error.so_far = loop.conversation(None).plain()
+        error.partial_output = loop.conversation(None).plain()
         raise
     if not loop.turns:
         raise EndpointError(f"no reply within the {limits.timeout_s:g} s that a conversation may take", kind="timeout")

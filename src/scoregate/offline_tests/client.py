@@ -126,11 +126,7 @@ class OfflineTestsFactory:
         """
         if assert_test and pass_condition_fn is None:
             raise ValueError("assert_test=True requires a pass_condition_fn to decide whether each row passes.")
-        if not is_whole_number(max_concurrency, 1):
-            raise ValueError(f"max_concurrency must be a whole number of at least 1, not {max_concurrency!r:.60}")
-        if not is_positive_number(timeout_seconds):
-            raise ValueError(f"timeout_seconds must be a number over 0, not {timeout_seconds!r:.60}")
-        limits = RunLimits(max_concurrency, scoring_s=timeout_seconds)
+        limits = _make_limits(max_concurrency, timeout_seconds)
         config = self._find_config(test_config)
         if config is None:
             report_missing_config(test_config if isinstance(test_config, str) else test_config.name)
@@ -190,6 +186,14 @@ class OfflineTestsFactory:
                 f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
                 advice="A number is given as an int, the id of a version as a string.",
             )
+
+
+def _make_limits(max_concurrency: int, timeout_seconds: float) -> RunLimits:
+    if not is_whole_number(max_concurrency, 1):
+        raise ValueError(f"max_concurrency must be a whole number of at least 1, not {max_concurrency!r:.60}")
+    if not is_positive_number(timeout_seconds):
+        raise ValueError(f"timeout_seconds must be a number over 0, not {timeout_seconds!r:.60}")
+    return RunLimits(max_concurrency, scoring_s=timeout_seconds)
 
 
 def _check_fields(versions: Sequence[JudgeVersion], dataset: Dataset, *, traced: bool) -> None:

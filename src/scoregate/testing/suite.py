@@ -12,7 +12,13 @@ from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite, read_limits
 from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
-from scoregate.engine.environment import Selection, count_all_trials, run_message, select_cases
+from scoregate.engine.environment import (
+    Selection,
+    count_all_trials,
+    run_message,
+    select_cases,
+    select_variants,
+)
 from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.trial import serialize_output
@@ -213,10 +219,11 @@ def build_suite(
     values = _to_list(test_cases, "test_cases", problems)
     found, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
-    variants = _read_variants(grid_search_params, problems)
     names = ("max_test_case_concurrency", "retry_count")
     limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
-    cases = list(select_cases(found, str(suite_id), selection, describe_case)) if callable(fn) else []
+    variants = _read_variants(grid_search_params, problems)
+    variants = select_variants(variants, found, str(suite_id), selection, describe_case)
+    cases = list(select_cases(found, str(suite_id), selection, describe_case, variants)) if callable(fn) else []
     if not values:
         problems.append("no test cases")
     elif found and not cases and callable(fn) and selection.choice is None:

@@ -1,6 +1,6 @@
 """Braintrust: spans of logs and experiments, as its API, its page and its exports to cloud storage write them.
 
-Source: braintrust.dev/docs, "Fetch project logs"; `ProjectLogsEvent` of braintrust 0.47.0.
+Source: braintrust.dev/docs, "Fetch project logs"; `ProjectLogsEvent` of braintrust 0.48.1.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ def _make_keys(words: str) -> tuple[int, ...]:
     numbers = _hash_text(" ".join((*_NUMBERS.findall(words), f"-{negations}")))
     data = words.encode("utf-8", "surrogatepass")
     bins = [-1] * _BINS
-    for at in range(max(1, len(data) - _SHINGLE + 1)):
-        number = crc32(data[at : at + _SHINGLE])
+    for index in range(max(1, len(data) - _SHINGLE + 1)):
+        number = crc32(data[index : index + _SHINGLE])
         place = number % _BINS
         if bins[place] < 0 or number < bins[place]:
             bins[place] = number
@@ -123,7 +123,7 @@ def _make_keys(words: str) -> tuple[int, ...]:
         if bins[place % _BINS] < 0:
             bins[place % _BINS] = filled
         filled = bins[place % _BINS]
-    return tuple(hash((numbers, at, *bins[at : at + _BAND])) for at in range(0, _BINS, _BAND))
+    return tuple(hash((numbers, index, *bins[index : index + _BAND])) for index in range(0, _BINS, _BAND))
 
 
 def _hash_text(text: str) -> int:

@@ -1,6 +1,6 @@
 """LangSmith: runs, as `client.list_runs` gives them, and as its bulk export and its page write them.
 
-Source: docs.langchain.com/langsmith/run-data-format; `langsmith.schemas.Run` of langsmith 0.15.0.
+Source: docs.langchain.com/langsmith/run-data-format; `langsmith.schemas.Run` of langsmith 0.15.1.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.docs.project import Project
-from tests.fakes.writer import writes_tests
+from tests.fakes.writer import answer_with_tests
 
 
 def prepare(project: Project) -> None:
-    writes_tests(project.models)
+    answer_with_tests(project.models)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from harness import attempt, each, neighbours, secret_in
+from harness import attempt, find_secret, first_success, neighbours
 
 GOAL = "key"
 GATEWAY = urlsplit(os.environ["SCOREGATE_GATEWAY_URL"])
@@ -85,17 +85,17 @@ def found(answer: bytes) -> object:
                 texts.append(base64.b64decode(piece[: len(piece) // 4 * 4], altchars=b"-_"))
         with contextlib.suppress(ValueError):
             texts.append(bytes.fromhex(match.decode()))
-    return next(filter(None, map(secret_in, texts)), None)
+    return next(filter(None, map(find_secret, texts)), None)
 
 
 @attempt(GOAL)
 def what_children_inherit() -> object:
-    return secret_in(subprocess.run(["sh", "-c", "env; set"], capture_output=True, check=False).stdout)
+    return find_secret(subprocess.run(["sh", "-c", "env; set"], capture_output=True, check=False).stdout)
 
 
 @attempt(GOAL)
 def list_of_processes() -> object:
-    return secret_in(subprocess.run(["ps", "auxewww"], capture_output=True, check=False).stdout)
+    return find_secret(subprocess.run(["ps", "auxewww"], capture_output=True, check=False).stdout)
 
 
 @attempt(GOAL)
@@ -108,9 +108,9 @@ def inherited_handles() -> object:
         if target.startswith("socket:"):
             address = socket.socket(fileno=os.dup(number)).getsockname()
             return address if isinstance(address, tuple) and GATEWAY.port in address else None
-        return secret_in(Path(f"/proc/self/fd/{number}").read_bytes()[: 1 << 20]) if target.startswith("/") else None
+        return find_secret(Path(f"/proc/self/fd/{number}").read_bytes()[: 1 << 20]) if target.startswith("/") else None
 
-    return each([Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")], read)  # noqa: PTH208
+    return first_success([Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")], read)  # noqa: PTH208
 
 
 @attempt(GOAL)
@@ -119,14 +119,14 @@ def folders_of_the_gateway() -> object:
         return path.is_dir() and os.listdir(path)  # noqa: PTH208
 
     places = [*Path("/tmp").glob("scoregate*"), *Path("/tmp").glob("scoregate*/*"), Path("/github/runner_temp")]
-    return each([path for place in places for path in (place / "gateway", place / "cassettes")], look)
+    return first_success([path for place in places for path in (place / "gateway", place / "cassettes")], look)
 
 
 @attempt(GOAL)
 def files_of_the_gateway() -> object:
     names = ("calls", "calls.sqlite", "cassettes.sqlite", "cache/answers.sqlite", "recorded")
     roots = [path for pid in neighbours() for path in (Path(f"/proc/{pid}/cwd"), Path(f"/proc/{pid}/root/tmp"))]
-    return each([root / name for root in roots for name in names], lambda path: path.stat().st_size)
+    return first_success([root / name for root in roots for name in names], lambda path: path.stat().st_size)
 
 
 @attempt(GOAL)
@@ -138,7 +138,7 @@ def core_dumps() -> object:
                 os.kill(pid, number)
                 return f"{pid} got {number.name}"
     cores = [path for place in ("/", "/tmp", "/var/crash", ".") for path in Path(place).glob("core*")]
-    return each([path for path in cores if path.is_file()], lambda path: secret_in(path.read_bytes()))
+    return first_success([path for path in cores if path.is_file()], lambda path: find_secret(path.read_bytes()))
 
 
 @attempt(GOAL)
@@ -150,7 +150,7 @@ def every_port() -> object:
         address = ("127.0.0.1", int(fields[1].partition(":")[2], 16))
         with contextlib.suppress(OSError), socket.create_connection(address, timeout=1) as connection:
             connection.sendall(b"GET /debug HTTP/1.0\r\n\r\n")
-            if value := secret_in(connection.recv(1 << 16)):
+            if value := find_secret(connection.recv(1 << 16)):
                 return value
     return None
 
@@ -162,10 +162,10 @@ def every_socket_file() -> object:
             sock.settimeout(1)
             sock.connect(str(path))
             sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            return secret_in(sock.recv(1 << 16))
+            return find_secret(sock.recv(1 << 16))
 
     lines = Path("/proc/net/unix").read_text().splitlines()[1:]
-    return each([Path(line.split()[7]) for line in lines if len(line.split()) > 7], talk)
+    return first_success([Path(line.split()[7]) for line in lines if len(line.split()) > 7], talk)
 
 
 @attempt(GOAL)

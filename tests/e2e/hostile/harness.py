@@ -1,4 +1,4 @@
-"""Collects attempts, runs each of them under a limit, and logs what came of it."""
+"""Collects attempts, runs each of them under a limit, and logs the outcome."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def _stop(*_: object) -> None:
 
 def neighbours() -> list[int]:
     """Processes of all users that aren't descendants of this one: the host and the other suites."""
-    mine = os.getsid(0)
-    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) and session(pid) != mine]  # noqa: PTH208
+    own_session = os.getsid(0)
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [pid for pid in pids if session(pid) != own_session]
 
 
 def session(pid: int) -> int:
@@ -80,14 +81,14 @@ def session(pid: int) -> int:
         return 0
 
 
-def secret_in(data: bytes) -> str | None:
-    """The secret that some bytes hold."""
+def find_secret(data: bytes) -> str | None:
+    """The first secret in some bytes; None without one."""
     secret = SECRET.search(data)
     return secret[0].decode() if secret else None
 
 
-def each(paths: list[Path], do: Callable[[Path], object]) -> object:
-    """Do it to each path; the first success."""
+def first_success(paths: list[Path], do: Callable[[Path], object]) -> object:
+    """Try it with each path, and return the first success with its path."""
     for path in paths:
         try:
             if secret := do(path):

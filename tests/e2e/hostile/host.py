@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness import MOUNTS, attempt, each
+from harness import MOUNTS, attempt, first_success
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER, CLONE_NEWNS = 0x10000000, 0x00020000
@@ -77,9 +77,11 @@ def root_of_a_user_namespace() -> object:
         if LIBC.unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0:
             Path("/proc/self/uid_map").write_text(f"0 {user} 1")
             targets = [Path(mount, "set_env_root") for mount in MOUNTS]
-            if each([*targets, Path("/etc/passwd"), Path("scoregate-out/x")], lambda path: path.open("a").write("x")):
+            if first_success(
+                [*targets, Path("/etc/passwd"), Path("scoregate-out/x")], lambda path: path.open("a").write("x")
+            ):
                 os._exit(0)
-            if each([Path("/proc/1/environ")], lambda path: path.read_bytes()):
+            if first_success([Path("/proc/1/environ")], lambda path: path.read_bytes()):
                 os._exit(0)
     finally:
         os._exit(1)
@@ -101,7 +103,7 @@ def namespaces_of_the_host() -> object:
         with path.open() as file:
             return LIBC.setns(file.fileno(), 0) == 0
 
-    return each([Path(f"/proc/1/ns/{name}") for name in ("mnt", "user", "pid", "net")], enter)
+    return first_success([Path(f"/proc/1/ns/{name}") for name in ("mnt", "user", "pid", "net")], enter)
 
 
 @attempt("privileges")
@@ -123,12 +125,12 @@ def files_of_the_system() -> object:
         "cron.d/x",
         "crontab",
     )
-    return each([Path("/etc", name) for name in names], _write)
+    return first_success([Path("/etc", name) for name in names], _write)
 
 
 @attempt("privileges")
 def scheduled_jobs() -> object:
-    return each(
+    return first_success(
         [Path(name) for name in ("/var/spool/cron/crontabs/root", "/var/spool/at/x", "/etc/cron.hourly/x")], _write
     )
 
@@ -136,7 +138,7 @@ def scheduled_jobs() -> object:
 @attempt("privileges")
 def control_groups() -> object:
     paths = [Path(folder, name) for folder, _, names in os.walk("/sys/fs/cgroup") for name in names]
-    return each([path for path in paths if os.access(path, os.W_OK)][:50], lambda path: path.write_text("1"))
+    return first_success([path for path in paths if os.access(path, os.W_OK)][:50], lambda path: path.write_text("1"))
 
 
 @attempt("the host")
@@ -144,7 +146,7 @@ def packages_of_the_host() -> object:
     packages = [Path(path) for path in ("/opt/scoregate/lib", "/usr/local/lib")]
     names = ("sitecustomize.py", "x.pth", "scoregate/__init__.py", "anyio/__init__.py")
     sites = [site for package in packages for site in package.glob("python3*/site-packages")]
-    return each([site / name for site in sites for name in names], lambda path: _write(path, PYTHON_SPY))
+    return first_success([site / name for site in sites for name in names], lambda path: _write(path, PYTHON_SPY))
 
 
 @attempt("the host")
@@ -156,12 +158,12 @@ def programs_of_the_host() -> object:
         "/opt/scoregate/bin/python",
         "/opt/scoregate/bin/git",
     )
-    return each([Path(name) for name in names], _write)
+    return first_success([Path(name) for name in names], _write)
 
 
 @attempt("the host")
 def the_sdk_that_is_added() -> object:
-    return each([*Path("/opt/scoregate-sdk").iterdir(), Path("/opt/scoregate-sdk/x.whl")], _write)
+    return first_success([*Path("/opt/scoregate-sdk").iterdir(), Path("/opt/scoregate-sdk/x.whl")], _write)
 
 
 @attempt("the host")
@@ -206,7 +208,7 @@ def limits_of_the_host() -> object:
 @attempt("the host")
 def priority_of_the_host() -> object:
     names = ("oom_score_adj", "oom_adj", "comm")
-    return each([Path("/proc/1", name) for name in names], lambda path: path.write_text("1000"))
+    return first_success([Path("/proc/1", name) for name in names], lambda path: path.write_text("1000"))
 
 
 @attempt("lasting")

@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-found = {}
+statuses = {}
 for name, token in (("ended", Path("attacker-token").read_text()), ("own", os.environ["OPENAI_API_KEY"])):
     request = urllib.request.Request(
         os.environ["OPENAI_BASE_URL"] + "/chat/completions",
@@ -15,7 +15,7 @@ for name, token in (("ended", Path("attacker-token").read_text()), ("own", os.en
     )
     try:
         with urllib.request.urlopen(request) as answer:
-            found[name] = answer.status
+            statuses[name] = answer.status
     except urllib.error.HTTPError as error:
-        found[name] = error.code
-Path("key-later.json").write_text(json.dumps(found))
+        statuses[name] = error.code
+Path("key-later.json").write_text(json.dumps(statuses))

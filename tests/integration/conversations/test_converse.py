@@ -165,10 +165,10 @@ def test_an_error_of_the_target_has_the_conversation(server: OpenAIServer) -> No
     set_user_messages(server, lambda turn: {"message": f"question {turn}", "reasoning": "", "findings": ["vague"]})
     with pytest.raises(EndpointError, match="502") as caught:
         run_conversation(Scripted("Hello", EndpointError("502 Bad Gateway", kind="http_error", status=502)))
-    so_far = Conversation.read(caught.value.so_far)
-    assert so_far is not None
-    assert [(turn.user, turn.assistant) for turn in so_far.turns] == [("question 1", "Hello")]
-    assert (so_far.ended, so_far.findings) == (None, ("Turn 1: vague",))
+    conversation = Conversation.read(caught.value.partial_output)
+    assert conversation is not None
+    assert [(turn.user, turn.assistant) for turn in conversation.turns] == [("question 1", "Hello")]
+    assert (conversation.ended, conversation.findings) == (None, ("Turn 1: vague",))
 
 
 def test_a_user_error_has_it_too(server: OpenAIServer) -> None:
@@ -176,9 +176,9 @@ def test_a_user_error_has_it_too(server: OpenAIServer) -> None:
     server.answers("say something", {"message": ""})
     with pytest.raises(MalformedAnswer, match="say something") as caught:
         run_conversation(Scripted("Hello", "Bye"))
-    so_far = Conversation.read(caught.value.so_far)
-    assert so_far is not None
-    assert len(so_far.turns) == 2
+    conversation = Conversation.read(caught.value.partial_output)
+    assert conversation is not None
+    assert len(conversation.turns) == 2
 
 
 def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
@@ -189,7 +189,7 @@ def test_an_error_of_the_judge_is_an_error(server: OpenAIServer) -> None:
 
     with pytest.raises(ModelError, match="no judge today") as caught:
         run_conversation(Scripted("Hello"), ConversationPlan("goal", max_turns=1), judge=judge)
-    assert caught.value.so_far["turns"][0]["assistant"] == "Hello"
+    assert caught.value.partial_output["turns"][0]["assistant"] == "Hello"
 
 
 def test_user_calls_are_metered(server: OpenAIServer, meter: UsageMeter) -> None:

@@ -17,8 +17,8 @@ def run_testset(project: Project, *words: str) -> str:
 
 def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None:
     (project.root / "hours.csv").write_text(TABLE)
-    told = run_testset(project, "import", "hours.csv", "--name", "Opening Hours", "--description", "ours")
-    assert " ".join(told.split()) == (
+    printed = run_testset(project, "import", "hours.csv", "--name", "Opening Hours", "--description", "ours")
+    assert " ".join(printed.split()) == (
         "hours.csv:1: there is no column 'notes' of tests; it is left out"
         " opening-hours: Single-Turn, 2 tests; cells were separated by semicolons, in"
         " .scoregate/test_sets/opening-hours/tests.jsonl"
@@ -33,13 +33,23 @@ def test_a_table_is_imported_listed_shown_and_exported(project: Project) -> None
     tests = json.loads(run_testset(project, "show", "opening-hours", "--json"))[0]["tests"]
     assert [each["prompt"]["content"] for each in tests] == ["When?", "Where?"]
     for kind in ("csv", "jsonl", "json"):
-        told = run_testset(project, "export", "opening-hours", f"out.{kind}")
-        assert told == f"opening-hours: 2 tests written to out.{kind}\n"
+        printed = run_testset(project, "export", "opening-hours", f"out.{kind}")
+        assert printed == f"opening-hours: 2 tests written to out.{kind}\n"
         before = project.file("test_sets/opening-hours/tests.jsonl").read_bytes()
         run_testset(project, "import", f"out.{kind}", "--id", "opening-hours", "--name", "Opening Hours")
         assert project.file("test_sets/opening-hours/tests.jsonl").read_bytes() == before, "ids and all come back"
     (fields,) = json.loads(run_testset(project, "ls", "--json"))
     assert fields["description"] == "ours"
+
+
+def test_an_unknown_set_is_an_error_with_similar_names(project: Project) -> None:
+    (project.root / "hours.csv").write_text(TABLE)
+    messages = ["there is no test set 'ours'\n`scoregate testset import` creates one."]
+    messages += ["there is no test set 'ours'\nDid you mean 'hours'?", "there is no test set 'x'\nThere are: 'hours'"]
+    outcomes = [project.scoregate("testset", "show", "ours")]
+    run_testset(project, "import", "hours.csv")
+    outcomes += [project.scoregate("testset", "show", "ours"), project.scoregate("testset", "export", "x", "x.csv")]
+    assert [outcome.stderr for outcome in outcomes] == [f"error: {message}\n" for message in messages]
 
 
 def test_hostile_text_is_escaped(project: Project) -> None:

@@ -14,7 +14,7 @@ from tests.integration.migrate.test_deepeval import REQUIREMENTS as DEEPEVAL
 from tests.integration.migrate.test_pydantic_evals import REQUIREMENTS as PYDANTIC_EVALS
 
 INSPECT = ("inspect-ai==0.3.285",)
-LANGSMITH = ("langsmith==0.15.0", "pytest==9.2.0", "rapidfuzz==3.*")
+LANGSMITH = ("langsmith==0.15.1", "pytest==9.2.0", "rapidfuzz==3.*")
 EXIT_ONE_IS_A_FAILED_TEST = "test $? -le 1"
 
 

@@ -86,6 +86,45 @@ def test_names_and_expressions_select_cases(project: Project) -> None:
         assert "Only a part of the project ran" in outcome.output
 
 
+VARIANTS = """
+from scoregate import evaluate
+from scoregate.testing.models import BaseTestEvaluator, Evaluation
+from scoregate.testing.run import run_test_suite
+
+evaluate(
+    "bot",
+    data=[{"id": "open", "input": 1}, {"id": "close", "input": 2}],
+    task={"small": lambda input: input, "large": lambda input: input},
+    scorers=[lambda output: output > 0],
+)
+
+
+class Any(BaseTestEvaluator):
+    id = "any"
+
+    def evaluate_test_case(self, test_case, output):
+        return Evaluation(score=1)
+
+
+run_test_suite("grid", [{"n": 1}], len, [Any()], test_case_hash=["n"], grid_search_params={"k": [1, 2]})
+"""
+
+
+def test_expressions_select_variants_by_their_label(project: Project) -> None:
+    project.write("evals/variants.py", VARIANTS)
+    expected = {
+        "'bot [task=small]'": {("bot [task=small]", 2)},
+        "task=large and open": {("bot [task=large]", 1)},
+        "open and not 'task=large'": {("bot [task=small]", 1)},
+        "k=2": {("grid [k=2]", 1)},
+        "bot": {("bot [task=small]", 2), ("bot [task=large]", 2)},
+    }
+    for keyword, suites in expected.items():
+        outcome = project.scoregate("run", "-k", keyword, "--baseline", "none")
+        assert outcome.exit_code == 0, outcome.output
+        assert {(each["label"], each["cases"]) for each in outcome.run["suites"]} == suites
+
+
 def test_unselected_cases_are_no_lost_scores(project: Project) -> None:
     write_suites(project)
     project.scoregate("run", "--out", "before")

@@ -21,7 +21,7 @@ from pathlib import Path
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation, Threshold
 from scoregate.testing.run import run_test_suite
 
-told = json.loads(Path("scores.json").read_text())
+stored = json.loads(Path("scores.json").read_text())
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Case(BaseTestCase):
         return self.name
 
 
-class Told(BaseTestEvaluator):
+class StoredScores(BaseTestEvaluator):
     def __init__(self, name, threshold):
         self.name, self.threshold, self.seen = name, threshold, Counter()
 
@@ -41,7 +41,7 @@ class Told(BaseTestEvaluator):
         return self.name
 
     def evaluate_test_case(self, test_case, output):
-        scores = told["scores"][self.name][test_case.name]
+        scores = stored["scores"][self.name][test_case.name]
         score = scores[self.seen[test_case.name] % len(scores)]
         self.seen[test_case.name] += 1
         if score is None:
@@ -49,12 +49,12 @@ class Told(BaseTestEvaluator):
         return Evaluation(score=score, threshold=Threshold(gte=1) if self.threshold else None)
 
 
-names = list(next(iter(told["scores"].values())))
+names = list(next(iter(stored["scores"].values())))
 run_test_suite(
     id="support-bot",
     test_cases=[Case(name) for name in names],
     fn=lambda case: case.name,
-    evaluators=[Told(name, told["threshold"]) for name in told["scores"]],
+    evaluators=[StoredScores(name, stored["threshold"]) for name in stored["scores"]],
 )
 """
 Scores = Sequence[float | Sequence[float | None] | None]

@@ -149,7 +149,7 @@ def test_configs_are_added_listed_shown_and_removed(project: Project) -> None:
         (["add", "n", "--dataset", "golden-set", "--judge", "picky"], "asks for {{context}}"),
         (["add", "n", "--dataset", "golden-set"], "--judge"),
         (["show", "n"], "there is no test config 'n'"),
-        (["rm", "n"], "there is no test config 'n'"),
+        (["rm", "n"], "there is no test config 'n'\n`scoregate config add` creates one."),
     ],
 )
 def test_an_invalid_config_is_refused(project: Project, words: list[str], message: str) -> None:

@@ -6,7 +6,7 @@ from tests.integration.migrate.conftest import Reader
 from tests.integration.migrate.environments import use_node, use_python
 from tests.integration.migrate.runs import check_same
 
-REQUIREMENTS = ("braintrust==0.47.0", "autoevals==0.4.1")
+REQUIREMENTS = ("braintrust==0.48.1", "autoevals==0.4.1")
 NODE = "24.9.0"
 PACKAGES = ("braintrust@3.35.0",)
 

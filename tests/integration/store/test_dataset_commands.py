@@ -78,7 +78,7 @@ def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show", "gold"], "there is no dataset 'gold'\nThere are golden."),
+        (["show", "gold"], "there is no dataset 'gold'\nDid you mean 'golden'?"),
         (["show", "golden", "--version", "9"], "Dataset version 9 does not exist"),
         (["show", "golden", "--version", "new"], "'new' is neither the number nor the id of a version"),
         (["diff", "golden", "1", "7"], "Dataset version 7 does not exist"),
@@ -88,7 +88,7 @@ def test_rows_are_added_to_a_dataset_and_it_is_deleted(golden: Project) -> None:
         (["add", "new", "a.csv", "--column", "m=number"], "not NAME=TYPE of one of the columns input, n"),
         (["add", "new", "a.csv", "--column", "n=float"], "the type of column 'n' must be one of"),
         (["add", "new", "a.csv", "--column", "input=integer"], "a.csv, row 2: column 'input': must be an integer"),
-        (["rm", "gold"], "there is no dataset 'gold'"),
+        (["rm", "gold"], "there is no dataset 'gold'\nDid you mean 'golden'?"),
     ],
 )
 def test_invalid_usage_fails(golden: Project, words: list[str], message: str) -> None:

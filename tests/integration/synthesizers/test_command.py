@@ -19,7 +19,7 @@ Synthesize = Callable[..., CompletedProcess[str]]
 
 @pytest.fixture
 def synthesize(project: Project, openai_server: OpenAIServer) -> Synthesize:
-    fake.writes_tests(openai_server)
+    fake.answer_with_tests(openai_server)
     return partial(project.scoregate, "synthesize", **openai_server.environment)
 
 
@@ -82,7 +82,7 @@ def test_existing_files_are_kept_without_force(
     openai_server.answers(fake.BATCH, {"tests": []})
     assert synthesize("refunds", "--num-tests", "1", "--out", "tests.csv", "--force").returncode == 3
     assert table.read_text() == "mine"
-    openai_server.answers(fake.BATCH, fake.written)
+    openai_server.answers(fake.BATCH, fake.write_tests)
     assert synthesize("refund", "--num-tests", "1", "--out", "tests.csv", "--force").returncode == 0
     assert TestSet.from_csv(table).test_count == 1
 
@@ -118,7 +118,9 @@ def test_a_budget_is_kept_and_its_tests_are_written(synthesize: Synthesize, proj
 
 def test_formulas_and_hostile_names_are_escaped(synthesize: Synthesize, openai_server: OpenAIServer) -> None:
     def hostile(question: Question) -> dict[str, object]:
-        return {"tests": [{**fake.draft("1", question), "prompt_content": '=HYPERLINK("x")', "behavior": "\x1b[2Jb"}]}
+        return {
+            "tests": [{**fake.make_test("1", question), "prompt_content": '=HYPERLINK("x")', "behavior": "\x1b[2Jb"}]
+        }
 
     openai_server.answers(fake.BATCH, hostile)
     openai_server.answers("Title Case", {**fake.NAMED, "name": "$(touch x); \x1b]0;b\n"})

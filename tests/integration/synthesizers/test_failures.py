@@ -27,12 +27,12 @@ def test_short_batches_are_completed(writer: OpenAIServer) -> None:
 
 
 def shortened(question: Question, count: int) -> dict[str, Any]:
-    return {"tests": fake.written(question)["tests"][:count]}
+    return {"tests": fake.write_tests(question)["tests"][:count]}
 
 
 def test_extra_tests_are_dropped(writer: OpenAIServer) -> None:
     def generous(question: Question) -> dict[str, Any]:
-        return {"tests": [fake.draft(str(each), question) for each in range(9)]}
+        return {"tests": [fake.make_test(str(each), question) for each in range(9)]}
 
     writer.answers(fake.BATCH, generous)
     assert len(PromptSynthesizer("refunds").generate(4).tests or ()) == 4
@@ -48,7 +48,7 @@ def test_a_failed_batch_is_halved(writer: OpenAIServer) -> None:
 
 def test_duplicates_are_replaced_or_reported(writer: OpenAIServer) -> None:
     def same(question: Question) -> dict[str, Any]:
-        return {"tests": [fake.draft("one", question)] * fake.size_of(question)}
+        return {"tests": [fake.make_test("one", question)] * fake.size_of(question)}
 
     writer.answers(fake.BATCH, same)
     message = r"1 of 5 tests were generated; 16 said what another one does"

@@ -6,7 +6,7 @@ import time
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.runner import commands, outputs
+from tests.fakes.runner import parse_commands, parse_outputs
 
 from scoregate.ci.github.commands import command, harmless, outputs_text
 
@@ -20,12 +20,12 @@ hostile_text = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max
 
 @given(hostile_text)
 def test_plain_text_is_no_command(text: str) -> None:
-    assert commands(harmless(text)) == []
+    assert parse_commands(harmless(text)) == []
 
 
 @given(hostile_text, hostile_text)
 def test_our_own_command_keeps_its_text(message: str, file: str) -> None:
-    (found,) = commands(command("error", message, file=file, title="t"))
+    (found,) = parse_commands(command("error", message, file=file, title="t"))
     assert (found.name, found.properties["title"]) == ("error", "t")
     assert found.message.replace("\u200b", "") == message.replace("\u200b", "")
     shown = "".join(char for char in file if char not in CONTROL)
@@ -39,7 +39,7 @@ def test_a_file_has_no_control_codes() -> None:
 
 @given(st.dictionaries(st.from_regex(r"[a-z-]{1,12}", fullmatch=True), hostile_text, max_size=4))
 def test_outputs_round_trip(values: dict[str, str]) -> None:
-    assert outputs(outputs_text(values)) == values
+    assert parse_outputs(outputs_text(values)) == values
 
 
 def test_long_white_space_is_fast() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import click
 import pytest
+from click.testing import CliRunner
 
-from scoregate.cli.text_output import print_json, print_table
+from scoregate.cli.text_output import CommandGroup, print_json, print_table
 
 HOSTILE = "\x1b[2J\u202etxt\n::error::x"
 
@@ -40,3 +42,13 @@ def test_json_has_one_ascii_line_per_item(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(out) == [{"at": "2026-01-02T00:00:00+00:00"}, HOSTILE]
     assert len(out.splitlines()) == 2
     assert out.isascii()
+
+
+@pytest.mark.parametrize("name", ["ls", "list", "rm", "remove"])
+def test_a_subcommand_has_a_short_and_a_long_name(name: str) -> None:
+    group = CommandGroup("dataset")
+    group.add_command(click.Command(name, callback=lambda: click.echo("done")))
+    other = {"ls": "list", "list": "ls", "rm": "remove", "remove": "rm"}[name]
+    assert CliRunner().invoke(group, [other]).output == "done\n"
+    assert CliRunner().invoke(group, ["show"]).exit_code == 2
+    assert other not in CliRunner().invoke(group, ["--help"]).output.split()

@@ -42,6 +42,12 @@ def test_invalid_and_hostile_expressions_are_refused() -> None:
             parse_keywords(text)
 
 
+def test_the_error_for_a_name_without_quotes_says_how_to_write_it() -> None:
+    with pytest.raises(UsageError, match=r"""needs quotes of its own: -k '"opening night"'"""):
+        parse_keywords("bot [task=small]")
+    assert parse_keywords("'bot [task=small]'")(("bot [task=small]",))
+
+
 def test_random_expressions_mean_the_same_in_python() -> None:
     chosen = random.Random(3)
 

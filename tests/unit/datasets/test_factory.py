@@ -256,7 +256,7 @@ def test_a_name_is_required(datasets: Datasets, name: Any) -> None:
 def test_missing_items_are_named(datasets: Datasets) -> None:
     datasets.create("golden", TEXTS)
     for act in (datasets.get, datasets.versions):
-        with pytest.raises(JudgmentValidationError, match=r"no dataset 'gold'\nThere are golden"):
+        with pytest.raises(JudgmentValidationError, match=r"no dataset 'gold'\nDid you mean 'golden'"):
             act("gold")
     for version in (0, 2, -1, True, "1", "x", str(2**60)):
         with pytest.raises(ValueError, match=f"Dataset version {version} does not exist"):

@@ -142,6 +142,27 @@ def test_arguments_change_its_parameters(fingerprint: Any, one: str, other: str)
     assert fingerprint(one).parameters != fingerprint(other).parameters
 
 
+class ModelScorer:
+    """A scorer of a user, or of autoevals: it calls the model that it names."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def __call__(self, output: str) -> float:
+        return float(self.model in output)
+
+    def score(self, output: str) -> float:
+        return float(self.model in output)
+
+
+def test_the_model_of_an_object_is_part_of_its_fingerprint() -> None:
+    scorers: list[Callable[[ModelScorer], Callable[[str], float]]] = [lambda each: each, lambda each: each.score]
+    for choose in scorers:
+        small, large = (fingerprint_function(choose(ModelScorer(model))) for model in ("small", "large"))
+        assert (small.model, large.model) == ("small", "large")
+        assert small != large
+
+
 def test_missing_source_is_unknown() -> None:
     scope: dict[str, Any] = {"__name__": "nowhere"}
     exec("def passes(fields, scorers): return True", scope)

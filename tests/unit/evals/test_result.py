@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import Any
 
@@ -48,6 +49,14 @@ def test_a_result_is_shown() -> None:
     assert result.cases[-1].hash == result.cases[1:][-1].hash
     with pytest.raises(IndexError):
         result.cases[3]
+
+
+def test_a_result_is_not_awaited() -> None:
+    async def use() -> None:
+        await run()  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="is ready when they return; remove `await`"):
+        asyncio.run(use())
 
 
 def test_the_table_for_notebooks_has_failing_cases_first_and_is_escaped() -> None:

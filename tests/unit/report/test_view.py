@@ -348,6 +348,15 @@ def test_cached_answers_show_neither_latency_nor_change() -> None:
     assert again.cost.startswith("$1.00 (+$0.50")
 
 
+@pytest.mark.parametrize(
+    ("now", "before", "text"), [(0.1, 0.4, "0 ms"), (0.1, 2.0, "0 ms (−95%)"), (3.0, 2.0, "3 ms (+50%)")]
+)
+def test_a_change_of_less_than_a_millisecond_is_not_shown(now: float, before: float, text: str) -> None:
+    suites = (ExampleSuite("demo", [Trial("a", [], duration_ms=each)], ()) for each in (now, before))
+    run, base = next(suites), next(suites)
+    assert view_of(make_run(run), make_base(base)).suites[0].spend_text.p50 == text
+
+
 def test_cached_answers_of_judges_show_no_change_of_cost() -> None:
     run, base = make_run(make_used_suite(2, Usage(10, cost=0.5))), make_base(make_used_suite(2, Usage(5, cost=0.25)))
     base.suites[0].columns.partly_paid.add(0)

@@ -172,15 +172,15 @@ def test_deep_recursion_has_a_short_error() -> None:
     assert len(error_event.error.traceback.splitlines()) < 70
 
 
-@pytest.mark.parametrize("so_far", [{"turns": ["Hello"]}, ["Hello"]])
-def test_output_before_an_error_is_kept(so_far: Any) -> None:
+@pytest.mark.parametrize("output", [{"turns": ["Hello"]}, ["Hello"]])
+def test_output_before_an_error_is_kept(output: Any) -> None:
     def fn(_: Any) -> str:
         error = EndpointError("502 Bad Gateway")
-        error.so_far = so_far
+        error.partial_output = output
         raise error
 
     case = by_hash(run(fn, [Judge(passing)]))["a"]
-    assert case.output == so_far
+    assert case.output == output
     assert case.status is Status.ERRORED
     assert [found.error.message for found in case.errors] == ["502 Bad Gateway"]
 
@@ -188,7 +188,7 @@ def test_output_before_an_error_is_kept(so_far: Any) -> None:
 def test_unserializable_output_before_an_error_hides_no_error() -> None:
     def fn(_: Any) -> str:
         error = EndpointError("502 Bad Gateway")
-        error.so_far = object()
+        error.partial_output = object()
         raise error
 
     case = by_hash(run(fn, [Judge(passing)]))["a"]

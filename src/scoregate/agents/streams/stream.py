@@ -42,7 +42,7 @@ class AgentStream:
     def tool_call_count(self) -> int:
         """The number of tool calls so far."""
         steps = self.reader.steps
-        self._calls += sum(isinstance(steps[at], ToolCall) for at in range(self._counted, len(steps)))
+        self._calls += sum(isinstance(steps[index], ToolCall) for index in range(self._counted, len(steps)))
         self._counted = len(steps)
         return self._calls
 
@@ -72,10 +72,6 @@ class AgentStream:
             self._tokens[position] += int(parse_amount(value) or 0)
         if (dollars := parse_amount(cost)) is not None:
             self._cost = (self._cost or 0.0) + dollars
-
-    def reset_usage(self) -> None:
-        """Forget what was counted, before the sum of the whole run."""
-        self._tokens, self._cost = [0, 0, 0], None
 
 
 def find_mapping(value: Any, *path: str) -> Mapping[str, Any]:

@@ -392,5 +392,5 @@ class CasesFile:
 def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run with its cases read from a file."""
     cases.suites = len(run.suites)
-    suites = (replace(suite, read=cases.reader(at)) for at, suite in enumerate(run.suites))
+    suites = (replace(suite, read=cases.reader(index)) for index, suite in enumerate(run.suites))
     return replace(run, suites=tuple(suites), read=cases.reader(), read_inputs=cases.inputs)

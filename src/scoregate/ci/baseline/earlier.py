@@ -72,6 +72,8 @@ def _find_different(base: Run) -> set[str]:
     ]
     return {
         past.commit
-        for at, past in enumerate(base.history.runs)
-        if past.commit is not None and columns and not any(column and column[at] == state for state, column in columns)
+        for index, past in enumerate(base.history.runs)
+        if past.commit is not None
+        and columns
+        and not any(column and column[index] == state for state, column in columns)
     }

@@ -18,8 +18,9 @@ from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.records import record
 from scoregate.core.runs.cost_estimates import Interval, RunEstimate, sum_intervals
-from scoregate.core.runs.run import Run
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs
+from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
@@ -127,7 +128,7 @@ def _estimate_launch(
     for trials in takes:
         suite = trials.suite.id
         choice = SuiteChoice(
-            takes=None if is_probed else _choose_cases(settings, launch, suite),
+            takes=None if is_probed else _choose_cases(settings, launch, trials.suite),
             sample=settings.selection.sample,
             max_cases=settings.max_cases,
             repeats=None if is_probed else _find_repeats(settings, base, trials),
@@ -165,10 +166,11 @@ def _takes_suite(settings: Settings, suite: str) -> bool:
     return not settings.filters or any(fnmatchcase(suite, glob) for glob in settings.filters)
 
 
-def _choose_cases(settings: Settings, launch: Launch, suite: str) -> _CaseFilter | None:
+def _choose_cases(settings: Settings, launch: Launch, suite: SuiteResult) -> _CaseFilter | None:
     if not settings.selection.is_filter:
         return None
-    return _CaseFilter(settings, launch.source.path, launch.name, suite)
+    label = suite_label(suite.id, suite.params)
+    return _CaseFilter(settings, launch.source.path, launch.name, suite.id, label)
 
 
 @record
@@ -179,9 +181,10 @@ class _CaseFilter:
     path: str
     launch: str
     suite: str
+    label: str
 
     def __call__(self, labels: CaseLabels) -> bool:
-        return self.settings.selection.takes_case(self.path, self.launch, self.suite, labels)
+        return self.settings.selection.takes_case(self.path, self.launch, self.suite, labels, self.label)
 
 
 def _find_repeats(settings: Settings, base: Run | None, trials: SuiteTrials) -> tuple[int, int] | None:

@@ -276,5 +276,5 @@ def _digest_names(names: Sequence[str], path: str, real: str) -> str:
 def _fixed_part(pattern: str) -> str:
     """The folder that a glob starts with."""
     parts = pattern.split("/")
-    end = next((at for at, part in enumerate(parts) if any(each in part for each in "*?[")), len(parts))
+    end = next((index for index, part in enumerate(parts) if any(each in part for each in "*?[")), len(parts))
     return "/".join(parts[:end])

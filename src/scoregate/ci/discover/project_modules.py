@@ -105,18 +105,18 @@ class ProjectModules:
         files: list[str] = []
         if is_package and _INIT in self._list(folder):
             files.append(_join(folder, _INIT))
-        for at, part in enumerate(parts):
+        for index, part in enumerate(parts):
             names = self._list(folder)
             if names.get(part):
                 folder = _join(folder, part)
                 if _INIT in self._list(folder):
                     files.append(_join(folder, _INIT))
                 elif f"{part}{PYTHON}" in names:
-                    return ModuleLocation((*files, f"{folder}{PYTHON}"), parts[at + 1 :])
+                    return ModuleLocation((*files, f"{folder}{PYTHON}"), parts[index + 1 :])
             elif f"{part}{PYTHON}" in names:
-                return ModuleLocation((*files, _join(folder, f"{part}{PYTHON}")), parts[at + 1 :])
+                return ModuleLocation((*files, _join(folder, f"{part}{PYTHON}")), parts[index + 1 :])
             else:
-                return ModuleLocation(tuple(files), parts[at:]) if files else None
+                return ModuleLocation(tuple(files), parts[index:]) if files else None
         return ModuleLocation(tuple(files), ()) if files else None
 
     def _list(self, folder: str) -> dict[str, bool]:

@@ -69,34 +69,19 @@ class Attempt:
         Raises:
             Refusal: the budget does not allow the call, or the provider can't be asked.
         """
-        exchange, state = self._exchange, self._exchange.state
-        question = exchange.question
+        exchange, question = self._exchange, self._exchange.question
         body, hides_usage = question.body, False
         if question.is_stream and question.data is not None and can_ask_for_usage(question):
             body, hides_usage = add_usage_option(question.data), True
-        if state.ledger.is_limited and not question.is_free:
-            try:
-                self._reservation = await state.ledger.reserve(
-                    question.provider.name, question.model, question.estimate()
-                )
-            except BudgetRefusal as refusal:
-                message = exchange.state.redact(f"{refusal.message}; this call was not made")
-                raise Refusal(429, refusal.code, message) from None
+        await self._reserve_budget()
         started = time.perf_counter()
         self._is_sent = True
         try:
-            async with state.upstream.send(question, exchange.headers, body) as response:
+            async with exchange.state.upstream.send(question, exchange.headers, body) as response:
                 self._headers = headers = self._hide_in_headers(filter_response_headers(response.headers))
                 if response.status >= 400:
-                    content = self._hide(await read_answer(response))
-                    self._failure = failure = classify_answer(response.status, headers, content)
-                    self._is_sent = False
-                    if failure.kind is FailureKind.LIMIT:
-                        return RefusedAnswer(failure, response.status, headers, content)
-                    self._counts.failed += 1
-                    if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
-                        exchange.record(response.status, headers, content)
-                    await send_answer(exchange.send, response.status, headers, content)
+                    if (refused := await self._forward_error(response, headers)) is not None:
+                        return refused
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):
                     await self._forward_stream(response, headers, hides_usage)
                 else:
@@ -106,6 +91,29 @@ class Attempt:
             self._is_sent = refusal.code not in _UNASKED
             raise
         self._counts.add_duration(time.perf_counter() - started)
+        return None
+
+    async def _reserve_budget(self) -> None:
+        ledger, question = self._exchange.state.ledger, self._exchange.question
+        if not ledger.is_limited or question.is_free:
+            return
+        try:
+            self._reservation = await ledger.reserve(question.provider.name, question.model, question.estimate())
+        except BudgetRefusal as refusal:
+            message = self._exchange.state.redact(f"{refusal.message}; this call was not made")
+            raise Refusal(429, refusal.code, message) from None
+
+    async def _forward_error(self, response: Any, headers: Mapping[str, str]) -> RefusedAnswer | None:
+        """Forward an answer with an error; one with a rate limit is returned instead."""
+        content = self._hide(await read_answer(response))
+        self._failure = failure = classify_answer(response.status, headers, content)
+        self._is_sent = False
+        if failure.kind is FailureKind.LIMIT:
+            return RefusedAnswer(failure, response.status, headers, content)
+        self._counts.failed += 1
+        if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
+            self._exchange.record(response.status, headers, content)
+        await send_answer(self._exchange.send, response.status, headers, content)
         return None
 
     def release(self) -> None:

@@ -389,7 +389,7 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
 def _difference(recorded: str, asked: str) -> str:
     """The first difference between two texts, with a little of what surrounds it."""
     start = next(
-        (at for at, (old, new) in enumerate(zip(recorded, asked, strict=False)) if old != new),
+        (index for index, (old, new) in enumerate(zip(recorded, asked, strict=False)) if old != new),
         min(len(recorded), len(asked)),
     )
     begin = max(0, start - 30)

@@ -145,7 +145,7 @@ def _insert(table: Table) -> str:
 
 
 def _split(values: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (values[at : at + _MOST_PARAMETERS] for at in range(0, len(values), _MOST_PARAMETERS))
+    return (values[index : index + _MOST_PARAMETERS] for index in range(0, len(values), _MOST_PARAMETERS))
 
 
 @contextmanager

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 
 from scoregate.ci.history.queries import RunFilter, list_series
 from scoregate.ci.history.stores import HistoryStore
 from scoregate.ci.history.tables import LONGEST_HASH, clean_text
+from scoregate.core.text import suggest_names
 from scoregate.errors import UsageError
 
-_MOST_LISTED = 20
 _MOST_READ = 5_000
 _MOST_NEAR = 3
 
@@ -26,13 +25,14 @@ def check_runs(store: HistoryStore, chosen: RunFilter) -> None:
     if not projects:
         raise UsageError("the history has no runs", advice="Import some: scoregate history import RUN...")
     if chosen.project is not None and (project := clean_text(chosen.project)) not in projects:
-        raise _unknown(f"the history has no runs of the project {project!r:.200}", project, projects)
+        problem = f"the history has no runs of the project {project!r:.200}"
+        raise UsageError(problem, advice=suggest_names(project, projects))
     if chosen.branch is not None:
         of_project = RunFilter(chosen.project)
         query = f"SELECT DISTINCT r.branch FROM runs r WHERE r.branch IS NOT NULL AND {of_project.condition}"
         branches = _list(store, query, **of_project.parameters)
         if (branch := clean_text(chosen.branch)) not in branches:
-            raise _unknown(f"no run is of the branch {branch!r:.200}", branch, branches)
+            raise UsageError(f"no run is of the branch {branch!r:.200}", advice=suggest_names(branch, branches))
 
 
 def check_suite(store: HistoryStore, chosen: RunFilter, suite: str, evaluator: str | None = None) -> None:
@@ -50,13 +50,13 @@ def check_suite(store: HistoryStore, chosen: RunFilter, suite: str, evaluator: s
     series = list_series(store, replace(chosen, since=None, runs=None))
     suite, suites = clean_text(suite), list(dict.fromkeys(label for label, _, _ in series))
     if suite not in suites:
-        raise _unknown(f"no run has scores of the suite {suite!r:.200}", suite, suites)
+        raise UsageError(f"no run has scores of the suite {suite!r:.200}", advice=suggest_names(suite, suites))
     if evaluator is None:
         return
     evaluator, evaluators = clean_text(evaluator), [name for label, name, _ in series if label == suite]
     if evaluator not in evaluators:
         problem = f"no run has scores of {evaluator!r:.200} in the suite {suite!r:.200}"
-        raise _unknown(problem, evaluator, evaluators)
+        raise UsageError(problem, advice=suggest_names(evaluator, evaluators))
 
 
 def check_case(store: HistoryStore, chosen: RunFilter, case_hash: str) -> None:
@@ -81,11 +81,3 @@ def check_case(store: HistoryStore, chosen: RunFilter, case_hash: str) -> None:
 
 def _list(store: HistoryStore, query: str, **parameters: str) -> list[str]:
     return sorted(name for (name,) in store.query(query, parameters))
-
-
-def _unknown(problem: str, typed: str, known: Iterable[str]) -> UsageError:
-    names = list(known)
-    if near := get_close_matches(typed, names[:_MOST_READ], _MOST_NEAR):
-        return UsageError(problem, advice=f"Did you mean {' or '.join(f'{name!r:.100}' for name in near)}?")
-    listed = ", ".join(f"{name!r:.100}" for name in names[:_MOST_LISTED])
-    return UsageError(problem, advice=f"There are: {listed}" if listed else "")

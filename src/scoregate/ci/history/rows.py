@@ -161,13 +161,13 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     month = moment.year * 100 + moment.month
     if not _FIRST_MONTH <= month <= _LAST_MONTH:
         raise RecordError(f"the run {run.id:.60} ended at {moment:%Y-%m-%d}, which can't be right")
-    for at, suite in enumerate(run.suites):
+    for index, suite in enumerate(run.suites):
         if suite.usage is not None:
-            collector.add_usage(at, SUITE, suite.usage)
-    for at, script in enumerate(_shared_scripts(run), len(run.suites)):
+            collector.add_usage(index, SUITE, suite.usage)
+    for index, script in enumerate(_shared_scripts(run), len(run.suites)):
         if script.usage is not None:
-            collector.add_usage(at, SUITE, script.usage)
-    if carried := {at for at, suite in enumerate(run.suites) if suite.carried is not None}:
+            collector.add_usage(index, SUITE, script.usage)
+    if carried := {index for index, suite in enumerate(run.suites) if suite.carried is not None}:
         collector.leave_out(carried)
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
@@ -178,8 +178,8 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
             (number, source.project, clean_text(label)) for number, label in zip(names.suites, labels, strict=True)
         ],
         "cases": [
-            (names.case(at, each), names.suites[at], clean_text(each, LONGEST_HASH), clean_text(name))
-            for (at, each), name in collector.names.items()
+            (names.case(index, each), names.suites[index], clean_text(each, LONGEST_HASH), clean_text(name))
+            for (index, each), name in collector.names.items()
         ],
         "evaluators": list(names.evaluator_rows()),
         "suite_runs": list(_suite_rows(run, run_id, names, collector)),
@@ -234,9 +234,9 @@ class _Names:
     def __post_init__(self) -> None:
         self.suites = [make_id(self.project, suite.label) for suite in self.run.suites]
         self.suites += [make_id(self.project, script.name) for script in _shared_scripts(self.run)]
-        for at, suite in enumerate(self.run.suites):
+        for index, suite in enumerate(self.run.suites):
             for name in suite.evaluators:
-                self.evaluator(at, name)
+                self.evaluator(index, name)
 
     def case(self, suite: int, case_hash: str) -> int:
         key = (suite, case_hash)
@@ -275,24 +275,24 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
     for number, part, model in collector.costs:
         if part == TASK and model:
             models.setdefault(number, set()).add(model)
-    for at, suite in enumerate(run.suites):
+    for index, suite in enumerate(run.suites):
         if suite.carried is not None:
             continue
         columns = suite.columns
         (p50,) = percentiles(columns.durations_ms, 0.5)
         counts = (columns.count(status) for status in (Status.PASSED, Status.FAILED, Status.ERRORED))
-        used = models.get(at) or ({suite.setup.model.name} if suite.setup else set())
+        used = models.get(index) or ({suite.setup.model.name} if suite.setup else set())
         shown = clean_text(", ".join(sorted(filter(None, used))))
         numbers = (int(suite.complete), suite.duration_s, p50, suite.cost)
-        yield (run_id, names.suites[at], len(columns), *counts, *numbers, shown)
+        yield (run_id, names.suites[index], len(columns), *counts, *numbers, shown)
 
 
 def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
-    for at, suite in enumerate(run.suites):
+    for index, suite in enumerate(run.suites):
         if suite.carried is not None:
             continue
         for name in dict.fromkeys((*suite.evaluators, *suite.columns.scores)):
-            yield (run_id, names.suites[at], names.evaluator(at, name), *_series_numbers(suite, name))
+            yield (run_id, names.suites[index], names.evaluator(index, name), *_series_numbers(suite, name))
 
 
 def _series_numbers(suite: SuiteResult, name: str) -> Row:

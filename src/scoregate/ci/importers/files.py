@@ -53,8 +53,8 @@ class Part(NamedTuple):
         except UnicodeDecodeError as error:
             raise ValueError(f"{describe_place(self.data, self.start + error.start)}: it is not UTF-8") from None
         except json.JSONDecodeError as error:
-            at = self.start + len(error.doc[: error.pos].encode())
-            raise ValueError(f"{describe_place(self.data, at)}: {error.msg.removesuffix(' at')}") from None
+            position = self.start + len(error.doc[: error.pos].encode())
+            raise ValueError(f"{describe_place(self.data, position)}: {error.msg.removesuffix(' at')}") from None
 
     def members(self) -> dict[str, Part]:
         """The members of an object; none for other types."""
@@ -65,9 +65,9 @@ class Part(NamedTuple):
         return (part for _, part in _split(self, b"["))
 
 
-def describe_place(data: bytes, at: int) -> str:
+def describe_place(data: bytes, position: int) -> str:
     """The place of a byte in a text: `line 3, column 17`."""
-    line, column = data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)
+    line, column = data.count(b"\n", 0, position) + 1, position - data.rfind(b"\n", 0, position)
     return f"line {line:,}, column {column:,}"
 
 
@@ -119,42 +119,42 @@ def _read_key(text: bytes, part: Part) -> str:
 def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:
     """The values one level below; in an object, with their keys."""
     data = part.data
-    start = next((at for at in range(part.start, part.end) if data[at] not in _SPACE), part.end)
+    start = next((position for position in range(part.start, part.end) if data[position] not in _SPACE), part.end)
     if data[start : start + 1] != kind:
         return
-    at = begin = start + 1
+    position = begin = start + 1
     key = None
     while True:
-        sign, at = _next_sign(_SIGN, data, at, end=part.end)
+        sign, position = _next_sign(_SIGN, data, position, end=part.end)
         if sign in _OPENING:
-            at = _find_end(data, at, part.end)
+            position = _find_end(data, position, part.end)
         elif sign == b":":
-            key, begin = data[begin : at - 1], at
+            key, begin = data[begin : position - 1], position
         else:
-            if sign == b"," or data[begin : at - 1].strip(_SPACE):
-                yield key, Part(data, begin, at - 1)
-            key, begin = None, at
+            if sign == b"," or data[begin : position - 1].strip(_SPACE):
+                yield key, Part(data, begin, position - 1)
+            key, begin = None, position
             if sign != b",":
-                if data[at : part.end].strip(_SPACE):
-                    raise ValueError(f"{describe_place(data, at)}: there is more after its end")
+                if data[position : part.end].strip(_SPACE):
+                    raise ValueError(f"{describe_place(data, position)}: there is more after its end")
                 return
 
 
-def _next_sign(signs: re.Pattern[bytes], data: bytes, at: int, *, end: int) -> tuple[bytes, int]:
+def _next_sign(signs: re.Pattern[bytes], data: bytes, position: int, *, end: int) -> tuple[bytes, int]:
     """The next sign and its end."""
-    match = signs.match(data, at, end)
+    match = signs.match(data, position, end)
     if match is None:
         raise ValueError(f"{describe_place(data, end)}: it ends before it is complete")
     return match[1], match.end()
 
 
-def _find_end(data: bytes, at: int, end: int) -> int:
-    """The end of the array or object that starts before `at`."""
+def _find_end(data: bytes, position: int, end: int) -> int:
+    """The end of the array or object that starts before `position`."""
     depth = 1
     while depth:
-        sign, at = _next_sign(_BRACKET, data, at, end=end)
+        sign, position = _next_sign(_BRACKET, data, position, end=end)
         depth += 1 if sign in _OPENING else -1
-    return at
+    return position
 
 
 MAX_MEMBER = 64 * 1024 * 1024

@@ -140,8 +140,8 @@ class _Survey:
         final = _trial(case, key, scores)
         others = [_attempt(attempt, final) for attempt in case.others]
         ordered = (final, *others) if case.is_bad else (*others, final)
-        for at, trial in enumerate(ordered):
-            yield replace(trial, repeat=number + at)
+        for index, trial in enumerate(ordered):
+            yield replace(trial, repeat=number + index)
         self._trials[counted] += len(ordered)
 
 

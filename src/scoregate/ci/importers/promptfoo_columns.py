@@ -121,4 +121,4 @@ def _own_label(column: _Column) -> str:
 
 
 def _positions(keys: Iterable[Hashable]) -> dict[Hashable, int]:
-    return {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    return {key: index for index, key in enumerate(dict.fromkeys(keys))}

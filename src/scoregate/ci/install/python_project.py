@@ -48,11 +48,6 @@ class PythonProject:
         return "build-system" in self.content or self.has("setup.py") or has_setup_metadata(self.root)
 
     @property
-    def has_metadata(self) -> bool:
-        """Whether the folder is a Python project of any kind."""
-        return bool(self.table("project") or self.table("tool", "poetry")) or self.is_package
-
-    @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The names of dependency groups (PEP 735, and those of older versions of uv) and of extras."""
         old = ("dev",) if "dev-dependencies" in self.table("tool", "uv") else ()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from scoregate.ci.isolation.processes import kill_accounts
 from scoregate.ci.isolation.shared_tree import SharedTree
-from scoregate.ci.user_ids import ACCOUNTS, Accounts, find_accounts, find_identity, workspace
+from scoregate.ci.runner import find_workspace
+from scoregate.ci.user_ids import ACCOUNTS, Accounts, find_accounts, find_identity
 
 _PIDS_MAX = (Path("/sys/fs/cgroup/pids.max"), Path("/sys/fs/cgroup/pids/pids.max"))
 _HOST_PIDS, _FEWEST_PIDS = 256, 256
@@ -53,7 +54,7 @@ def _trees(environ: Mapping[str, str], accounts: Accounts) -> Iterator[SharedTre
 
     If root owns the workspace, nothing is shared.
     """
-    top = workspace(environ).resolve()
+    top = find_workspace(environ).resolve()
     owner = top.stat()
     if owner.st_uid == 0:
         return

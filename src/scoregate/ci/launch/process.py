@@ -25,8 +25,9 @@ from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
 from scoregate.ci.process import ChildProcess, OpenChild, OutputTail, open_child, run_child, visible_environment
+from scoregate.ci.runner import find_workspace
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import Identity, with_home, workspace
+from scoregate.ci.user_ids import Identity, with_home
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
@@ -229,7 +230,7 @@ async def _run(
             # Give a suite's files to the workspace's owner, so that later suites have rights to them.
             owner = identity.shared.stat()
             with anyio.CancelScope(shield=True):
-                for folder in {host.root, workspace(host.environ)}:
+                for folder in {host.root, find_workspace(host.environ)}:
                     await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
     error_info = _error(end.exit_code, tail, host.root, timeout_s=host.timeout_s if end.timed_out else None)
     if end.left:

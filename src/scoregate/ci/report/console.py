@@ -173,14 +173,14 @@ class CallLines:
                 grid.add_column(title, overflow="fold")
             for title in columns:
                 grid.add_column(title, justify="right", no_wrap=True)
-            for at in range(len(rows)):
-                cells = (column[at] for column in (*names, *columns.values()))
+            for index in range(len(rows)):
+                cells = (column[index] for column in (*names, *columns.values()))
                 grid.add_row(*map(Text, cells))
             yield grid
             return
-        for at in range(len(rows)):
-            yield Text(f"{names[0][at]}  {names[1][at]}")
-            parts = (f"{title} {cells[at]}" for title, cells in columns.items() if cells[at] not in ("", NONE))
+        for index in range(len(rows)):
+            yield Text(f"{names[0][index]}  {names[1][index]}")
+            parts = (f"{title} {cells[index]}" for title, cells in columns.items() if cells[index] not in ("", NONE))
             yield Padding(Text("  ".join(parts)), _INDENT, expand=False)
 
     def _columns(self, rows: tuple[CallsRow, ...]) -> dict[str, list[str]]:

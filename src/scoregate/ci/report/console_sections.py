@@ -237,8 +237,8 @@ class RowTable:
             if _remaining_width(columns, options.max_width) - _MARK >= least + words:
                 table = _empty_table("suite · evaluator", columns, least)
                 table.add_column("", overflow="fold")
-                for at, (row, name) in enumerate(zip(rows, names, strict=True)):
-                    cells = [texts[at] for texts in columns.values()]
+                for index, (row, name) in enumerate(zip(rows, names, strict=True)):
+                    cells = [texts[index] for texts in columns.values()]
                     table.add_row(mark(row.state), Text(name), *cells, _explain_row(row, self.view))
                 yield table
                 return
@@ -269,13 +269,13 @@ class SuiteTable:
         least = _least_width(names)
         if _remaining_width(columns, options.max_width) - _MARK >= least:
             table = _empty_table("suite", columns, least)
-            for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
-                table.add_row(mark(suite.state), Text(name), *(cells[at] for cells in columns.values()))
+            for index, (suite, name) in enumerate(zip(suites, names, strict=True)):
+                table.add_row(mark(suite.state), Text(name), *(cells[index] for cells in columns.values()))
             yield table
             return
-        for at, (suite, name) in enumerate(zip(suites, names, strict=True)):
+        for index, (suite, name) in enumerate(zip(suites, names, strict=True)):
             yield mark(suite.state) + Text(f" {name}", style="default")
-            parts = (f"{title} {cells[at].plain}" for title, cells in columns.items() if cells[at].plain != NONE)
+            parts = (f"{title} {cells[index].plain}" for title, cells in columns.items() if cells[index].plain != NONE)
             yield Padding(Text("  ".join(parts)), _INDENT, expand=False)
 
 
@@ -308,11 +308,11 @@ def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[Ren
         columns["delta"] = [Text(_format_delta(each.view)) for each in slices]
     table = _empty_table("slice", columns)
     table.add_column("", overflow="fold")
-    for at, each in enumerate(slices):
-        cells = [texts[at] for texts in columns.values()]
+    for index, each in enumerate(slices):
+        cells = [texts[index] for texts in columns.values()]
         where = Text(format_place(each.view.row.suite, each.view.row.evaluator), style="dim")
         explanation = _explain_row(each.view, view)
-        table.add_row(mark(each.view.state), names[at], *cells, where.append("  ").append_text(explanation))
+        table.add_row(mark(each.view.state), names[index], *cells, where.append("  ").append_text(explanation))
     yield table
     if hidden:
         yield Text(f"… {number_format.count(hidden, 'more score')} of slices{rest}", style="dim")

@@ -84,8 +84,8 @@ class VariantLines:
         for title in columns:
             table.add_column(title, justify="right", no_wrap=True)
         table.add_column("", overflow="fold")
-        for at, row in enumerate(rows):
-            cells = [Text(texts[at]) for texts in columns.values()]
+        for index, row in enumerate(rows):
+            cells = [Text(texts[index]) for texts in columns.values()]
             rank = [Text(row.rank)] if ranks else []
             table.add_row(mark(row.state), *rank, Text(row.name), *cells, _verdict(row))
         return table

@@ -54,8 +54,8 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
             )
             for _, drop, key, flip in _largest_drops(drops, limit)
         ]
-    failing = ((at, drop, key, None) for at, suite in enumerate(suites) for drop, key in _list_failing(suite))
-    return [FailingTrial(at, key, drop) for at, drop, key, _ in _largest_drops(failing, limit)]
+    failing = ((index, drop, key, None) for index, suite in enumerate(suites) for drop, key in _list_failing(suite))
+    return [FailingTrial(index, key, drop) for index, drop, key, _ in _largest_drops(failing, limit)]
 
 
 def count_failing(run: Run) -> int:

@@ -38,7 +38,7 @@ def describe_start(run: Run) -> RunStart:
     files = {script.name: _get_path(script.name) for script in run.scripts if script.name not in commands}
     # The second process of a file, `evals/a.py #2`, has the same words as the first.
     known = {name: path for name, path in files.items() if _is_file(path, run)}
-    by_suite = {at: known[each.script] for at, each in enumerate(run.suites) if each.script in known}
+    by_suite = {index: known[each.script] for index, each in enumerate(run.suites) if each.script in known}
     return RunStart(by_suite, tuple(dict.fromkeys(known.values())) if run.narrowed else (), limits=limits)
 
 

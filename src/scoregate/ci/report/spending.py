@@ -12,6 +12,8 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import percentiles
 from scoregate.core.runs.run import SuiteResult
 
+_SHORTEST_SHOWN_MS = 0.5
+
 
 @record
 class Spending:
@@ -57,8 +59,8 @@ def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: It
         new = replace(new, p50_ms=None, p95_ms=None)
     changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
     return SpendingText(
-        p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, number_format.relative),
-        p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, number_format.relative),
+        p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, _format_latency_change),
+        p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, _format_latency_change),
         tokens=_format_with_change(
             new.tokens, old.tokens, number_format.tokens, number_format.relative, changes.get(Measure.TOKENS, "")
         ),
@@ -105,6 +107,11 @@ def _format_with_change(
     difference = "" if old is None else change(new, old)
     changes = "; ".join(filter(None, (difference, totals if difference not in ("", "±0", "±0%") else "")))
     return f"{show(new)} ({changes})" if changes else show(new)
+
+
+def _format_latency_change(now_ms: float, before_ms: float) -> str:
+    """The relative change; empty if both times are shown as 0 ms, where a percentage would say nothing."""
+    return number_format.relative(now_ms, before_ms) if max(now_ms, before_ms) >= _SHORTEST_SHOWN_MS else ""
 
 
 def _format_milliseconds(value: float) -> str:

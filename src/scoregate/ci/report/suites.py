@@ -276,8 +276,8 @@ def build_paired_suites(comparison: Comparison, context: ReportContext) -> Itera
     rows: defaultdict[str, list[Row]] = defaultdict(list)
     for row in comparison.rows:
         rows[row.suite].append(row)
-    for at, suite in enumerate(comparison.run.suites):
-        suite_rows, base_index = rows[suite.label], pairs.get(at)
+    for index, suite in enumerate(comparison.run.suites):
+        suite_rows, base_index = rows[suite.label], pairs.get(index)
         yield PairedSuite(
             label=suite.label,
             url=source_url(suite.origin, context),

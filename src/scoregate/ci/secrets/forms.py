@@ -53,7 +53,7 @@ def _parts(secret: str) -> set[str]:
     for line in re.split(r"[\r\n]+|(?:\\[rn])+", secret):
         for text in (line, line.strip()):
             size = -(-len(text) // max(1, -(-len(text) // _PIECE)))
-            parts.update(text[at : at + size] for at in range(0, len(text), size or 1))
+            parts.update(text[index : index + size] for index in range(0, len(text), size or 1))
     return {part for part in parts if len(part) >= SHORTEST} or {secret}
 
 
@@ -73,7 +73,7 @@ def _escaped(char: str) -> str:
         literal = rf"\u{code:04x}"
     ways = [*_OTHER_WAYS.get(char, ()), rf"\\{{0,15}}{literal}", _each(r"%(?:25){{0,3}}(?i:{:02x})", data)]
     units = char.encode("utf-16-be", "surrogatepass")
-    ways.append("".join(rf"\\{{1,15}}u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2)))
+    ways.append("".join(rf"\\{{1,15}}u(?i:{units[index : index + 2].hex()})" for index in range(0, len(units), 2)))
     ways.append(rf"\\{{1,15}}[uUx]\{{?0{{0,7}}(?i:{code:x})\}}?")
     ways.append(_each(r"\\{{1,15}}x(?i:{:02x})", data))
     ways.append(_each(r"\\{{1,15}}0?{:03o}", data))
@@ -100,7 +100,7 @@ def _base64(data: bytes) -> Iterator[Form]:
     if len(data) * 4 // 3 > min(_MIME_LINES):
         text = b64encode(data).decode().rstrip("=")
         for width in _MIME_LINES:
-            lines = (text[at : at + width] for at in range(0, len(text), width))
+            lines = (text[index : index + width] for index in range(0, len(text), width))
             yield from (_base64_form(line) for line in lines if len(line) >= 2 * SHORTEST)
 
 

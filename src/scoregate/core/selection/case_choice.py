@@ -37,7 +37,7 @@ class CaseChoice:
     """Which cases to take.
 
     Attributes:
-        keyword: an expression over the suite's id, the case's name and hash, and its tags; empty takes all.
+        keyword: an expression over the suite's label, the case's name and hash, and its tags; empty takes all.
         named: ids of suites, each with the name or hash of a case; an empty case takes all of the suite. Without any,
             all suites are taken.
         sample: the number of cases in the random sample of each suite; None takes all.
@@ -59,11 +59,17 @@ class CaseChoice:
         """Whether any case of the suite may be taken."""
         return not self.named or any(suite == name for name, _ in self.named)
 
-    def takes_case(self, suite: str, case: CaseLabels) -> bool:
-        """Whether name and expression take a case."""
+    def takes_case(self, suite: str, case: CaseLabels, label: str = "") -> bool:
+        """Whether name and expression take a case.
+
+        Args:
+            suite: the id of the suite.
+            case: the case.
+            label: the id with the parameters of the suite's variant; without it, the id.
+        """
         if self.named and not any(suite == name and each in ("", case.hash, case.name) for name, each in self.named):
             return False
-        return not self.keyword or self._matches((suite, case.hash, case.name, *case.tags))
+        return not self.keyword or self._matches((label or suite, case.hash, case.name, *case.tags))
 
     def draw_sample(self, cases: Sequence[CaseLabels]) -> set[str]:
         """The hashes of a random sample, in which every set of tags has its share.

@@ -12,6 +12,7 @@ LONGEST_EXPRESSION = 2_000
 _DEEPEST = 50
 _TOKENS = re.compile(r"""\s*(?:([()])|"([^"]*)"|'([^']*)'|([^\s()"']+))""")
 _ADVICE = "Write words with `and`, `or`, `not` and parentheses, such as 'hours and not weekend'."
+_QUOTE_ADVICE = """ A name with spaces needs quotes of its own: -k '"opening night"'."""
 
 
 def parse_keywords(text: str) -> Matches:
@@ -33,7 +34,7 @@ def parse_keywords(text: str) -> Matches:
     parser = _Parser(text)
     matches = parser.parse_or(0)
     if parser.token:
-        raise parser.make_error("expected the end")
+        raise parser.make_error("expected the end", advice=_ADVICE + _QUOTE_ADVICE)
 
     def match_names(names: Iterable[str]) -> bool:
         lowered = [name.casefold() for name in names]
@@ -52,10 +53,10 @@ class _Parser:
         self.is_quoted = False
         self._advance()
 
-    def make_error(self, problem: str) -> UsageError:
+    def make_error(self, problem: str, *, advice: str = _ADVICE) -> UsageError:
         """An error that shows the expression and the token at which it isn't valid."""
         found = f"not {self.token!r:.60}" if self.token else "but it ends"
-        return UsageError(f"-k {self._text!r:.200}: {problem}, {found}", advice=_ADVICE)
+        return UsageError(f"-k {self._text!r:.200}: {problem}, {found}", advice=advice)
 
     def _advance(self) -> None:
         rest = self._text[self._position :]

@@ -115,7 +115,7 @@ class CaseSelection:
         named = () if any(not node.suite for node in own) else tuple((node.suite, node.case) for node in own)
         return CaseChoice(self.keyword, named, self.sample, self.seed)
 
-    def takes_case(self, path: str, name: str, suite: str, case: CaseLabels) -> bool:
+    def takes_case(self, path: str, name: str, suite: str, case: CaseLabels, label: str = "") -> bool:
         """Whether a case of a launch runs.
 
         Args:
@@ -123,12 +123,13 @@ class CaseSelection:
             name: the name of the launch.
             suite: the id of the suite.
             case: the case.
+            label: the id with the parameters of the suite's variant; without it, the id.
         """
         if self.failed is not None:
             suites = self.failed.get(name, {})
             if suites and (suite not in suites or (suites[suite] and case.hash not in suites[suite])):
                 return False
-        return self.choice(path).takes_case(suite, case)
+        return self.choice(path).takes_case(suite, case, label)
 
     def environment(self, path: str, name: str) -> dict[str, str]:
         """The variables that limit the process of a launch to the selection."""

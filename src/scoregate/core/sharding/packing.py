@@ -154,7 +154,9 @@ def _pack(division: _Division, shards: int) -> tuple[Load, ...]:
     for piece in sorted(division.pieces(), key=lambda piece: piece.order):
         launch = piece.assignment.launch
         # The other suites of a launch that is divided take no time, but its process would.
-        holder = next((at for at, names in enumerate(started) if launch in names), None) if not piece.seconds else None
+        holder = (
+            next((index for index, names in enumerate(started) if launch in names), None) if not piece.seconds else None
+        )
         if holder is not None:
             work[holder].append(piece.assignment)
             continue

@@ -63,11 +63,11 @@ def _explain_streams(calls: Sequence[ModelCall]) -> str:
     """Why calls of tools may be missing: the answer of a stream isn't recorded unless a later request repeats it."""
     unseen = [
         call
-        for at, call in enumerate(calls)
+        for index, call in enumerate(calls)
         if not call.response
         and call.error is None
         and (call.request.get("tools") or call.request.get("functions"))
-        and not any(_continues(later, call) for later in calls[at + 1 :])
+        and not any(_continues(later, call) for later in calls[index + 1 :])
     ]
     return "the answer of a stream isn't recorded; record the calls of tools as spans" if unseen else ""
 
