@@ -10,9 +10,9 @@ from scoregate.core.comparison.agreement import describe_reviews, digest_fingerp
 from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.limit_checks import exceeds, reaches
 from scoregate.core.runs.case_means import count_passes, list_case_means
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import measure_spread, wilson_interval
 
@@ -98,7 +98,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     rate = len(bad) / len(columns)
     yield Finding(
         "error rate",
-        Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
+        Conclusion.UNMEASURABLE if exceeds(rate, limit) else Conclusion.PASSED,
         f"{len(bad):,} of {columns.count_noun(len(columns))} ({format_percent(rate)})",
         f"≤ {_format_limit(limit)}",
         context.limits.find_origin("max_error_rate"),
@@ -131,7 +131,7 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
         "pass rate",
-        Conclusion.FAILED if rate < limit and bound < limit else Conclusion.PASSED,
+        Conclusion.PASSED if reaches(max(rate, bound), limit) else Conclusion.FAILED,
         value + noise + _describe_drift(context),
         f"≥ {_format_limit(limit)}" + ("" if confidence is None else f" with {format_percent(confidence)} confidence"),
         context.limits.find_origin("min_pass_rate"),
@@ -174,7 +174,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             value = "scores outside [0, 1], and no scale is set in [evaluators]"
         mean = context.suite.mean(name)
         if mean is not None:
-            is_reached = round(mean, DIGITS) >= round(limit, DIGITS)
+            is_reached = reaches(mean, limit)
             conclusion = Conclusion.PASSED if is_reached else Conclusion.FAILED
             # enough digits that the rounded mean is on the same side of the limit
             texts = [f"{mean:.{digits}f}" for digits in (3, 4, 6)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.limit_checks import exceeds_share
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.runs.text_column import TextColumn
 
@@ -189,7 +190,8 @@ class Columns:
         Args:
             limit: the largest share of scores that are errors of their cases instead.
         """
-        rare = {name: rows for name, rows in self.unscaled.items() if len(rows) <= limit * self._count_scores(name)}
+        counts = {name: (rows, self._count_scores(name)) for name, rows in self.unscaled.items()}
+        rare = {name: rows for name, (rows, total) in counts.items() if not exceeds_share(len(rows), total, limit)}
         if not rare:
             return self
         statuses, failed = bytearray(self.statuses), _CODES[Status.FAILED]
