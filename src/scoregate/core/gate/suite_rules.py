@@ -9,7 +9,7 @@ from statistics import fmean
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.gate.run_rules import explains_gaps, find_script_failures
 from scoregate.core.limit_checks import exceeds, reaches
 from scoregate.core.runs.case_means import count_passes, list_case_means
 from scoregate.core.runs.cases import Status
@@ -30,7 +30,7 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         yield _unmeasurable(suite, "suite is valid", f"{kind}{text}{_place(suite)}", "no error")
     if suite.script in find_script_failures(context.comparison.run):
         return  # reported once, by the script
-    if not suite.complete and context.comparison.run.stopped:
+    if not suite.complete and explains_gaps(context.comparison.run):
         return  # reported once, by the run
     if not suite.complete:
         finished = len(suite.columns) - suite.unfinished
@@ -92,8 +92,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     if limit is None or not len(columns):
         return
     bad, run = context.errored, context.comparison.run
-    is_reported = bool(run.stopped) or context.suite.script in find_script_failures(run)
-    if is_reported and 0 < len(bad) == context.suite.unfinished:
+    if explains_gaps(run, context.suite.script) and 0 < len(bad) == context.suite.unfinished:
         return  # reported once, by the script or the run
     rate = len(bad) / len(columns)
     yield Finding(
