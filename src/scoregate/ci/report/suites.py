@@ -179,8 +179,8 @@ class Totals:
     @property
     def weights(self) -> str:
         """Why the pass rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
-        is_share = self.pass_rate is None or self.pass_rate == self.passed / (self.passed + self.failed)
-        return "" if is_share else EACH_ONCE
+        judged = self.passed + self.failed
+        return "" if not judged or self.pass_rate == self.passed / judged else EACH_ONCE
 
     @property
     def pass_rate_moved(self) -> bool:

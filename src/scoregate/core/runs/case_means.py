@@ -126,7 +126,8 @@ class PassRate:
     @property
     def weights(self) -> str:
         """Why the rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
-        return "" if self.is_even else EACH_ONCE
+        is_share = not self.judged or self.rate == self.passed / self.judged
+        return "" if is_share else EACH_ONCE
 
 
 def count_passes(suites: Iterable[Columns]) -> PassRate:
