@@ -34,7 +34,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
     confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
-    cases = list(_find_newly_failing(context))
+    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
