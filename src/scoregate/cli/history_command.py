@@ -164,8 +164,8 @@ def _format_commit(commit: str | None, branch: str | None) -> str:
     return "@".join(filter(None, (branch, (commit or "")[:7])))
 
 
-def _format_rate(passed: int, judged: int) -> str:
-    return number_format.percent(passed / judged) if judged else number_format.NONE
+def _format_passed(passed: int, judged: int) -> str:
+    return f"{passed:,} of {judged:,}" if judged else number_format.NONE
 
 
 def _format_interval(low: float | None, high: float | None) -> str:
@@ -178,7 +178,7 @@ _TREND: Sequence[Column] = (
     Column("mean", lambda row: number_format.score(row.mean), is_number=True),
     Column("95% interval", lambda row: _format_interval(row.low, row.high)),
     Column("n", lambda row: str(row.n), is_number=True),
-    Column("pass rate", lambda row: _format_rate(row.passed, row.passed + row.failed), is_number=True),
+    Column("passed", lambda row: _format_passed(row.passed, row.passed + row.failed), is_number=True),
     Column("errors", lambda row: str(row.errored), is_number=True),
     Column("changed", lambda row: ", ".join(row.changes)),
 )

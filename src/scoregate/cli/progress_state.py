@@ -127,9 +127,8 @@ def format_counts(tally: Tally) -> str:
         if count := tally.states.get(status, 0):
             word = STATES[status][0] if status in STATES else str(status)
             parts.append(number_format.count(count, "error") if status is Status.ERRORED else f"{count:,} {word}")
-    passed, failed = tally.states.get(Status.PASSED, 0), tally.states.get(Status.FAILED, 0)
-    if failed:
-        parts.append(f"{passed / (passed + failed):.0%} pass")
+    if tally.pass_rate is not None and tally.states.get(Status.FAILED, 0):
+        parts.append(f"{tally.pass_rate:.0%} pass")
     parts += [*format_means(tally), *format_costs(tally)]
     return f"{display_name(tally.label, 80)}: {', '.join(parts)}"
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
 
 STABLE_RUNS = 5
-_ROUNDING = 1e-9
 
 
 @record
@@ -47,7 +47,7 @@ class AcceptedRegression:
 
     def allows(self, drop: float) -> bool:
         """Whether a drop of a mean score is within the accepted one."""
-        return drop <= self.at_most + _ROUNDING
+        return not exceeds(drop, self.at_most)
 
 
 @record

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from scoregate.core.media import show_references
+from scoregate.core.runs.case_means import count_passes
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.run import SuiteResult
 from scoregate.engine.terminal import one_line
@@ -98,7 +99,7 @@ def _number(value: float | None) -> str:
 
 
 class EvalResult(SuiteResult):
-    """The result of `evaluate` and `run_test_suite`. With repeats, each trial of a case counts.
+    """The result of `evaluate` and `run_test_suite`. With repeats, `cases` has each trial of a case.
 
     `passed` is true if the suite finished, something was scored or waits for people, and no case failed or has an
     error. `errors` are the problems of the suite itself.
@@ -108,16 +109,15 @@ class EvalResult(SuiteResult):
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of trials that passed, of those that passed or failed; None without any.
+        """The share of a case's trials that passed, of those that passed or failed, averaged over cases.
 
-        Trials with an error are in neither, as in the gate's pass rate; `failed` has them.
+        None without such trials. Trials with an error are in neither, as in the gate's pass rate; `failed` has them.
         """
-        passed, failed = self.columns.count(Status.PASSED), self.columns.count(Status.FAILED)
-        return passed / (passed + failed) if passed + failed else None
+        return count_passes([self.columns]).rate
 
     @property
     def scores(self) -> dict[str, float]:
-        """The mean score of each scorer that gave one, from 0 to 1."""
+        """The mean score of each scorer that gave one, from 0 to 1: over cases, each the mean of its trials."""
         means = ((name, self.mean(name)) for name in self.evaluators)
         return {name: mean for name, mean in means if mean is not None}
 

@@ -60,7 +60,11 @@ class TestResult(Entity):
 
 
 class TestRun(StoredEntity):
-    """A run of a test set against an endpoint. `pass_rate` is in [0, 1], None if no test was judged."""
+    """A run of a test set against an endpoint.
+
+    `pass_rate` is the share of tests that pass, in [0, 1], of those that were judged; None without any. A repeated test
+    counts once, with the share of its trials.
+    """
 
     __test__ = False
     kind = TEST_RUNS

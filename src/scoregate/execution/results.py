@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from uuid import uuid4
 from scoregate.core.conversation import Conversation, Reply
 from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.runs.case_means import count_verdicts
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder
@@ -50,15 +52,15 @@ def run_and_store(
     unique = name or f"{suite.id}-{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"
     run = run.model_copy(update={"name": unique, "created_at": now})
     started = _store_started_run(store, run)
+    verdicts, by_name = _Verdicts(), metrics_by_name(suite, metrics)
     outcomes = read_outcomes(suite, run_tests(suite, name))
-    by_name = metrics_by_name(suite, metrics)
-    counts: Counter[str] = Counter()
+    outcomes = verdicts.record(outcomes)
     if started is None:
-        counts.update(status_of(case) for _, case in outcomes)
-        return run.model_copy(update=_summarize_counts(counts))
+        deque(outcomes, maxlen=0)
+        return run.model_copy(update=verdicts.summarize())
     with store.open_writer() as writer:
-        write_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name, counts))
-        finished = started.model_copy(update={**_summarize_counts(counts), "completed_at": datetime.now(UTC)})
+        write_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name))
+        finished = started.model_copy(update={**verdicts.summarize(), "completed_at": datetime.now(UTC)})
         writer.update(TEST_RUNS, (started.id,), lambda _: [finished])
     return finished
 
@@ -83,22 +85,34 @@ def metrics_by_name(suite: Suite, metrics: MetricSelection) -> dict[str, Any]:
     return dict(zip(names, metrics.for_tests(case.value for case in suite.cases), strict=True))
 
 
-def _summarize_counts(counts: Counter[str]) -> dict[str, Any]:
-    total, errors = counts.total(), counts["Error"]
-    judged = total - errors
-    status = RunStatus.FAILED
-    if judged:
-        status = RunStatus.PARTIAL if errors else RunStatus.COMPLETED
-    return {"status": status.value, "test_count": total, "pass_rate": counts["Pass"] / judged if judged else None}
+@dataclass(slots=True)
+class _Verdicts:
+    """The cases that were judged, each with whether it passed, and the number of all results."""
+
+    judged: list[tuple[str, bool]] = field(default_factory=list)
+    total: int = 0
+
+    def record(self, outcomes: Iterable[tuple[TestLike, CaseResult]]) -> Iterator[tuple[TestLike, CaseResult]]:
+        """Pass on the outcomes, and count them."""
+        for test, case in outcomes:
+            self.total += 1
+            if case.status in _STATUSES:
+                self.judged.append((case.hash, case.status is Status.PASSED))
+            yield test, case
+
+    def summarize(self) -> dict[str, Any]:
+        """The fields of a finished run."""
+        status = RunStatus.FAILED
+        if self.judged:
+            status = RunStatus.PARTIAL if len(self.judged) < self.total else RunStatus.COMPLETED
+        return {"status": status.value, "test_count": self.total, "pass_rate": count_verdicts(self.judged).rate}
 
 
 def _to_stored_results(
-    run: str, outcomes: Iterable[tuple[TestLike, CaseResult]], metrics: Mapping[str, Any], counts: Counter[str]
+    run: str, outcomes: Iterable[tuple[TestLike, CaseResult]], metrics: Mapping[str, Any]
 ) -> Iterator[StoredTestResult]:
-    """The results of a run. Counts their statuses."""
     for test, case in outcomes:
         status = status_of(case)
-        counts[status] += 1
         error = error_of(case)
         # Rescoring needs these fields, too.
         details = {

@@ -39,6 +39,20 @@ def test_pass_fail_error_and_skip() -> None:
     assert imported_run["test_skipped"].tags == ("skipped",)
 
 
+def test_an_attribute_says_that_a_test_failed_or_did_not_run() -> None:
+    """Google Test lists disabled tests as `notrun`; some writers have no element for a failure."""
+    states = {
+        "failed": 'status="failed"', "broken": 'result="Failure"', "off": 'status="notrun" result="suppressed"',
+        "good": 'status="run" result="completed"', "plain": 'status="passed"',
+    }  # fmt: skip
+    body = "".join(f'<testcase classname="c" name="{name}" {attributes}/>' for name, attributes in states.items())
+    found = {case.hash.partition("::")[2]: case.status for case in imported("junit", junit_text(body)).cases}
+    assert found == {
+        "failed": Status.FAILED, "broken": Status.FAILED, "off": Status.UNSCORED,
+        "good": Status.PASSED, "plain": Status.PASSED,
+    }  # fmt: skip
+
+
 def test_properties_are_scores_only_by_prefix_or_glob() -> None:
     (first, *_), (named, *_) = (
         imported_file("junit-pytest.xml").cases,

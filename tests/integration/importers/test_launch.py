@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,21 @@ def test_an_old_file_is_never_green(project: Project) -> None:
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3
     assert "which is from before it ran" in json.dumps(outcome.result["errors"])
+
+
+def test_a_new_link_to_an_old_file_is_never_green(project: Project) -> None:
+    (project.root / "runs/1").mkdir(parents=True)
+    old = project.root / "runs/1/out.json"
+    shutil.copy(DATA / "deepeval-conversation.json", old)
+    while time.time_ns() - old.stat().st_ctime_ns < 200_000_000:
+        time.sleep(0.05)
+    command(project, "ln -s runs/1 latest", imports="deepeval:latest/out.json")
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3
+    assert "which is from before it ran" in json.dumps(outcome.result["errors"])
+    renewed = f"{copying('deepeval-conversation.json', 'runs/1/out.json')} && ln -sfn runs/1 latest"
+    command(project, renewed, imports="deepeval:latest/out.json")
+    assert project.scoregate("run").exit_code == 0
 
 
 def test_a_file_of_two_patterns_is_read_once(project: Project) -> None:
@@ -307,7 +323,9 @@ async def test_a_link_to_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     nobody = Identity(65534, 65534)
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
-    (tmp_path / "ours.json").symlink_to(DATA / "deepeval.json")
+    (tmp_path / "kept").mkdir()
+    shutil.copy(DATA / "deepeval.json", tmp_path / "kept")
+    (tmp_path / "ours.json").symlink_to(tmp_path / "kept/deepeval.json")
     failures = (await results.emit(messages.append, lambda: Reader(lambda line: line), nobody)).failures
     assert [failure.message for failure in failures] == [
         "'ours.json' was not written by the command, or is not a regular file"

@@ -30,7 +30,7 @@ QUALITY = os.environ["QUALITY"]
 class Case(BaseTestCase):
     number: int
     text: str
-    testing_config = TestCaseConfig()
+    test_case_config = TestCaseConfig()
 
     def hash(self):
         return f"case {self.number}"
@@ -72,8 +72,10 @@ def cases(number):
     found = []
     for at in range(number):
         case = Case(at, "word " * (1 + at % 4))
-        case.testing_config = TestCaseConfig(
-            tags=["critical"] if at % 22 == 0 else ["plain"], cluster=f"group {at // 5}"
+        case.test_case_config = TestCaseConfig(
+            repeat_num_times=3 if at % 9 == 0 else None,  # a case counts once, however often it runs
+            tags=["critical"] if at % 22 == 0 else ["plain"],
+            cluster=f"group {at // 5}",
         )
         found.append(case)
     return found
@@ -203,6 +205,7 @@ def test_shards_have_the_verdict_of_one_machine(project: Project) -> None:
     assert comparable(merged.result) == comparable(expected)
     assert read_record(merged.out) == read_record(project.root / "whole")
     assert len(merged.run["confirmations"]) == 10
+    assert {suite["id"]: suite["cases"] for suite in merged.run["suites"]}["quality"] == 120 + 7
     assert {row["evaluator"] for row in merged.result["rows"]} >= {"good", "length", "longer"}
 
     # Without the shard of one part, the suite has as many cases as all of its parts.
@@ -214,7 +217,7 @@ def test_shards_have_the_verdict_of_one_machine(project: Project) -> None:
     shutil.rmtree(project.root / f"shards/{number}")
     text = " ".join(merge(project).output.split())
     assert f"shard {number} of 6: its run is missing; it runs evals/eval_quality.py" in text
-    assert "of 120 planned cases finished" in text
+    assert "of 180 planned cases finished" in text  # as if each ran as often as the case that ran most
 
 
 @pytest.fixture

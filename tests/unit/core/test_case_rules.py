@@ -43,6 +43,17 @@ def test_an_unmeasured_critical_case_is_not_green() -> None:
         assert value.startswith("c1 passed in the baseline, and met an error")
 
 
+def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:
+    """Cases finish in any order, and a report of shards has the order of one machine."""
+    names = ("c10", "c2", "c1")
+    base = ExampleSuite(scored(*[1.0] * 20), tags=tagged(*names))
+    cases = {name: {"e": 0.0} for name in names} | {f"d{at}": {"e": 1.0} for at in range(17)}
+    found = [judge(ExampleSuite(dict(each), tags=tagged(*names)), base, CRITICAL)
+             for each in (cases.items(), reversed(cases.items()))]  # fmt: skip
+    assert [value.split()[0] for _, value in problems(found[0])] == ["c1", "c2", "c10"]
+    assert problems(found[0]) == problems(found[1])
+
+
 def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
     cases = {f"c{at}": {"e": 1.0} for at in range(2, 20)}

@@ -176,7 +176,7 @@ def _add_rest(columns: Columns, rest: Mapping[str, Any]) -> None:
     from scoregate.ci.archive.columns_schema import REST_FIELDS
 
     rows = len(columns)
-    keys = set(zip(columns.hashes, columns.repeats, strict=True)) if any(columns.repeats) else set(columns.hashes)
+    keys = set(zip(columns.hashes, columns.repeats, strict=True)) if columns.has_repeats else set(columns.hashes)
     if len(keys) != rows or any(row >= rows for row in _list_rows(rest)):
         raise ValueError("a case appears twice, or a row doesn't exist")
     for name in REST_FIELDS:

@@ -62,16 +62,23 @@ def _merge(tallies: list[Tally], *, is_open: bool) -> Tally:
         for status, number in each.states.items():
             states[status] += number
         for name, mean in each.means.items():
-            means.setdefault(name, []).append((mean, max(1, each.done)))
+            means.setdefault(name, []).append((mean, max(1, each.cases)))
+    rates = [(rate, max(1, each.cases)) for each in tallies if (rate := each.pass_rate) is not None]
     return replace(
         tallies[0],
         log="",
         planned=None if None in planned else sum(number or 0 for number in planned),
         done=done,
         states=states,
-        means={name: sum(m * n for m, n in known) / sum(n for _, n in known) for name, known in means.items()},
+        means={name: _average(known) for name, known in means.items()},
+        repeated_rate=_average(rates) if any(each.repeated_rate is not None for each in tallies) else None,
         cost=sum(each.cost for each in tallies),
         finished=not is_open and all(each.finished for each in tallies),
         duration_s=sum(durations) if durations else None,
         cases=sum(each.cases for each in tallies),
     )
+
+
+def _average(known: list[tuple[float, int]]) -> float:
+    """The mean of all cases, from the mean and the number of those of each part."""
+    return sum(mean * cases for mean, cases in known) / sum(cases for _, cases in known)

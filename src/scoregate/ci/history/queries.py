@@ -66,7 +66,7 @@ class TrendPoint:
     Attributes:
         run: the id of the run.
         finished: seconds since the epoch.
-        n: the number of scores; `mean` and its 95% interval are None without any.
+        n: the number of cases with a score; `mean` and its 95% interval are None without any.
         passed: how many passed, of those with a threshold; likewise `failed`.
         errored: how many could not be made.
         models: the models of the suite, joined by commas.
@@ -96,7 +96,7 @@ def load_trend(store: HistoryStore, suite: str, evaluator: str, chosen: RunFilte
     """The scores of an evaluator in each run, oldest first.
 
     The interval of the mean is the score interval, for pass and fail Wilson's. It is the noise between cases, which are
-    the same ones in most runs; repeats of a case count as cases.
+    the same ones in most runs. Each case counts once, with the mean of its trials.
 
     Args:
         store: the history.

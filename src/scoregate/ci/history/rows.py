@@ -16,7 +16,8 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, known_values, percentiles
+from scoregate.core.runs.case_columns import Columns, percentiles
+from scoregate.core.runs.case_means import list_case_means
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.errors import RecordError
@@ -296,18 +297,20 @@ def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
 
 
 def _series_numbers(suite: SuiteResult, name: str) -> Row:
-    """The number, mean and standard deviation of scores, and how many passed, failed and raised."""
+    """The number of cases with a score, the mean and the standard deviation of their scores; how many scores passed,
+    failed and raised.
+    """
     columns: Columns = suite.columns
     failed = len(columns.failed.get(name, ()))
     passed = columns.judged.get(name, 0) - failed
     errored = len(columns.errored.get(name, ()))
-    scores = known_values(columns.scores.get(name, ()))
-    if not scores or name in columns.unscaled:
+    mean = suite.mean(name)
+    if mean is None:
         return (0, None, None, passed, failed, errored)
-    mean = sum(scores) / len(scores)
-    squares = sum((score - mean) ** 2 for score in scores)
-    deviation = sqrt(squares / (len(scores) - 1)) if len(scores) > 1 else None
-    return (len(scores), mean, deviation, passed, failed, errored)
+    means = list_case_means(columns, name)
+    squares = sum((each - mean) ** 2 for each in means)
+    deviation = sqrt(squares / (len(means) - 1)) if len(means) > 1 else None
+    return (len(means), mean, deviation, passed, failed, errored)
 
 
 def _cost_rows(collector: CaseCollector, run_id: int, names: _Names) -> list[Row]:

@@ -26,6 +26,9 @@ _MOST_PROPERTIES = 200
 _MOST_ATTEMPTS = 100
 # Messages that say no more than the element does, and lines of Go's that say no more than the test's name does.
 _EMPTY_MESSAGES = frozenset({"", "failed", "failure", "error", "test failed", "test failure"})
+# What the attributes `status` and `result` of a test say in reports that have no element for it.
+_FAILED = frozenset({"fail", "failed", "failure", "error", "errored", "broken"})
+_NOT_RUN = frozenset({"disabled", "ignored", "notrun", "skip", "skipped", "suppressed"})
 _GO_LINE = re.compile(r"\s*(=== (RUN|PAUSE|CONT|NAME)|--- FAIL:)")
 
 
@@ -185,7 +188,8 @@ def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
 
 def _case(element: Element, above: list[Element]) -> Case:
     names, owner = _suite_names(above), element.get("classname", "").strip()
-    failures, errors = _children(element, "failure"), _children(element, "error")
+    failures, errors, skips = (_children(element, tag) for tag in ("failure", "error", "skipped"))
+    states = () if failures or errors or skips else _states(element)
     hosts = (suite.get("hostname", "").strip() for suite in reversed(above))
     host = next(filter(None, hosts), "")[:_LONGEST_HOST]
     # Playwright alone gives <testsuites> an id; it writes the name of the project as the host.
@@ -198,13 +202,18 @@ def _case(element: Element, above: list[Element]) -> Case:
         "" if is_playwright else host,
         next((file for each in (element, *reversed(above)) if (file := each.get("file"))), "")[:1000],
         _duration(element),
-        "\n".join(filter(None, map(_text, failures)))[:_LONGEST] if failures else None,
+        "\n".join(filter(None, map(_text, failures)))[:_LONGEST] if failures or _FAILED & {*states} else None,
         common.error(errors[0].get("type") or "Error", _text(errors[0])) if errors else None,
-        bool(_children(element, "skipped")),
+        bool(skips) or (bool(_NOT_RUN & {*states}) and not _FAILED & {*states}),
         _output(element),
         dict(_properties(element)),
         tuple(islice(_attempts(element), _MOST_ATTEMPTS)),
     )
+
+
+def _states(element: Element) -> tuple[str, ...]:
+    """What its attributes say about a test, such as `failed`; Google Test writes `notrun` for a disabled test."""
+    return tuple(element.get(name, "").strip().casefold() for name in ("status", "result"))
 
 
 def _suite_names(elements: list[Element]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,6 +29,8 @@ from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000
+# The clock of a file system may be coarse.
+_SLACK_NS = 100_000_000
 _BATCH = 100
 # It differs between two writings of a file, also if the clock was changed.
 _Stamp: TypeAlias = tuple[int, int, int, int]
@@ -73,11 +76,13 @@ class ResultFiles:
     Args:
         launch: the launch.
         before: the files that existed when it started.
+        started: that time, in nanoseconds since the epoch.
         deepeval: the folder of deepeval's test runs, if the launch imports them.
     """
 
     launch: Launch
     before: Mapping[Path, _Stamp]
+    started: int
     deepeval: ResultsFolder | None = None
 
     @classmethod
@@ -87,7 +92,8 @@ class ResultFiles:
         if deepeval is not None:
             with suppress(ImportFailed):  # raised again at the end
                 paths += deepeval.list_files()
-        return cls(launch, {path: stamp for path in paths if (stamp := _stamp(path)) is not None}, deepeval)
+        before = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
+        return cls(launch, before, time.time_ns(), deepeval)
 
     async def emit(
         self,
@@ -147,9 +153,17 @@ class ResultFiles:
             ImportFailed: a file can hide further test runs.
         """
         listed = [] if self.deepeval is None else self.deepeval.list_files()
-        written = [path for path in listed if _stamp(path) not in (None, self.before.get(path))]
+        written = [path for path in listed if self._is_new(path)]
         runs, others = select_test_runs((*written, *named), lambda path: _open_result_file(path, str(path), identity))
         return [*([_Source(FORMAT, tuple(runs))] if runs else []), *(_Source(FORMAT, (path,)) for path in others)]
+
+    def _is_new(self, path: Path) -> bool:
+        """Whether the launch wrote a file; a new link to a file that didn't change is an old file."""
+        stamp = _stamp(path)
+        if stamp is None or stamp == self.before.get(path):
+            return False
+        *_, changed = stamp
+        return changed >= self.started - _SLACK_NS or path.resolve() == Path(os.path.abspath(path))  # noqa: PTH100
 
     def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], int]:
         """The files that were written since the start, and the number of older ones.
@@ -158,7 +172,7 @@ class ResultFiles:
             ImportFailed: there are none, or too many.
         """
         paths = _find_files(self.launch.cwd, result)
-        new = [path for path in paths if _stamp(path) not in (None, self.before.get(path))]
+        new = [path for path in paths if self._is_new(path)]
         if not paths:
             raise ImportFailed(
                 f"{_describe_import(result)}: the command wrote no such file",

@@ -22,6 +22,7 @@ import anyio
 from scoregate import __version__
 from scoregate.ci.publish.delivery import Delivery, OtlpTarget, PublishTarget
 from scoregate.core.backoff import backoff_s
+from scoregate.core.runs.case_means import average_scores, count_evaluator_passes
 from scoregate.core.runs.cases import CaseResult, Status
 
 if TYPE_CHECKING:
@@ -198,13 +199,12 @@ def make_metrics(view: ReportView) -> Iterator[dict[str, Any]]:
     means, rates, cases, costs = (list[dict[str, Any]]() for _ in range(4))
     for suite in view.paired_suites:
         about, columns = {"test.suite.name": _cut(suite.label)}, suite.now
-        for name, column in columns.scores.items():
-            scores = [score for score in column if isfinite(score)]
+        for name in columns.scores:
             own = {**about, "gen_ai.evaluation.name": _cut(name)}
-            if scores and name not in columns.unscaled:
-                means.append(_point(sum(scores) / len(scores), own, at))
-            if judged := columns.judged.get(name, 0):
-                rates.append(_point(1 - len(columns.failed.get(name, ())) / judged, own, at))
+            if (mean := average_scores(columns, name)) is not None:
+                means.append(_point(mean, own, at))
+            if (rate := count_evaluator_passes(columns, name).rate) is not None:
+                rates.append(_point(rate, own, at))
         for status in Status:
             cases.append(_point(columns.count(status), {**about, "scoregate.case.status": status.value}, at))
         known = [cost for cost in columns.costs if isfinite(cost)]

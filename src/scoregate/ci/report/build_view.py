@@ -56,7 +56,8 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
-    view = _build_without_exemptions(comparison, verdict, context)
+    ungated = _describe_ungated(verdict)
+    view = _build_without_exemptions(comparison, verdict, context, ungated)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
     title = f"{view.title}{summarize(exemptions, quarantined)}"
     earlier = tuple(build_earlier_runs(comparison))
@@ -65,11 +66,13 @@ def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext)
     view = replace(view, earlier_runs=earlier, base_runs=base_runs, estimate=comparison.run.estimate, arms=arms)
     media = _join_media(comparison.run, comparison.base)
     start = describe_start(comparison.run)
-    view = replace(view, read_media=media, start=start, ungated_note=_describe_ungated(verdict))
+    view = replace(view, read_media=media, start=start, ungated_note=ungated)
     return replace(view, title=title, exemptions=exemptions, quarantined=quarantined)
 
 
-def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
+def _build_without_exemptions(
+    comparison: Comparison, verdict: Verdict, context: ReportContext, ungated: str
+) -> ReportView:
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
     failing, drops, errors = _build_case_views(comparison, totals, context)
@@ -97,7 +100,7 @@ def _build_without_exemptions(comparison: Comparison, verdict: Verdict, context:
         newly_passing=_case_keys(run, comparison.newly_passing),
         gone=() if lacks_shard(run) else comparison.gone,
         errors=build_error_views(run, errors),
-        notices=tuple(_all_notices(comparison, verdict, context)),
+        notices=tuple(_all_notices(comparison, verdict, context, ungated)),
         not_applied=(*verdict.not_applied, *(_describe_left_out(each) for each in verdict.left_out)),
         models=_list_models(run),
         cases=lambda: run.cases,
@@ -217,28 +220,28 @@ def _error_view(where: str, error: ErrorInfo) -> ErrorView:
     return ErrorView(where, None, error.type, message, error.advice, trials=0, trace=format_trace(error), gated=True)
 
 
-def _all_notices(comparison: Comparison, verdict: Verdict, context: ReportContext) -> Iterator[str]:
+def _all_notices(comparison: Comparison, verdict: Verdict, context: ReportContext, ungated: str) -> Iterator[str]:
     """All notices. Without a baseline, the first one says what to expect."""
     if comparison.base is None:
         yield from build_notices(comparison, context)
-        yield from _gate_notices(verdict)
+        yield from _gate_notices(verdict, ungated)
         return
     for each in verdict.evaluator_changes:  # other changes are shown by their rows
         if each.change is EvaluatorChangeKind.LOWERED:
             suite = comparison.run.suites[each.suite].label
             yield f"{suite}, {each.evaluator}: {each.what} compared with the baseline."
-    yield from _gate_notices(verdict)
+    yield from _gate_notices(verdict, ungated)
     yield from build_notices(comparison, context)
 
 
-def _gate_notices(verdict: Verdict) -> Iterator[str]:
+def _gate_notices(verdict: Verdict, ungated: str) -> Iterator[str]:
     suites: dict[tuple[str, str], list[str]] = {}
     for each in verdict.left_out:
         suites.setdefault((each.title, each.value), []).append(each.suite or "")
     for (title, reason), labels in suites.items():
         yield f"{title} of {_shorten_list(labels)} is not applied: {reason}."
-    if note := _describe_ungated(verdict):
-        yield note
+    if ungated:
+        yield ungated
 
 
 def _describe_ungated(verdict: Verdict) -> str:

@@ -304,7 +304,8 @@ def _verdict_line(view: ReportView) -> Table:
         facts.append(number_format.trials(totals.cases, totals.trials))
     if totals.pass_rate is not None:
         judged = totals.passed + totals.failed
-        facts.append(f"{totals.passed:,} of {judged:,} pass ({number_format.percent(totals.pass_rate)})")
+        share = f"{number_format.percent(totals.pass_rate)}{totals.weights}"
+        facts.append(f"{totals.passed:,} of {judged:,} pass ({share})")
     if view.base and totals.pass_rate is not None:
         note = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
         facts.append(f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}")

@@ -24,6 +24,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
+from scoregate.core.runs.case_means import EACH_ONCE, count_passes
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.past_runs import SuiteMetrics
@@ -128,10 +129,11 @@ def _find_state(suite: SuiteResult, conclusions: Collection[Conclusion]) -> Repo
 
 
 def _format_passes(columns: Columns) -> str:
-    passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
-    if not passed + failed:
+    counted = count_passes([columns])
+    if counted.rate is None:
         return number_format.NONE
-    return f"{passed:,} of {passed + failed:,} ({number_format.percent(passed / (passed + failed))})"
+    share = f"{number_format.percent(counted.rate)}{counted.weights}"
+    return f"{counted.passed:,} of {counted.judged:,} ({share})"
 
 
 _ALPHA = 0.05
@@ -143,7 +145,8 @@ _FEW_FLIPS = 5
 class Totals:
     """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
 
-    `pass_rate` is of the trials that met or missed a threshold. `pass_rate_change` is over the `paired` cases
+    `pass_rate` is the share of a case's trials that met a threshold, of those that met or missed one, averaged over
+    cases. `pass_rate_change` is over the `paired` cases
     that did so in both runs, by the same evaluators, with its 95 % interval and two-sided p. `flips_p` is the p value
     of the split into newly failing and newly passing cases. Costs are US dollars, and those of
     this run: without suites that it carries over from its base. `cost_change` is over the suites of both runs.
@@ -174,6 +177,12 @@ class Totals:
     duration_s: float
 
     @property
+    def weights(self) -> str:
+        """Why the pass rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
+        judged = self.passed + self.failed
+        return "" if not judged or self.pass_rate == self.passed / judged else EACH_ONCE
+
+    @property
     def pass_rate_moved(self) -> bool:
         """Whether the change of the pass rate is significant."""
         return self.pass_rate_p is not None and self.pass_rate_p <= _ALPHA
@@ -197,7 +206,7 @@ class Totals:
 def build_totals(comparison: Comparison) -> Totals:
     """Count the trials, costs and flips of a comparison."""
     suites = [suite.columns for suite in comparison.run.suites]
-    passed, failed = _count_status(suites, Status.PASSED), _count_status(suites, Status.FAILED)
+    counted = count_passes(suites)
     newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
     pass_rates = pair_pass_rates(comparison.run, comparison.base, comparison.measured_pairs) if comparison.base else ()
     changes = [now - before for now, before in pass_rates]
@@ -210,8 +219,8 @@ def build_totals(comparison: Comparison) -> Totals:
         suites=len(suites),
         cases=sum(columns.case_count for columns in suites),
         trials=sum(map(len, suites)),
-        passed=passed,
-        failed=failed,
+        passed=counted.passed,
+        failed=counted.judged - counted.passed,
         errored=_count_status(suites, Status.ERRORED),
         scored=_count_status(suites, Status.SCORED),
         unscored=_count_status(suites, Status.UNSCORED),
@@ -219,7 +228,7 @@ def build_totals(comparison: Comparison) -> Totals:
         pending=sum(columns.pending for columns in suites),
         newly_failing=newly_failing,
         newly_passing=newly_passing,
-        pass_rate=passed / (passed + failed) if passed + failed else None,
+        pass_rate=counted.rate,
         pass_rate_change=estimate.delta if estimate else None,
         pass_rate_low=estimate.low if estimate else None,
         pass_rate_high=estimate.high if estimate else None,

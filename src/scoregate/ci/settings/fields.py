@@ -205,7 +205,9 @@ class LimitFields(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     min_pass_rate: Rate | None = None
-    """Fail if a smaller share of the cases with a threshold passes."""
+    """Fail if a smaller share of the cases with a threshold passes. A case with several trials counts once, with the
+    share of its trials that pass.
+    """
     pass_rate_confidence: Confidence | None = None
     """`min_pass_rate` fails only if the one-sided upper bound of the pass rate (Wilson) at this confidence is below the
     limit. It has no effect at a limit of 1.0.
@@ -217,7 +219,9 @@ class LimitFields(BaseModel):
     Without it: 0.05.
     """
     min_score: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators."""
+    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators. A case
+    with several trials counts once, with their mean.
+    """
     max_drop: ByEvaluator = Field(default_factory=dict)
     """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise: one
     number for all, or a table by globs of evaluators.

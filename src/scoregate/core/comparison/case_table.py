@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from math import isnan, nan
+from statistics import fmean
 
 from scoregate.core.comparison.pairing import Pairs, Side, list_differences
 from scoregate.core.records import record
@@ -50,8 +51,8 @@ class CaseTable:
             rose=len([None for difference in differences if difference > 0]),
             fell=len([None for difference in differences if difference < 0]),
             errored=len(self.errored.intersection(rows)),
-            mean=sum(means) / n,
-            base=sum(base) / n,
+            mean=fmean(means),
+            base=fmean(base),
         )
 
 

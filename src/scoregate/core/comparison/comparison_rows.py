@@ -22,8 +22,9 @@ from scoregate.core.comparison.run_movement import RunMovement, measure_movement
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.limit_checks import exceeds_share, round_off
 from scoregate.core.records import record
-from scoregate.core.runs.policy import DIGITS, Criteria
+from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.statistics.intervals import measure_spread
@@ -162,11 +163,8 @@ class Row:
 
     @property
     def gain(self) -> float:
-        """`delta` to twelve decimals, with the sign changed if lower is better; 0 if nothing was compared.
-
-        0.85 − 0.9 is a drop of more than 0.05 in floats, and must not exceed a limit of 0.05.
-        """
-        return round((self.delta or 0.0) * (1 if self.higher_is_better else -1), DIGITS)
+        """`delta` without its last digits, with the sign changed if lower is better; 0 if nothing was compared."""
+        return round_off((self.delta or 0.0) * (1 if self.higher_is_better else -1))
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
@@ -344,5 +342,5 @@ def with_estimate(
 def _error_problem(pairs: Pairs, criteria: Criteria) -> str:
     """Why too many pairs have an error; empty if their share is allowed."""
     total = pairs.n + pairs.errored
-    is_allowed = pairs.errored <= criteria.max_dropped * total
-    return "" if is_allowed else f"{pairs.errored:,} of {total:,} pairs have an error"
+    is_too_many = exceeds_share(pairs.errored, total, criteria.max_dropped)
+    return f"{pairs.errored:,} of {total:,} pairs have an error" if is_too_many else ""

@@ -12,6 +12,7 @@ from math import ceil, erfc, sqrt
 
 from scoregate.core.comparison.estimates import estimate_difference
 from scoregate.core.comparison.pairing import Pairs, Side, pair_sides
+from scoregate.core.limit_checks import exceeds_share
 from scoregate.core.records import record
 from scoregate.core.statistics.distributions import normal_quantile, t_quantile, t_two_sided
 from scoregate.core.statistics.intervals import MANY, Spread, measure_spread, power_quantiles
@@ -131,7 +132,7 @@ def estimate_drift(
     compared = [case for case in new.means if case in baseline.means]
     control = control.select(compared, control.values(compared))
     pairs = pair_sides(control, baseline, clusters)
-    if not pairs.n or pairs.errored > max_dropped * (pairs.n + pairs.errored):
+    if not pairs.n or exceeds_share(pairs.errored, pairs.n + pairs.errored, max_dropped):
         reason = "no case of the control has a score in all runs"
         if pairs.errored:
             reason = f"{pairs.errored:,} of {pairs.n + pairs.errored:,} control cases have an error"

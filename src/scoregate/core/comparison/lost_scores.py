@@ -10,6 +10,7 @@ from math import isfinite
 
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Side, case_clusters, evaluator_error_rows, pair_sides
+from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 
@@ -49,7 +50,7 @@ class LostScores:
             limit: the largest share of scores that may be lost, in [0, 1].
             alpha: the two-sided significance level, in (0, 1).
         """
-        return self.p is not None and self.p <= alpha / 2 and self.share > limit
+        return self.p is not None and self.p <= alpha / 2 and exceeds(self.share, limit)
 
 
 @record

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from math import isfinite, isnan, log
+from statistics import fmean
 from typing import TypeAlias
 
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_means import average_cases, score_trials
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.significance import Trials
@@ -75,18 +77,7 @@ class Side:
             read: yields every case with a value.
             errored: cases with an error; those that have a value too are ignored.
         """
-        means: dict[str, float] = {}
-        counts: dict[str, int] = {}
-        for case, value in read():
-            if not isfinite(value):
-                continue
-            if case in means:
-                means[case] += value
-                counts[case] = counts.get(case, 1) + 1
-            else:
-                means[case] = value
-        for case, count in counts.items():
-            means[case] /= count
+        means, counts = average_cases(read())
         return cls(read, means, counts, frozenset(errored).difference(means))
 
     @property
@@ -209,8 +200,8 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         rose=len([None for difference in differences if difference > 0]),
         fell=len([None for difference in differences if difference < 0]),
         errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
-        mean=sum(means) / n if n else None,
-        base=sum(base_means) / n if n else None,
+        mean=fmean(means) if n else None,
+        base=fmean(base_means) if n else None,
         step=_single_trial_step(trials),
         trials=trials,
     )
@@ -259,29 +250,6 @@ def _single_trial_step(trials: Sequence[Trials]) -> float:
     if 2 * constant <= len(ranges):
         return 0.0
     return max(width / fewer for width, fewer in ranges)
-
-
-def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
-    """Yield every case with a score; scores from the same stored answers are yielded once, as they are no new evidence.
-
-    Args:
-        runs: the columns of one or several runs.
-        evaluator: the id of the evaluator.
-    """
-    known = set[tuple[str, str]]()
-    for columns in runs:
-        scores = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
-        answers = columns.answers.get(evaluator)
-        if answers is None:
-            yield from scores
-            continue
-        for row, (case, score) in enumerate(scores):
-            answer = answers.get(row)
-            if answer is not None:
-                if (case, answer) in known:
-                    continue
-                known.add((case, answer))
-            yield case, score
 
 
 def case_clusters(columns: Columns) -> dict[str, str]:

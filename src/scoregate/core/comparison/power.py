@@ -8,8 +8,9 @@ from math import isnan, sqrt
 from statistics import fmean
 
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.pairing import pair_scores, score_trials
+from scoregate.core.comparison.pairing import pair_scores
 from scoregate.core.records import record
+from scoregate.core.runs.case_means import score_trials
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import detectable_change, find_smallest, measure_spread, required_clusters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from scoregate.core.comparison.earlier_runs import leave_out_cases
 from scoregate.core.comparison.suite_pairs import pair_suites
@@ -205,6 +205,13 @@ def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
     return left_out if usage is None else sum_usage((usage, left_out))
 
 
+class _Place(NamedTuple):
+    """The index of a suite in the run and in the baseline; None in a run that doesn't have it."""
+
+    run: int | None
+    base: int | None
+
+
 class _Trials:
     """Collects the trials of the cases in quarantine.
 
@@ -218,13 +225,13 @@ class _Trials:
         self._run, self._base = run, base
         self._pairs, self._places = pairs, {base_at: at for at, base_at in pairs.items()}
         self._stable = {(each.suite, each.case): each.runs for each in (() if base is None else base.stable_cases)}
-        self._kept: set[_Key] = set()  # what an earlier run measured
-        # By the index of the suite in the run; of suites that only the baseline has, by a negative number.
-        self._found: dict[_Key, QuarantinedCase] = {}
+        self._kept: set[tuple[_Place, str]] = set()  # what an earlier run measured
+        self._found: dict[tuple[_Place, str], QuarantinedCase] = {}
 
     def add(self, case: CaseResult, entry: QuarantinedCases) -> None:
         """Add a trial of the run."""
-        suite, key = self._run.suites[case.suite], (case.suite, case.hash)
+        suite = self._run.suites[case.suite]
+        key = (_Place(case.suite, self._pairs.get(case.suite)), case.hash)
         known = self._get(key, suite, case, entry)
         if suite.carried is not None or case.reused is not None:
             self._kept.add(key)
@@ -234,12 +241,14 @@ class _Trials:
         """Add a trial of the baseline."""
         assert self._base is not None
         at = self._places.get(case.suite)
-        key = (-1 - case.suite if at is None else at, case.hash)
+        key = (_Place(at, case.suite), case.hash)
         suite = self._base.suites[case.suite] if at is None else self._run.suites[at]
         known = self._get(key, suite, case, entry)
         self._found[key] = replace(known, base_statuses=(*known.base_statuses, case.status))
 
-    def _get(self, key: _Key, suite: SuiteResult, case: CaseResult, entry: QuarantinedCases) -> QuarantinedCase:
+    def _get(
+        self, key: tuple[_Place, str], suite: SuiteResult, case: CaseResult, entry: QuarantinedCases
+    ) -> QuarantinedCase:
         return self._found.get(key) or QuarantinedCase(suite.label, case.hash, case.name or case.hash, entry)
 
     def cases(self) -> Iterator[QuarantinedCase]:
@@ -248,9 +257,9 @@ class _Trials:
         for key, case in sorted(self._found.items(), key=lambda each: order.get(each[1].suite, len(order))):
             yield replace(case, stable_runs=self._count_stable(key, case))
 
-    def _count_stable(self, key: _Key, case: QuarantinedCase) -> int:
-        base_at = self._pairs.get(key[0], -1 - key[0])
-        suite = self._base.suites[base_at].label if self._base is not None and base_at >= 0 else case.suite
+    def _count_stable(self, key: tuple[_Place, str], case: QuarantinedCase) -> int:
+        base_at = key[0].base
+        suite = case.suite if self._base is None or base_at is None else self._base.suites[base_at].label
         before = self._stable.get((suite, case.case), int(_have_passed(case.base_statuses)))
         if not case.statuses:
             return before

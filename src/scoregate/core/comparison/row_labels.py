@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
-from scoregate.core.runs.policy import DIGITS, Criteria
+from scoregate.core.limit_checks import reaches
+from scoregate.core.runs.policy import Criteria
 from scoregate.core.statistics.significance import correct_by_direction
 
 _COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
@@ -52,9 +53,9 @@ def _label_row(row: Row, criteria: Criteria) -> Row:
     if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
         return replace(row, label=RowLabel.UNCHANGED)
     falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
-    effect, smallest = -row.gain if falls else row.gain, round(own.min_effect or 0.0, DIGITS)
+    effect, smallest = -row.gain if falls else row.gain, own.min_effect or 0.0
     is_significant = row.q is not None and row.q <= criteria.alpha and effect > 0
-    if is_significant and effect >= smallest:
+    if is_significant and reaches(effect, smallest):
         return replace(row, label=RowLabel.WORSE if falls else RowLabel.BETTER)
     if row.within is not None and row.within <= (own.margin or 0.0):
         return replace(row, label=RowLabel.EQUIVALENT)

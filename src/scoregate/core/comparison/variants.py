@@ -12,6 +12,7 @@ from typing import Any
 from scoregate.core.comparison.leader import Lead, compare_with_leader, correct_level
 from scoregate.core.comparison.pairing import Side, evaluator_error_rows, score_side
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.limit_checks import exceeds_share
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.runs.policy import Criteria
@@ -239,7 +240,7 @@ def _describe(
     reason = ""
     if unscaled:
         reason = f"{unscaled:,} scores are outside [0, 1]: set the `scale` of the evaluator in [evaluators]"
-    elif missing > criteria.max_dropped * known:
+    elif exceeds_share(missing, known, criteria.max_dropped):
         reason = f"{missing:,} of {known:,} cases have no score"
     elif not suite.complete:
         reason = "it did not finish"

@@ -11,7 +11,7 @@ from scoregate.core.comparison.setups import describe_model_change, describe_unk
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
-from scoregate.core.runs.policy import DIGITS
+from scoregate.core.limit_checks import exceeds, exceeds_share, reaches
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
@@ -41,10 +41,10 @@ def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origi
         most: the largest allowed drop, in the unit of the scores.
         origin: where the limit is set.
     """
-    exceeds = -row.gain > round(most, DIGITS) and not row.is_accepted
+    is_beyond = exceeds(-row.gain, most) and not row.is_accepted
     text = f"a drop of at most {most:.3f}"
-    for finding in _check_row(rule, row, context, exceeds=exceeds, limit=text, origin=origin):
-        value, is_uncertain = finding.value, exceeds and finding.conclusion is Conclusion.PASSED
+    for finding in _check_row(rule, row, context, is_beyond=is_beyond, limit=text, origin=origin):
+        value, is_uncertain = finding.value, is_beyond and finding.conclusion is Conclusion.PASSED
         if is_uncertain and row.label is not RowLabel.TOO_FEW:
             value += f": above the limit, within noise{_describe_deciding_cases(row)}"
         yield replace(finding, value=value, bound=most, uncertain=is_uncertain)
@@ -61,14 +61,14 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
-        exceeds = -row.gain > round(limit, DIGITS) and not row.is_accepted
+        is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
-        found = _check_row("slice drop", row, context, exceeds=exceeds, limit=text, origin=origin)
+        found = _check_row("slice drop", row, context, is_beyond=is_beyond, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             found = iter((finding,))
         for finding in found:
-            is_uncertain = exceeds and finding.conclusion is Conclusion.PASSED
+            is_uncertain = is_beyond and finding.conclusion is Conclusion.PASSED
             noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
             value = f"{each.name}: {finding.value}{noise}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
@@ -122,9 +122,9 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        smallest = round(context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0, DIGITS)
-        exceeds = -row.gain >= smallest and not row.is_accepted
-        yield from _check_row("regression", row, context, exceeds=exceeds, limit="no regression", origin=origin)
+        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        is_beyond = reaches(-row.gain, smallest) and not row.is_accepted
+        yield from _check_row("regression", row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
 
 
 def _is_unmeasured(row: Row) -> bool:
@@ -133,7 +133,7 @@ def _is_unmeasured(row: Row) -> bool:
 
 
 def _check_row(
-    rule: str, row: Row, context: SuiteContext, *, exceeds: bool, limit: str, origin: str
+    rule: str, row: Row, context: SuiteContext, *, is_beyond: bool, limit: str, origin: str
 ) -> Iterator[Finding]:
     """The finding of a row, unless another rule reports the row.
 
@@ -141,7 +141,7 @@ def _check_row(
         rule: the name of the rule.
         row: the row.
         context: its suite.
-        exceeds: whether the drop exceeds the limit.
+        is_beyond: whether the drop exceeds the limit.
         limit: the limit, as text.
         origin: where the limit is set.
     """
@@ -155,9 +155,9 @@ def _check_row(
     elif row.delta is None or row.lost_too_many:
         return
     elif row.label is RowLabel.TOO_FEW:
-        conclusion = Conclusion.UNMEASURABLE if exceeds and _is_likely_drop(row, context) else Conclusion.PASSED
+        conclusion = Conclusion.UNMEASURABLE if is_beyond and _is_likely_drop(row, context) else Conclusion.PASSED
         value += f": {describe_few(row)} are too few to decide, at least {context.criteria.few} are needed"
-    elif exceeds and row.label is RowLabel.WORSE:
+    elif is_beyond and row.label is RowLabel.WORSE:
         conclusion = Conclusion.FAILED
     yield Finding(rule, conclusion, value, limit, origin, row.suite, row.evaluator)
 
@@ -269,5 +269,5 @@ def _has_no_scores(row: Row, context: SuiteContext) -> bool:
     if columns.deferred.get(row.evaluator) or row.evaluator in suite.reviews:
         return False
     limit = context.limits.max_error_rate
-    errored = len(context.errored) / len(columns)
-    return columns.unscored_counts.get(row.evaluator, 0) > 0 or not errored or limit is None or errored <= limit
+    is_allowed = limit is None or not exceeds_share(len(context.errored), len(columns), limit)
+    return columns.unscored_counts.get(row.evaluator, 0) > 0 or is_allowed

@@ -10,9 +10,10 @@ from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import DIGITS, matches_suite
+from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.statistics.significance import exact_sign_flip_p
 from scoregate.core.text import sort_by_name
@@ -33,7 +34,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
     confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
-    cases = list(_find_newly_failing(context))
+    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
@@ -167,8 +168,7 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     pairs = pair_sides(
         new, Side.from_reader(partial(_flag_errors, base.columns, base.columns.errored_rows())), case_clusters(columns)
     )
-    increase = round((pairs.mean or 0.0) - (pairs.base or 0.0), DIGITS)
-    if increase < max(round(criteria.min_effect, DIGITS), _ROUNDING):
+    if not reaches((pairs.mean or 0.0) - (pairs.base or 0.0), max(criteria.min_effect, _ROUNDING)):
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])

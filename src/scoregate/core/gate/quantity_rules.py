@@ -14,9 +14,9 @@ from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answe
 from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.limit_checks import exceeds, round_off
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles, sum_known, unpriced_models
-from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
 
@@ -55,11 +55,11 @@ def _check_limit(
         shared = find_shared_usage(context.comparison.run, context.suite)
     more = _amount(shared, Measure.COST if rule == "cost" else Measure.TOKENS)
     unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule == "cost" else set[str]()
-    known, most = round(value or 0.0, DIGITS), round((value or 0.0) + more, DIGITS)
+    known, most = round_off(value or 0.0), round_off((value or 0.0) + more)
     conclusion = Conclusion.UNMEASURABLE
-    if known > limit:
+    if exceeds(known, limit):
         conclusion = Conclusion.FAILED
-    elif (value is not None or more) and most <= limit and not unpriced:
+    elif (value is not None or more) and not exceeds(most, limit) and not unpriced:
         conclusion = Conclusion.PASSED
     known_text, most_text, limit_text = _format_amounts(known, most, limit, forms)
     text = "unknown" if value is None else known_text
@@ -188,8 +188,8 @@ def _compare_totals(finding: Finding, new: _Amounts, old: _Amounts, limit: float
     times = new.per_trial / old.per_trial
     has_same_cases = sorted(new.suite.columns.hashes) == sorted(old.suite.columns.hashes)
     value = f"{times:.2f} × the baseline's, by the totals of the suite{'' if has_same_cases else ' per trial'}"
-    exceeds = times > limit * (1 + _ROUNDING)
-    return replace(finding, conclusion=Conclusion.FAILED if exceeds else Conclusion.PASSED, value=value)
+    conclusion = Conclusion.FAILED if exceeds(times, limit) else Conclusion.PASSED
+    return replace(finding, conclusion=conclusion, value=value)
 
 
 def _compare_cases(
@@ -203,7 +203,7 @@ def _compare_cases(
     value = f"{ratio.times:.2f} × the baseline's"
     if ratio.low is not None and ratio.high is not None:
         value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
-    if ratio.times <= limit * (1 + _ROUNDING):
+    if not exceeds(ratio.times, limit):
         return replace(finding, value=value)
     p = p95_test(new, old) if is_p95 else total_test(new, old, amounts.suite.columns)
     if p > alpha / 2:

@@ -38,7 +38,7 @@ def check_run_complete(context: RunContext) -> Iterator[Finding]:
     if run.shard is not None:
         value = f"it is shard {run.shard.number} of {run.shard.of}"
         yield Finding("run complete", Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
-    elif not run.complete and not run.stopped:
+    elif not run.complete and not explains_gaps(run):
         yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
@@ -57,6 +57,11 @@ def check_scripts(context: RunContext) -> Iterator[Finding]:
         yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
 
 
+def explains_gaps(run: Run, script: str | None = None) -> bool:
+    """Whether another rule reports why trials are missing: failing cases stopped the run, or their script failed."""
+    return bool(run.stopped) or (script is not None and script in find_script_failures(run))
+
+
 def find_script_failures(run: Run) -> dict[str, str]:
     """Why each failed script failed, by the name of the script; without those that failing cases stopped."""
     asserted = {suite.script for suite in run.suites if suite.assertion_failed}
@@ -64,7 +69,7 @@ def find_script_failures(run: Run) -> dict[str, str]:
     for script in run.scripts:
         why = script.error.message if script.error else ""
         full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
-        if run.stopped and script.error is not None and script.error.type == INTERRUPTED:
+        if explains_gaps(run) and script.error is not None and script.error.type == INTERRUPTED:
             continue
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"

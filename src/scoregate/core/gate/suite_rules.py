@@ -8,15 +8,14 @@ from statistics import fmean
 
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.core.comparison.drift_rows import has_drifted
-from scoregate.core.comparison.pairing import score_side
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.gate.run_rules import explains_gaps, find_script_failures
+from scoregate.core.limit_checks import exceeds, reaches
+from scoregate.core.runs.case_means import count_passes, list_case_means
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import DIGITS
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import measure_spread, wilson_interval
 
-_EVALUATED = (Status.PASSED, Status.FAILED)
 # With fewer cases every rate is within noise, so findings are not marked as uncertain.
 _FEW = 10
 
@@ -31,7 +30,7 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         yield _unmeasurable(suite, "suite is valid", f"{kind}{text}{_place(suite)}", "no error")
     if suite.script in find_script_failures(context.comparison.run):
         return  # reported once, by the script
-    if not suite.complete and context.comparison.run.stopped:
+    if not suite.complete and explains_gaps(context.comparison.run):
         return  # reported once, by the run
     if not suite.complete:
         finished = len(suite.columns) - suite.unfinished
@@ -93,13 +92,12 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     if limit is None or not len(columns):
         return
     bad, run = context.errored, context.comparison.run
-    is_reported = bool(run.stopped) or context.suite.script in find_script_failures(run)
-    if is_reported and 0 < len(bad) == context.suite.unfinished:
+    if explains_gaps(run, context.suite.script) and 0 < len(bad) == context.suite.unfinished:
         return  # reported once, by the script or the run
     rate = len(bad) / len(columns)
     yield Finding(
         "error rate",
-        Conclusion.UNMEASURABLE if rate > limit else Conclusion.PASSED,
+        Conclusion.UNMEASURABLE if exceeds(rate, limit) else Conclusion.PASSED,
         f"{len(bad):,} of {columns.count_noun(len(columns))} ({format_percent(rate)})",
         f"≤ {_format_limit(limit)}",
         context.limits.find_origin("max_error_rate"),
@@ -109,28 +107,30 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
 
 
 def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
-    """Enough cases with a threshold meet it. With a confidence, the rate must be significantly below the limit."""
+    """Enough cases with a threshold meet it: a case with several trials counts once, with the share that passes.
+
+    With a confidence, the rate must be significantly below the limit.
+    """
     columns, limit, confidence = (
         context.suite.columns,
         context.limits.min_pass_rate,
         context.limits.pass_rate_confidence,
     )
-    passed, failed = columns.count(Status.PASSED), columns.count(Status.FAILED)
-    if limit is None or not passed + failed:
+    counted = count_passes([columns])
+    rate, cases = counted.rate, counted.case_count
+    if limit is None or rate is None:
         return
-    rate = passed / (passed + failed)
-    cases = len({columns.hashes[row] for row in range(len(columns)) if columns.status(row) in _EVALUATED})
     low, high = wilson_interval(rate * cases, cases)
     is_uncertain = 0 < limit < 1 and cases >= _FEW and low <= limit <= high
     # two-sided at 1 − 2·(1 − confidence) is one-sided at the confidence
     bound = rate if confidence is None else wilson_interval(rate * cases, cases, 2 * confidence - 1)[1]
-    value = f"{passed:,} of {columns.count_noun(passed + failed)} ({format_percent(rate)})"
+    value = f"{counted.passed:,} of {columns.count_noun(counted.judged)} ({format_percent(rate)}{counted.weights})"
     errored = columns.count(Status.ERRORED)
     value += f", {errored:,} more met an error" if errored else ""
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
         "pass rate",
-        Conclusion.FAILED if rate < limit and bound < limit else Conclusion.PASSED,
+        Conclusion.PASSED if reaches(max(rate, bound), limit) else Conclusion.FAILED,
         value + noise + _describe_drift(context),
         f"≥ {_format_limit(limit)}" + ("" if confidence is None else f" with {format_percent(confidence)} confidence"),
         context.limits.find_origin("min_pass_rate"),
@@ -173,7 +173,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             value = "scores outside [0, 1], and no scale is set in [evaluators]"
         mean = context.suite.mean(name)
         if mean is not None:
-            is_reached = round(mean, DIGITS) >= round(limit, DIGITS)
+            is_reached = reaches(mean, limit)
             conclusion = Conclusion.PASSED if is_reached else Conclusion.FAILED
             # enough digits that the rounded mean is on the same side of the limit
             texts = [f"{mean:.{digits}f}" for digits in (3, 4, 6)]
@@ -197,11 +197,11 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
 
 def _mean_noise(suite: SuiteResult, evaluator: str) -> tuple[float, int]:
     """Half the width of the mean's 95 % interval, infinite for one case, and the number of cases."""
-    means = score_side([suite.columns], evaluator).means
+    means = list_case_means(suite.columns, evaluator)
     if not means:
         return 0.0, 0
-    mean_of_cases = fmean(means.values())
-    low, high = measure_spread([(mean - mean_of_cases, 1) for mean in means.values()]).interval()
+    mean_of_cases = fmean(means)
+    low, high = measure_spread([(mean - mean_of_cases, 1) for mean in means]).interval()
     return (high - low) / 2, len(means)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 from scoregate.core.evaluation import Threshold, Usage
+from scoregate.core.limit_checks import exceeds_share
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.runs.text_column import TextColumn
 
@@ -50,6 +51,8 @@ class Columns:
         unpriced: the models whose tokens have no known price.
         thresholds: the threshold of the first score, by evaluator.
         other_thresholds: the thresholds that differ from it, by evaluator and row.
+        case_means: the mean score of each case by evaluator, with the number of rows that they are of. Only
+            `case_means.list_case_means` uses it, for cases with several trials.
     """
 
     hashes: list[str] | TextColumn = field(default_factory=list)
@@ -79,6 +82,7 @@ class Columns:
     unpriced: set[str] = field(default_factory=set)
     thresholds: dict[str, Threshold | None] = field(default_factory=dict)
     other_thresholds: dict[str, dict[int, Threshold | None]] = field(default_factory=dict)
+    case_means: dict[str, tuple[int, array[float]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -186,7 +190,8 @@ class Columns:
         Args:
             limit: the largest share of scores that are errors of their cases instead.
         """
-        rare = {name: rows for name, rows in self.unscaled.items() if len(rows) <= limit * self._count_scores(name)}
+        counts = {name: (rows, self._count_scores(name)) for name, rows in self.unscaled.items()}
+        rare = {name: rows for name, (rows, total) in counts.items() if not exceeds_share(len(rows), total, limit)}
         if not rare:
             return self
         statuses, failed = bytearray(self.statuses), _CODES[Status.FAILED]
@@ -216,11 +221,16 @@ class Columns:
     @property
     def case_count(self) -> int:
         """The number of cases, each counted once, however often it was repeated."""
-        return len(set(self.hashes)) if any(self.repeats) else len(self.hashes)
+        return len(set(self.hashes)) if self.has_repeats else len(self.hashes)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a case may have several trials."""
+        return any(self.repeats)
 
     def count_noun(self, number: int) -> str:
         """A number of rows with what they are: `1 case`, `2 cases`, or `2 trials` with repeats."""
-        return f"{number:,} {'trial' if any(self.repeats) else 'case'}{'' if number == 1 else 's'}"
+        return f"{number:,} {'trial' if self.has_repeats else 'case'}{'' if number == 1 else 's'}"
 
     def count(self, status: Status) -> int:
         """The number of trials with this status."""

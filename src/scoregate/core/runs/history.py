@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
 from scoregate.core.runs.case_columns import Columns, known_values, percentiles
-from scoregate.core.runs.cases import Status
+from scoregate.core.runs.case_means import count_passes
 from scoregate.core.runs.past_runs import (
     MAX_HISTORY_BYTES,
     MAX_TEXT_LENGTH,
@@ -89,10 +89,9 @@ def _extend_states(old: Sequence[str | None], kept: Sequence[int], new: str | No
 
 
 def _suite_metrics(columns: Sequence[Columns], cost: float | None) -> SuiteMetrics:
-    passed, failed = (sum(each.count(status) for each in columns) for status in (Status.PASSED, Status.FAILED))
     (p50,) = percentiles((ms for each in columns for ms in each.durations_ms), 0.5)
     return SuiteMetrics(
-        _round(passed / (passed + failed)) if passed + failed else None,
+        _round(count_passes(columns).rate),
         _round(cost),
         _round(p50),
     )

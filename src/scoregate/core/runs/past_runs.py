@@ -15,7 +15,7 @@ class Score(NamedTuple):
     """The mean score of an evaluator in a run.
 
     Attributes:
-        mean: the mean, in [0, 1].
+        mean: the mean over cases, in [0, 1].
         n: the number of trials with a score.
         made_by: the digest of the evaluator; empty if unknown.
     """
@@ -29,7 +29,7 @@ class SuiteMetrics(NamedTuple):
     """The metrics of a suite or a run; None if unknown.
 
     Attributes:
-        pass_rate: the share of trials that pass, in [0, 1].
+        pass_rate: the share of a case's trials that pass, averaged over cases, in [0, 1].
         cost: US dollars.
         p50_ms: the median duration of a trial, in milliseconds.
     """

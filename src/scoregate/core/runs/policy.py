@@ -86,8 +86,6 @@ class Criteria:
         return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))
 
 
-# Values and limits are compared to so many decimals: sums of floats differ in their last digits.
-DIGITS = 12
 _Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
 

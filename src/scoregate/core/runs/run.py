@@ -12,6 +12,7 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Or
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values, sum_known, unpriced_models
+from scoregate.core.runs.case_means import average_scores
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
@@ -164,9 +165,8 @@ class SuiteResult:
         return sum_known(values, own)
 
     def mean(self, evaluator: str) -> float | None:
-        """The mean score over the trials with a score; None without one, and if a score is on no known scale."""
-        scores = [] if evaluator in self.columns.unscaled else known_values(self.columns.scores.get(evaluator, ()))
-        return sum(scores) / len(scores) if scores else None
+        """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""
+        return average_scores(self.columns, evaluator)
 
 
 @record

@@ -107,7 +107,7 @@ def pair_rows(paired_suite: PairedSuite) -> Iterator[tuple[str, tuple[int, ...],
 
 def _rows_by_case(columns: Columns) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The rows of each case, with repeats by their number."""
-    if not any(columns.repeats):
+    if not columns.has_repeats:
         yield from ((case, (row,)) for row, case in enumerate(columns.hashes))
         return
     rows_by_case: dict[str, tuple[int, ...]] = {}
@@ -161,5 +161,7 @@ def mean_score(column: Sequence[float], rows: tuple[int, ...]) -> float | None:
     if len(rows) == 1:
         row = rows[0]
         return score if row < len(column) and (score := column[row]) == score else None  # NaN differs from itself
+    if (answers := columns.answers.get(evaluator)) is not None:  # scores of one stored answer count once
+        rows = tuple({answers.get(row, row): row for row in reversed(rows)}.values())
     known = known_values([column[row] for row in rows if row < len(column)])
     return sum(known) / len(known) if known else None

@@ -221,7 +221,7 @@ def _describe_changes(point: TrendPoint) -> str:
 def _point_text(point: TrendPoint) -> str:
     commit = "@".join(filter(None, (point.branch, (point.commit or "")[:7]))) or point.run
     interval = f" [{point.low:.3f}, {point.high:.3f}]" if point.low is not None and point.high is not None else ""
-    scored = number_format.count(point.n, "score")
+    scored = number_format.count(point.n, "case")
     parts = [number_format.score(point.mean) + interval, scored, display_name(commit, 60)]
     message = [display_name(point.message, 80)] if point.message else []
     return " · ".join([*parts, number_format.moment(point.finished), *message])
