@@ -129,13 +129,32 @@ def _classify(columns: Columns, rows: Iterable[int], *, old: tuple[int, ...], ga
     return CaseChange.SAME if old else CaseChange.NEW
 
 
+class ScoreColumn:
+    """The scores of one evaluator, by row; none without columns."""
+
+    def __init__(self, columns: Columns | None, evaluator: str) -> None:
+        self.scores: Sequence[float] = () if columns is None else columns.scores.get(evaluator, ())
+        self._answers = None if columns is None else columns.answers.get(evaluator)
+
+    def average(self, rows: tuple[int, ...]) -> float | None:
+        """The mean score of the trials of a case; None if none of them has a score."""
+        scores = self.scores
+        if len(rows) == 1:
+            row = rows[0]
+            return score if row < len(scores) and (score := scores[row]) == score else None  # NaN differs from itself
+        if (answers := self._answers) is not None:  # scores of one stored answer count once
+            rows = tuple({answers.get(row, row): row for row in reversed(rows)}.values())
+        known = known_values([scores[row] for row in rows if row < len(scores)])
+        return sum(known) / len(known) if known else None
+
+
 class _EvaluatorScores:
-    """The scores of one evaluator on both sides; `before` is empty if they can't be compared."""
+    """The scores of one evaluator on both sides; there are none `before` if they can't be compared."""
 
     def __init__(self, paired_suite: PairedSuite, evaluator: str) -> None:
-        base = paired_suite.before if evaluator not in paired_suite.incomparable else None
-        self.now = paired_suite.now.scores[evaluator]
-        self.before: Sequence[float] = base.scores.get(evaluator, ()) if base is not None else ()
+        is_comparable = evaluator not in paired_suite.incomparable
+        self.now = ScoreColumn(paired_suite.now, evaluator)
+        self.before = ScoreColumn(paired_suite.before if is_comparable else None, evaluator)
         self.higher_is_better = paired_suite.higher_is_better.get(evaluator, True)
 
 
@@ -145,23 +164,12 @@ def _compare_scores(
     """The largest drop of a case, or the largest gain if there is no drop, and its lowest score."""
     worst, best, lowest = 0.0, 0.0, 1.0
     for each in scores:
-        now = mean_score(each.now, rows)
+        now = each.now.average(rows)
         if now is None:
             continue
         lowest = min(lowest, now if each.higher_is_better else 1 - now)
-        was = mean_score(each.before, old) if old else None
+        was = each.before.average(old) if old else None
         if was is not None and was != now:
             change = now - was if each.higher_is_better else was - now
             worst, best = min(worst, change), max(best, change)
     return worst if worst < -_ROUNDING else best, lowest
-
-
-def mean_score(column: Sequence[float], rows: tuple[int, ...]) -> float | None:
-    """The mean score of trials; None if none of them has a score."""
-    if len(rows) == 1:
-        row = rows[0]
-        return score if row < len(column) and (score := column[row]) == score else None  # NaN differs from itself
-    if (answers := columns.answers.get(evaluator)) is not None:  # scores of one stored answer count once
-        rows = tuple({answers.get(row, row): row for row in reversed(rows)}.values())
-    known = known_values([column[row] for row in rows if row < len(column)])
-    return sum(known) / len(known) if known else None

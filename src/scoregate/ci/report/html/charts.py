@@ -10,7 +10,7 @@ from math import log10, sqrt
 from statistics import median
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.html.case_list import mean_score, pair_rows
+from scoregate.ci.report.html.case_list import ScoreColumn, pair_rows
 from scoregate.ci.report.html.sparklines import Scale, axis_limit, log_ticks
 from scoregate.ci.report.rows import RowView
 from scoregate.ci.report.suites import PairedSuite
@@ -150,8 +150,8 @@ def _panel(
 ) -> ScatterPanel:
     cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
     assert paired_suite.before is not None
-    new, old = (side.scores.get(evaluator, ()) for side in (paired_suite.now, paired_suite.before))
-    scores = Counter((mean_score(old, before), mean_score(new, now)) for now, before in pairs)
+    new, old = ScoreColumn(paired_suite.now, evaluator), ScoreColumn(paired_suite.before, evaluator)
+    scores = Counter((old.average(before), new.average(now)) for now, before in pairs)
     for (was, is_now), count in scores.items():
         if was is not None and is_now is not None:
             change = (is_now > was) - (is_now < was)

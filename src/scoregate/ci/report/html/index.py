@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any, TypeAlias
 
 from scoregate.ci.report.html.assets import block, pack_blocks
-from scoregate.ci.report.html.case_list import CaseEntry, mean_score
+from scoregate.ci.report.html.case_list import CaseEntry, ScoreColumn
 from scoregate.ci.report.html.trial_pages import TrialPages
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.report.view import ReportView
@@ -111,20 +111,20 @@ class _Side:
 
     def __init__(self, columns: Columns, evaluators: Sequence[str]) -> None:
         self._columns, self.tags = columns, columns.tags
-        self._scores = [columns.scores.get(name, ()) for name in evaluators]
+        self._scores = [ScoreColumn(columns, name) for name in evaluators]
 
     def measure(self, rows: tuple[int, ...]) -> _Measures:
         """The mean scores, the main status, the mean duration and the mean cost of some trials."""
         columns = self._columns
         if len(rows) != 1:
-            means = [mean_score(column, rows) for column in self._scores]
+            means = [column.average(rows) for column in self._scores]
             scores = [None if score is None else round(score, 4) for score in means]
             duration, cost = _average(columns.durations_ms, rows), _average(columns.costs, rows, 7)
             return scores, _main_status(columns, rows), duration, cost
         (row,) = rows  # most cases have no repeats
         single = [
-            None if row >= len(column) or isnan(score := column[row]) else _round_score(score)
-            for column in self._scores
+            None if row >= len(each.scores) or isnan(score := each.scores[row]) else _round_score(score)
+            for each in self._scores
         ]
         duration, cost = columns.durations_ms[row], columns.costs[row]
         return (
