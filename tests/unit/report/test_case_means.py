@@ -19,7 +19,7 @@ from scoregate.ci.archive.run_json import make_head
 from scoregate.ci.history.rows import _series_numbers
 from scoregate.ci.publish.otlp import make_metrics
 from scoregate.ci.report import markdown, result_json
-from scoregate.ci.report.html.case_list import mean_score
+from scoregate.ci.report.html.case_list import ScoreColumn
 from scoregate.ci.report.view import ReportView
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
@@ -224,4 +224,4 @@ def test_scores_of_one_stored_answer_count_once_everywhere() -> None:
     if not columns.answers:
         pytest.fail("the trials have no stored answers")
     (row,) = view_of(run, make_base(ExampleSuite("bot", trials, evaluators=(EvaluatorInfo("judge"),)))).rows
-    assert run.suites[0].mean("judge") == row.row.mean == mean_score(columns, "judge", (0, 1, 2)) == 0.5
+    assert run.suites[0].mean("judge") == row.row.mean == ScoreColumn(columns, "judge").average((0, 1, 2)) == 0.5
