@@ -79,7 +79,8 @@ class Editing(RuleBasedStateMachine):
             dice.shuffle(rows)
         lines = [json.dumps(dict(reversed(row.items())), ensure_ascii=dice.random() < 0.5) for row in rows]
         self.file.write_text("".join(f"{indent}{line}\n{indent}\n" for line in lines), encoding="utf-8")
-        if repr(rows) != repr(self.known[-1].rows):
+        # The order of a row's columns is the schema's, so another order in the file is no change.
+        if repr(list(map(_ordered, rows))) != repr(list(map(_ordered, self.known[-1].rows))):
             self.known.append(KnownVersion(rows))
         if look:
             self.client.datasets.versions("d")
