@@ -57,6 +57,13 @@ def test(session: nox.Session) -> None:
 
 
 @nox.session
+def random(session: nox.Session) -> None:
+    """Run the tests of tests/unit and tests/contract with random examples, other ones each time."""
+    paths = session.posargs or ("tests/unit", "tests/contract")
+    run(session, "python", "-m", "pytest", *paths, SCOREGATE_TEST_RANDOM="1")
+
+
+@nox.session
 def lowest(session: nox.Session) -> None:
     """Run the tests of tests/unit and tests/contract with the lowest version of every declared dependency."""
     python = f"{LOWEST}/bin/python"

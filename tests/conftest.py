@@ -11,7 +11,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The duration of an example, and of its making, depends more on the machine than on the code.
-_ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A commit gets the same examples each time, so that a failure is of its change. `nox -s random` looks for others.
+_ANY_SPEED = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not os.environ.get("SCOREGATE_TEST_RANDOM"),
+)
 settings.register_profile("scoregate", _ANY_SPEED)
 settings.register_profile("fast", _ANY_SPEED, max_examples=15)
 settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")
