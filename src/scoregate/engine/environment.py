@@ -113,16 +113,16 @@ def select_cases(
         variants: the selected variants of the suite. A case that is selected in one of them runs in all of them.
     """
     hashes = set(selection.hashes.get(suite, ()))
-    found = [case for case in cases if not hashes or case.hash in hashes]
+    selected = [case for case in cases if not hashes or case.hash in hashes]
     if selection.choice is not None:
         takes_case, names = selection.choice.takes_case, [_label_variant(suite, each) for each in variants]
-        labels = [_label_case(case, describe) for case in found]
+        labels = [_label_case(case, describe) for case in selected]
         taken = [each for each in labels if any(takes_case(suite, each, name) for name in names)]
         chosen = selection.choice.draw_sample(taken)
-        found = [case for case in found if case.hash in chosen]
+        selected = [case for case in selected if case.hash in chosen]
     if first := set(selection.first.get(suite, ())):
-        found.sort(key=lambda case: case.hash not in first)
-    return islice(found, selection.max_cases)
+        selected.sort(key=lambda case: case.hash not in first)
+    return islice(selected, selection.max_cases)
 
 
 def select_variants(

@@ -138,6 +138,6 @@ def code_grading(judge: Judge[Any], target: str) -> Grading:
 
 
 def source_digest(judge: Judge[Any]) -> str | None:
-    """A digest of its code and of its parameters."""
+    """A digest of its code and of its parameters, with the model that it names."""
     code = fingerprint_object(judge, ignore=_NO_EFFECT)
-    return None if code.source is None else f"{code.source}{code.parameters}"
+    return None if code.source is None else f"{code.source}{code.parameters}{code.model or ''}"

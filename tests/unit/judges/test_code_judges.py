@@ -151,16 +151,17 @@ async def test_changed_code_becomes_the_next_version_at_use(
 
 def test_an_instance_is_used_in_this_process(judges: JudgesFactory) -> None:
     class Local(Judge[BinaryResponse]):
-        def __init__(self, limit: int) -> None:
-            self.limit = limit
+        def __init__(self, limit: int, model: str = "small") -> None:
+            self.limit, self.model = limit, model
 
         def score(self, data: Any) -> BinaryResponse:
             return BinaryResponse(value=len(data["output"]) < self.limit)
 
-    mine = Local(3)
-    assert judges.register(mine, "local").code is mine
-    assert judges.resolve(["local"])[0].code is mine
+    judge = Local(3)
+    assert judges.register(judge, "local").code is judge
+    assert judges.resolve(["local"])[0].code is judge
     assert judges.register(Local(4), "local").version == "0.1"
+    assert judges.register(Local(4, "large"), "local").version == "0.2"
 
 
 @pytest.mark.parametrize(
