@@ -95,7 +95,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
         run = await _record(resumed, forecast, settings, ports, notices)
-        run = with_history(run, history, baseline, ports.amend)
+        run = with_history(run, history, baseline, ports.amend, earlier)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
@@ -219,8 +219,8 @@ async def gate_finished_run(
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
-        run = check(with_history(run, history, baseline, amend), baseline)
         earlier = await reporting.find_decline_base(settings)
+        run = check(with_history(run, history, baseline, amend, earlier), baseline)
         judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, earlier=earlier)
         keep_stable_cases(run, judged.comparison, amend)
         return await _report(judged, reporting)
@@ -258,10 +258,13 @@ async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> 
     return history_after(previous) if history is None else merge_histories(history, history_after(previous))
 
 
-def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun) -> Run:
-    """The run with its history and the baseline that it is compared with, on disk too."""
-    changed = replace(with_history_of(run, history), compared_with=baseline.reference)
-    if (changed.history, changed.compared_with) != (run.history, run.compared_with):
+def with_history(
+    run: Run, history: History, baseline: Baseline, amend: AmendRun, earlier: Baseline | None = None
+) -> Run:
+    """The run with its history, the baseline, and the earlier run that it is compared with, on disk too."""
+    declined_from = None if earlier is None else earlier.reference
+    changed = replace(with_history_of(run, history), compared_with=baseline.reference, declined_from=declined_from)
+    if changed != run:
         amend(changed)
     return changed
 

@@ -11,11 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 import click
 
 from scoregate.ci.archive import RUN_FILE, latest_run, run_folder
-from scoregate.ci.exemptions import read_tree_exemptions
+from scoregate.ci.exemptions import load_job_exemptions
 from scoregate.ci.report import answers
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.secrets import Redactor, secret_values
@@ -80,9 +81,8 @@ class Questions:
         folder = run_folder(latest_run(self.run or self.root / settings.out))
         key = (folder, (folder / RUN_FILE).stat().st_mtime_ns)
         if key not in self._views:
-            outcome = rejudge_run(
-                folder, None, settings, root=self.root, exemptions=read_tree_exemptions(self.root), keep_limits=True
-            )
+            exemptions = anyio.run(load_job_exemptions, self.root, settings, os.environ)
+            outcome = rejudge_run(folder, None, settings, root=self.root, exemptions=exemptions, keep_limits=True)
             self._views = {key: build_outcome_view(outcome)}
         return self._views[key]
 

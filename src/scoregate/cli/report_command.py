@@ -6,10 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+import anyio
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
-from scoregate.ci.exemptions import read_tree_exemptions
+from scoregate.ci.exemptions import load_job_exemptions
 from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
@@ -60,9 +61,8 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    outcome = rejudge_run(
-        latest_run(run), baseline, settings, root=root, exemptions=read_tree_exemptions(root), keep_limits=True
-    )
+    exemptions = anyio.run(load_job_exemptions, root, settings, os.environ)
+    outcome = rejudge_run(latest_run(run), baseline, settings, root=root, exemptions=exemptions, keep_limits=True)
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)

@@ -87,7 +87,10 @@ def rejudge_run(
         base = find_compared_baseline(finished, run_folder(run), root)
         if known := finished.compared_with:
             note = f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline"
-    base = base or Baseline(None, note)
+    base, earlier = base or Baseline(None, note), None
+    if (known := finished.declined_from) is not None:
+        note = f"the earlier run {known.name or known.id} isn't stored with this one"
+        earlier = Baseline(None, note, unreadable=True)
     with_reviews = partial(apply_reviews, store=open_store)
     return judge_run(
         with_reviews(finished),
@@ -95,6 +98,7 @@ def rejudge_run(
         settings,
         lambda: read_calibrations(open_store()),
         exemptions=exemptions,
+        earlier=earlier,
     )
 
 

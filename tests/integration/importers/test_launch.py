@@ -157,6 +157,17 @@ def test_an_old_file_is_never_green(project: Project) -> None:
     assert "which is from before it ran" in json.dumps(outcome.result["errors"])
 
 
+def test_rows_that_a_command_appends_are_a_notice(project: Project) -> None:
+    options = ("--import", "rows:r.jsonl", "--rows", "scores=good", "--rows", "case=id", "--")
+    append = ("sh", "-c", """echo '{"id": "'$NAME'", "good": true}' >> r.jsonl""")
+    first = project.scoregate("exec", *options, *append, NAME="a")
+    second = project.scoregate("exec", *options, *append, NAME="b")
+    assert "begins with everything that it held before" not in first.output
+    assert "'r.jsonl' begins with everything that it held before" in " ".join(second.output.split())
+    write = ("sh", "-c", """echo '{"id": "a", "good": true, "run": 2}' > r.jsonl""")
+    assert "begins with everything" not in project.scoregate("exec", *options, *write).output
+
+
 def test_a_new_link_to_an_old_file_is_never_green(project: Project) -> None:
     (project.root / "runs/1").mkdir(parents=True)
     old = project.root / "runs/1/out.json"

@@ -94,3 +94,15 @@ def test_an_invalid_window_fails(world: World, window: str) -> None:
     job = world.job(events.push(world.repo))
     assert job.exit_code == 2, job.output
     assert "must be a number of runs or days, such as '10 runs' or '30 days'" in " ".join(job.output.split())
+
+
+def test_a_decline_is_never_green_when_the_run_is_judged_again(world: World) -> None:
+    """The earlier run isn't stored with the run, so a report of it can't measure the decline again."""
+    world.project.write("scoregate.toml", 'min_pass_rate = 0\nmax_decline = 0.05\ndecline_window = "3 runs"\n')
+    for failing in (0, 4, 8, 12):
+        job = push(world, failing)
+    assert job.exit_code == 1, job.output
+    again = world.project.scoregate("gate", str(job.out / "run"))
+    assert again.exit_code == 3, again.output
+    assert "A score declined" in again.output
+    assert "isn't stored with this one" in " ".join(again.output.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import timedelta
 
@@ -100,6 +101,20 @@ def test_an_entry_of_the_change_needs_a_label_with_write_access(world: World) ->
     job = judge(world, pull)
     assert job.exit_code == 0, job.output
     assert "the new parser" in job.comment
+
+
+def test_a_report_in_the_job_counts_the_entries_that_the_gate_counts(world: World) -> None:
+    prepare(world)
+    pull = change(world, ENTRY)
+    job = judge(world, pull)
+    assert job.exit_code == 1, job.output
+    result, event = job.result, events.pull_request(pull)
+    report = world.job(event, "report", "--json", str(job.out / "run"))
+    gate = world.job(event, "gate", "--json", str(job.out / "run"))
+    for again in (report, gate):
+        found = json.loads(again.output[again.output.index("{") : again.output.rindex("}") + 1])
+        assert found["exemptions"] == result["exemptions"]
+        assert found["conclusion"] != "passed"
 
 
 def test_only_the_labelled_commit_counts(world: World) -> None:

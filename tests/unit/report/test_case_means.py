@@ -84,6 +84,7 @@ def list_rates(run: Run, view: ReportView) -> Iterator[tuple[str, Any]]:
     (suite,), data = run.suites, result_json.to_data(view)
     yield "result", copy_result(suite).pass_rate
     yield "result.json", data["totals"]["pass_rate"]
+    yield "suites of result.json", data["suites"][0]["pass_rate"]
     yield "metrics", read_metric(view, "scoregate.evaluation.pass_rate")
 
 

@@ -107,6 +107,7 @@ class RunHead:
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
     compared_with: BaseReference | None = None
+    declined_from: BaseReference | None = None
     history: History = field(default_factory=History)
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None

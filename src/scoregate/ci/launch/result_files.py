@@ -17,6 +17,7 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 import anyio.to_thread
 
+from scoregate.ci.launch.appended_files import EarlierContents
 from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
 from scoregate.ci.launch.recorded_tests import is_failure
@@ -29,6 +30,7 @@ from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000
+_ROWS = "rows"
 # The clock of a file system may be coarse.
 _SLACK_NS = 100_000_000
 _BATCH = 100
@@ -78,12 +80,14 @@ class ResultFiles:
         before: the files that existed when it started.
         started: that time, in nanoseconds since the epoch.
         deepeval: the folder of deepeval's test runs, if the launch imports them.
+        contents: what the files of rows held before.
     """
 
     launch: Launch
     before: Mapping[Path, _Stamp]
     started: int
     deepeval: ResultsFolder | None = None
+    contents: EarlierContents = field(default_factory=lambda: EarlierContents({}))
 
     @classmethod
     def of(cls, launch: Launch, deepeval: ResultsFolder | None = None) -> ResultFiles:
@@ -93,7 +97,10 @@ class ResultFiles:
             with suppress(ImportFailed):  # raised again at the end
                 paths += deepeval.list_files()
         before = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
-        return cls(launch, before, time.time_ns(), deepeval)
+        # Other formats have an end, so nothing can be appended to them.
+        rows = (each for each in launch.source.imports if each.format == _ROWS)
+        contents = EarlierContents.read(path for each in rows for path in _find_files(launch.cwd, each))
+        return cls(launch, before, time.time_ns(), deepeval, contents)
 
     async def emit(
         self,
@@ -117,12 +124,11 @@ class ResultFiles:
         files: dict[tuple[str, Path], _Source] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
-                paths, older = await anyio.to_thread.run_sync(self._find_new, each)
+                paths, notices = await anyio.to_thread.run_sync(self._find_new, each)
             except ImportFailed as error:
                 failures.append(error)
                 continue
-            if older:
-                notice = f"{_describe_import(each)}: {older} older {'file is' if older == 1 else 'files are'} ignored"
+            for notice in notices:
                 emit(Notice(self.launch.name, notice))
             for path in paths:
                 key, scores = (each.format, path), each.scores
@@ -165,8 +171,8 @@ class ResultFiles:
         *_, changed = stamp
         return changed >= self.started - _SLACK_NS or path.resolve() == Path(os.path.abspath(path))  # noqa: PTH100
 
-    def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], int]:
-        """The files that were written since the start, and the number of older ones.
+    def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], list[str]]:
+        """The files that were written since the start, and notices about older files and contents.
 
         Raises:
             ImportFailed: there are none, or too many.
@@ -188,7 +194,11 @@ class ResultFiles:
                 f"{_describe_import(result)}: {len(new):,} files are more than the limit of {_MOST_FILES:,}",
                 advice="Use a pattern that matches the result files only.",
             )
-        return new, len(paths) - len(new)
+        notices = list(self.contents.describe_appended(new))
+        if older := len(paths) - len(new):
+            are = "file is" if older == 1 else "files are"
+            notices.append(f"{_describe_import(result)}: {older} older {are} ignored")
+        return new, notices
 
 
 @record

@@ -24,7 +24,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
-from scoregate.core.runs.case_means import EACH_ONCE, count_passes
+from scoregate.core.runs.case_means import EACH_ONCE, PassRate, count_passes
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.past_runs import SuiteMetrics
@@ -37,6 +37,7 @@ from scoregate.core.statistics.significance import sign_flip_test
 class SuiteView:
     """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
 
+    `pass_rate` is the share of a case's trials that passed, of those that passed or failed, averaged over cases.
     `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
     changed significantly. `past` holds the results of earlier runs, empty if none are known. `carried` is the run that
     the results come from, if no change can affect the suite and it did not run. `kept` is the same for the `reused`
@@ -57,6 +58,7 @@ class SuiteView:
     errored: int
     scored: int
     unscored: int
+    pass_rate: float | None
     complete: bool
     duration_s: float | None
     time_s: float
@@ -72,6 +74,7 @@ class SuiteView:
     kept: CarriedFrom | None = None
 
 
+_CHANGES = (RowLabel.BETTER, RowLabel.WORSE)
 _STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: ReportState.UNMEASURABLE}  # the worst first
 
 
@@ -89,6 +92,7 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
         spend, base_spend = measure_spending(suite), measure_spending(base_suite) if base_suite else None
         quantities = [row for row in comparison.quantities if row.suite == suite.label]
         conclusions = {finding.conclusion for finding in findings.get(suite.label, ())}
+        counted = count_passes([columns])
         yield SuiteView(
             index=index,
             id=suite.id,
@@ -104,17 +108,16 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             errored=columns.count(Status.ERRORED),
             scored=columns.count(Status.SCORED),
             unscored=columns.count(Status.UNSCORED),
+            pass_rate=counted.rate,
             complete=suite.complete,
             duration_s=suite.duration_s,
             time_s=sum(known_values(columns.durations_ms)) / 1000,
-            passes=_format_passes(columns),
+            passes=_format_passes(counted),
             spend=spend,
             base_spend=base_spend,
             spend_text=format_spending(suite, base_suite, quantities),
             reused=len(columns.reused),
-            changed_measures=tuple(
-                str(row.measure) for row in quantities if row.label in (RowLabel.BETTER, RowLabel.WORSE)
-            ),
+            changed_measures=tuple(str(row.measure) for row in quantities if row.label in _CHANGES),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
             carried=suite.carried,
@@ -128,8 +131,7 @@ def _find_state(suite: SuiteResult, conclusions: Collection[Conclusion]) -> Repo
     return next((state for conclusion, state in _STATES.items() if conclusion in conclusions), unknown)
 
 
-def _format_passes(columns: Columns) -> str:
-    counted = count_passes([columns])
+def _format_passes(counted: PassRate) -> str:
     if counted.rate is None:
         return number_format.NONE
     share = f"{number_format.percent(counted.rate)}{counted.weights}"

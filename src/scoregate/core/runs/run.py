@@ -293,6 +293,7 @@ class Run:
         exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
         extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
+        declined_from: the earlier run of the branch that it was compared with for `max_decline`.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
@@ -328,6 +329,7 @@ class Run:
     control: Run | None = None
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
+    declined_from: BaseReference | None = None
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()

@@ -209,8 +209,7 @@ def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[
 
 
 def _suite_metrics(suite: SuiteView) -> SuiteMetrics:
-    judged = suite.passed + suite.failed
-    return SuiteMetrics(suite.passed / judged if judged else None, suite.spend.cost, suite.spend.p50_ms)
+    return SuiteMetrics(suite.pass_rate, suite.spend.cost, suite.spend.p50_ms)
 
 
 def _metric_sparklines(
