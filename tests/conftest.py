@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -117,6 +118,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if config.args and all(Path(name.partition("::")[0]).suffix == ".py" for name in config.args):
         return 0
     return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
+# What a process remembers of the servers of models, by their addresses.
+_SERVERS = {"scoregate.models.structured_output": "_capabilities", "scoregate.models.rate_limit": "_limiters"}
+
+
+@pytest.fixture(autouse=True)
+def forget_servers() -> None:
+    """Forget what servers of earlier tests refused: one of this test may get the port of theirs."""
+    for module, name in _SERVERS.items():
+        if module in sys.modules:
+            getattr(sys.modules[module], name).clear()
 
 
 @pytest.fixture

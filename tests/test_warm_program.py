@@ -79,10 +79,10 @@ def test_a_signal_ends_it(tmp_path: Path, environ: dict[str, str], number: signa
         command = [str(folder / "scoregate"), "run", "--baseline", "none"]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with subprocess.Popen(command, cwd=tmp_path, env=environ, **quiet) as process:  # type: ignore[call-overload]
-            limit = time.monotonic() + 60
+            limit = time.monotonic() + 120
             while not (tmp_path / "began").exists():
                 assert time.monotonic() < limit
                 time.sleep(0.02)
             process.send_signal(number)
-            codes.append(process.wait(60))
+            codes.append(process.wait(120))
     assert codes[0] == codes[1]

@@ -84,7 +84,9 @@ def write(kind: str) -> str:
         b"x" * 60000
     )
     while kind == "messages":
-        os.write(RAW, note)
+        rest = note
+        while rest:  # a signal may interrupt it
+            rest = rest[os.write(RAW, rest) :]
     return "written"
 
 

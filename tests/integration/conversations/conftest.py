@@ -24,7 +24,6 @@ def server(openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     monkeypatch.setenv("SCOREGATE_CACHE", "off")
-    monkeypatch.setattr("scoregate.models.structured_output._capabilities", {})
     return openai_server
 
 

@@ -20,7 +20,7 @@ evaluate("hours", data=range(8), task=lambda n: time.sleep(0.1) or str(n), score
 def execute(client: Any, code: str) -> list[dict[str, Any]]:
     """The messages that a cell publishes, without the kernel's status."""
     messages: list[dict[str, Any]] = []
-    client.execute_interactive(code, output_hook=messages.append, timeout=60)
+    client.execute_interactive(code, output_hook=messages.append, timeout=180)
     return [message for message in messages if message["msg_type"] not in ("status", "execute_input")]
 
 
@@ -29,7 +29,7 @@ def test_a_cell_shows_one_line_of_progress_and_the_table(tmp_path: Path, monkeyp
     from jupyter_client.manager import start_new_kernel
 
     monkeypatch.delenv("SCOREGATE_EVENTS", raising=False)
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
+    manager, client = start_new_kernel(startup_timeout=180, kernel_name="python3", cwd=str(tmp_path))
     try:
         messages = execute(client, CODE)
     finally:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
@@ -58,6 +60,15 @@ def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
         cluster.close()
 
 
+def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether a worker runs a suite at the moment."""
+    try:
+        children = psutil.Process(worker.pid).children(recursive=True)
+        return any("eval_" in word for child in children for word in child.cmdline())
+    except psutil.Error:
+        return False
+
+
 def test_a_limit_applies_to_all_workers_after_a_kill(
     project: Project, four_workers: tuple[Cluster, TimedBucket]
 ) -> None:
@@ -69,8 +80,8 @@ def test_a_limit_applies_to_all_workers_after_a_kill(
     killed: list[float] = []
 
     def kill() -> None:
-        wait_until(lambda: bucket.taken > SUITES * CASES // 4)
-        cluster.workers[0].kill()
+        wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)))
+        next(filter(runs_suite, cluster.workers)).kill()
         killed.append(time.monotonic())
 
     killer = threading.Thread(target=kill)

@@ -42,7 +42,7 @@ class Place:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     def write(self, name: str, text: str) -> Path:

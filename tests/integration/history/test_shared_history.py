@@ -165,7 +165,7 @@ def test_killed_writers_lose_and_duplicate_nothing(tmp_path: Path, cluster: Clus
         if index < 6:
             time.sleep(source.random() * 0.3)
             writer.send_signal(signal.SIGKILL)
-    errors = [writer.communicate(timeout=120)[1] for writer in writers]
+    errors = [writer.communicate(timeout=300)[1] for writer in writers]
     assert [writer.returncode for writer in writers[6:]] == [0, 0], "\n".join(errors)
     counts = cluster.execute(
         address.rpartition("/")[2],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from tests.integration.host.conftest import Project, suite
 
 LINE = "Compared with the previous run of "
@@ -140,10 +142,15 @@ def test_the_policy_of_the_previous_run_never_applies(project: Project) -> None:
 
 
 def test_concurrent_runs_leave_a_usable_folder(project: Project) -> None:
-    slow = "import time\ndef fn(case):\n    time.sleep(0.3)\n    return case.input\n"
-    project.write("evals/demo.py", suite(slow, fn="fn", good=2))
+    wait = "import os, time\ndef fn(case):\n    while not os.path.exists('go'):\n        time.sleep(0.02)\n"
+    project.write("evals/demo.py", suite(f"{wait}    return case.input\n", fn="fn", good=2))
+    project.write("go", "")
     complete = project.scoregate("run").run["id"]
+    (project.root / "go").unlink()
     both = [project.start("run"), project.start("run")]
+    while all(each.poll() is None for each in both):  # until one is refused
+        time.sleep(0.02)
+    project.write("go", "")
     ends = sorted((project.finish(each) for each in both), key=lambda ran: ran.exit_code)
     assert [ran.exit_code for ran in ends] == [0, 2], [ran.output for ran in ends]
     assert "another scoregate run" in ends[1].output

@@ -53,7 +53,7 @@ def client(project: Project) -> Client:
 
 
 def finish_all(processes: list[subprocess.Popen[str]]) -> list[str]:
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes)
     return "".join(outputs).splitlines()
 
@@ -80,7 +80,7 @@ def test_a_crash_between_the_files_is_safe(project: Project) -> None:
     judges = client(project).judges
     judges.create("helpfulness", "first")
     process = project.start(DIES)
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     assert process.returncode == -signal.SIGKILL
     assert 'version = "0.1"' in project.file("judges/helpfulness.toml").read_text()
     assert [(each.version, each.prompt) for each in judges.versions("helpfulness")] == [

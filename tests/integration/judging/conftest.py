@@ -22,8 +22,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """It may get the port of an earlier one, of which the process remembers what it refused."""
-    monkeypatch.setattr("scoregate.models.structured_output._capabilities", {})
     with OpenAIServer.start() as running:
         for name, value in running.environment.items():
             monkeypatch.setenv(name, value)

@@ -50,7 +50,7 @@ def run_in_shell(project: Project, line: str) -> tuple[int, str]:
         env={"PATH": paths, "HOME": str(project.root), "SCOREGATE_BASELINE": "none"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return process.returncode, process.stdout + process.stderr

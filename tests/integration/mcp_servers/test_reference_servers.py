@@ -125,7 +125,7 @@ def test_version_1_of_the_package_works() -> None:
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source), "SCOREGATE_CACHE": "off"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     lines = process.stdout.splitlines()

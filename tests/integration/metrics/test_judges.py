@@ -250,7 +250,6 @@ def test_evaluators_are_metrics_with_case_and_output(server: OpenAIServer) -> No
 
 
 def test_concurrent_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.models.structured_output._capabilities", {})
     with OpenAIServer.start(latency=0.05) as slow:
         for name, value in slow.environment.items():
             monkeypatch.setenv(name, value)

@@ -72,7 +72,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return self._read(process.returncode, process.stdout)

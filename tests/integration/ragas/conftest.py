@@ -68,7 +68,7 @@ class Place:
             text=True,
             check=False,
             cwd=self.folder,
-            timeout=120,
+            timeout=300,
         )
         lines = [line for path in sorted(events.iterdir()) for line in path.read_bytes().splitlines()]
         return Ran(process.returncode, process.stdout, process.stderr, [parse_event(line) for line in lines])

@@ -52,7 +52,7 @@ def check(capsys: pytest.CaptureFixture[str], command: list[str], **options: Any
     search, failed = first.tool_calls
     assert (search.arguments, search.result, search.error, failed.error) == ({"day": 1}, "9 to 17", None, "no such day")
     assert search.duration_s is not None
-    assert search.duration_s < 5
+    assert search.duration_s < 60
 
 
 def test_the_sdk_for_python(capsys: pytest.CaptureFixture[str]) -> None:

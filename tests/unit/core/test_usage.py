@@ -90,10 +90,10 @@ def test_threads_lose_nothing() -> None:
 def test_only_time_when_every_call_waits_counts() -> None:
     meter = UsageMeter()
     with meter.measure_call():
-        started = time.monotonic()
+        started = time.perf_counter()
         with meter.measure_wait():
             time.sleep(0.05)
-        longest_s = time.monotonic() - started
+        longest_s = time.perf_counter() - started
         with meter.measure_call(), meter.measure_wait():
             time.sleep(0.05)
     assert 0.05 <= meter.waited_s <= longest_s
