@@ -124,7 +124,7 @@ class SuiteRun:
         return SuiteStarted(suite=self.suite, params=self.params, sdk=self.sdk)
 
     def tally(self, *, finished: bool = False) -> Tally:
-        """Its progress."""
+        """Its progress. Its means are over trials: which of them are repeats of a case is known at its end."""
         return Tally(
             self.id,
             suite_label(self.suite, self.params),
