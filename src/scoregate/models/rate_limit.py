@@ -245,6 +245,22 @@ class Permit:
     started_at: float
 
 
+class _Alarm(threading.Thread):
+    """Calls a function at a time. It waits for the time, not for a duration, as its thread may start late."""
+
+    def __init__(self, due: float, clock: Callable[[], float], function: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self.due, self._clock, self._function = due, clock, function
+        self._cancelled = threading.Event()
+
+    def run(self) -> None:
+        if not self._cancelled.wait(max(0.0, self.due - self._clock())):
+            self._function()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+
 class Limiter:
     """Limits the calls of all threads and event loops; waiting calls get permits in the order of their arrival.
 
@@ -277,8 +293,7 @@ class Limiter:
         self.paused_until = 0.0
         self._allowance, self._rate_search = Allowance(reserve), RateSearch()
         self._queue: deque[Future[Permit]] = deque()
-        self._timer: threading.Timer | None = None
-        self._timer_due = 0.0
+        self._alarm: _Alarm | None = None
 
     def acquire(self, *, is_retry: bool = False) -> Permit | Future[Permit]:
         """Return a permit, or a future of one if the call has to wait; a retry goes to the front of the queue."""
@@ -370,20 +385,17 @@ class Limiter:
         if not self._queue or delay_s == inf:
             return
         due = self._clock() + delay_s
-        if self._timer is not None:
-            if self._timer_due <= due:
+        if self._alarm is not None:
+            if self._alarm.due <= due:
                 return
-            self._timer.cancel()
+            self._alarm.cancel()
+        self._alarm = _Alarm(due, self._clock, self._serve_at_alarm)
+        self._alarm.start()
 
-        def serve_queue() -> None:
-            with self._lock:
-                self._timer = None
-                self._serve_queue()
-
-        self._timer_due = due
-        self._timer = threading.Timer(delay_s, serve_queue)
-        self._timer.daemon = True
-        self._timer.start()
+    def _serve_at_alarm(self) -> None:
+        with self._lock:
+            self._alarm = None
+            self._serve_queue()
 
 
 _limiters: dict[Any, Limiter] = {}
