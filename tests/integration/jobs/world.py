@@ -38,7 +38,7 @@ class Job(Ran):
     @property
     def commands(self) -> list[Command]:
         """What the runner obeys of the log."""
-        return runner.commands(self.output)
+        return runner.parse_commands(self.output)
 
     @property
     def warnings(self) -> list[str]:
@@ -160,7 +160,7 @@ class World:
 
     def left(self, exit_code: int, output: str, ran: Run) -> Job:
         """What a command left behind."""
-        outputs = runner.outputs((self.folder / "output").read_text())
+        outputs = runner.parse_outputs((self.folder / "output").read_text())
         summary = (self.folder / "summary").read_text()
         line = self.folder / f"out-{next(NAMES)}"
         if (self.project.root / "scoregate-out").exists():
