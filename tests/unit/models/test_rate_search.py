@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from scoregate.models.rate_limit import RateSearch
+from scoregate.models.rate_search import RateSearch
 
 CALLS = 1_500
 
