@@ -30,7 +30,7 @@ from scoregate.cli.text_output import CommandGroup, print_json, print_line, prin
 from scoregate.core.text import suggest_names
 from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
-from scoregate.errors import UsageError
+from scoregate.errors import EntityError, UsageError
 from scoregate.store import TEST_SETS
 from scoregate.store.test_sets import TESTS
 
@@ -161,11 +161,14 @@ def export(test_set: str, file: Path) -> None:
 def _pull_test_set(test_set: str) -> TestSet:
     if TestSets.exists(test_set):
         return TestSets.pull(id=test_set)
-    names = [each.name or str(each.id) for each in TestSets.all()]
-    if test_set.casefold() not in map(str.casefold, names):
+    try:
+        return TestSets.pull(name=test_set)
+    except EntityError:
+        names = [each.name or str(each.id) for each in TestSets.all()]
+        if test_set.casefold() in map(str.casefold, names):
+            raise  # several have this name
         advice = suggest_names(test_set, names) or "`scoregate testset import` creates one."
-        raise UsageError(f"there is no test set {test_set!r:.200}", advice=advice)
-    return TestSets.pull(name=test_set)
+        raise UsageError(f"there is no test set {test_set!r:.200}", advice=advice) from None
 
 
 def _check_kind(file: Path) -> None:

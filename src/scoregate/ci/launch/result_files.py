@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
@@ -92,14 +92,15 @@ class ResultFiles:
     @classmethod
     def of(cls, launch: Launch, deepeval: ResultsFolder | None = None) -> ResultFiles:
         """The files before the start of a launch."""
-        paths = [path for each in launch.source.imports for path in _find_files(launch.cwd, each)]
+        existing = {each: _find_files(launch.cwd, each) for each in launch.source.imports}
+        paths = list(chain.from_iterable(existing.values()))
         if deepeval is not None:
             with suppress(ImportFailed):  # raised again at the end
                 paths += deepeval.list_files()
         before = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
         # Other formats have an end, so nothing can be appended to them.
-        rows = (each for each in launch.source.imports if each.format == _ROWS)
-        contents = EarlierContents.read(path for each in rows for path in _find_files(launch.cwd, each))
+        rows = (files for each, files in existing.items() if each.format == _ROWS)
+        contents = EarlierContents.read(chain.from_iterable(rows))
         return cls(launch, before, time.time_ns(), deepeval, contents)
 
     async def emit(

@@ -24,7 +24,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
-from scoregate.core.runs.case_means import EACH_ONCE, PassRate, count_passes
+from scoregate.core.runs.case_means import PassRate, count_passes, describe_weights
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.past_runs import SuiteMetrics
@@ -181,8 +181,7 @@ class Totals:
     @property
     def weights(self) -> str:
         """Why the pass rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
-        judged = self.passed + self.failed
-        return "" if not judged or self.pass_rate == self.passed / judged else EACH_ONCE
+        return describe_weights(self.pass_rate, self.passed, self.passed + self.failed)
 
     @property
     def pass_rate_moved(self) -> bool:

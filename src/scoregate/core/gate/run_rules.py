@@ -69,7 +69,7 @@ def find_script_failures(run: Run) -> dict[str, str]:
     for script in run.scripts:
         why = script.error.message if script.error else ""
         full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
-        if explains_gaps(run) and script.error is not None and script.error.type == INTERRUPTED:
+        if run.stopped and script.error is not None and script.error.type == INTERRUPTED:
             continue
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"

@@ -19,8 +19,6 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import STATUSES, Status
 
-EACH_ONCE = ", each case counts once"
-
 
 def average_cases(values: Iterable[tuple[str, float]]) -> tuple[dict[str, float], dict[str, int]]:
     """The mean of each case, and the number of values of each case that has more than one.
@@ -110,24 +108,29 @@ class PassRate:
         return sum(self.cases.values())
 
     @property
-    def is_even(self) -> bool:
-        """Whether all cases have equally many such trials, so that the share of trials is the rate."""
-        return len(self.cases) <= 1
-
-    @property
     def rate(self) -> float | None:
         """The share of a case's trials that pass, averaged over cases, in [0, 1]; None if no trial passes or fails."""
         if not self.cases:
             return None
-        if self.is_even:
+        if len(self.cases) == 1:  # all cases have equally many trials, so the rate is the exact share of trials
             return self.passed / self.judged
         return fsum(passed / trials for trials, passed in self.passes.items()) / self.case_count
 
     @property
     def weights(self) -> str:
         """Why the rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
-        is_share = not self.judged or self.rate == self.passed / self.judged
-        return "" if is_share else EACH_ONCE
+        return describe_weights(self.rate, self.passed, self.judged)
+
+
+def describe_weights(rate: float | None, passed: int, judged: int) -> str:
+    """Why a pass rate isn't the share of trials that pass, as a part of a sentence; empty if it is.
+
+    Args:
+        rate: the pass rate over cases, in [0, 1]; None if no trial passes or fails.
+        passed: the number of trials that pass.
+        judged: the number of trials that pass or fail.
+    """
+    return "" if not judged or rate == passed / judged else ", each case counts once"
 
 
 def count_passes(suites: Iterable[Columns]) -> PassRate:
