@@ -1,30 +1,21 @@
-"""The cases file, held open: it stays readable when a newer run replaces it."""
+"""The lines of a cases file: one trial as JSON."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import re
-import weakref
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from math import inf, isfinite
 from operator import attrgetter
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from scoregate.ci.archive.folder import FileFromStart
 from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage, is_plain, make_plain_evaluation
 from scoregate.core.event_numbers import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.run import Run
 from scoregate.core.selection.case_choice import CaseInput
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -97,6 +88,13 @@ def parse_cases(lines: Sequence[bytes]) -> Iterator[CaseResult | ValueError]:
             yield parse(value)
         except ValueError as error:
             yield error
+
+
+def parse_inputs(lines: Sequence[bytes]) -> Iterator[CaseInput]:
+    """The inputs of several cases, without lines that are no case. This takes half the time of `parse_cases`."""
+    for data in _parse_lines(lines):
+        with suppress(*_INVALID):
+            yield CaseInput(_count(data["suite"]), _text(data["hash"]), _texts(data.get("tags")), data.get("input"))
 
 
 def _parse_array(lines: Sequence[bytes]) -> list[Any] | None:
@@ -301,96 +299,3 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
 }
 # Each field with its name, which is interned. A key in JSON is not, so it is a slower name of an argument.
 _FIELDS = {name: (name, _USUAL_TYPES.get(name), parse) for name, parse in _PARSERS.items()}
-
-
-_OWN_LINE = re.compile(rb'\{"suite":\d+,')
-_CHUNK = 1 << 18
-UNREADABLE = (EOFError, gzip.BadGzipFile, zlib.error)
-
-
-class Lines(NamedTuple):
-    """Some lines of a cases file, without their ends: the number of the first one, from 1, and all bytes together."""
-
-    first: int
-    lines: list[bytes]
-    data: bytes
-
-
-class CasesFile:
-    """The cases of a run, read from disk every time.
-
-    `skipped` are the numbers of lines, from 1, without a case. `suites` is the number of the run's suites.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self.skipped: set[int] = set()
-        self.suites = 0
-        weakref.finalize(self, os.close, self._fd)
-
-    def lines(self) -> Iterator[Lines]:
-        """Yield all lines, some hundred together. A line that is too long is cut, but still above MAX_LINE_BYTES.
-
-        Raises:
-            EOFError, BadGzipFile, zlib.error: the file is cut off or damaged at this point.
-        """
-        first, parts, size = 1, list[bytes](), 0
-        with io.BufferedReader(FileFromStart(self._fd), _CHUNK) as raw, gzip.GzipFile(fileobj=raw) as unpacked:
-            while chunk := unpacked.read1(_CHUNK):
-                if size <= MAX_LINE_BYTES or b"\n" in chunk:
-                    parts.append(chunk)
-                    size += len(chunk)
-                if (end := chunk.rfind(b"\n") + 1) == 0:
-                    continue
-                parts[-1] = chunk[:end]
-                data = b"".join(parts)
-                *lines, _ = data.split(b"\n")
-                yield Lines(first, lines, data)
-                first += len(lines)
-                parts, size = [chunk[end:]], len(chunk) - end
-            if data := b"".join(parts):
-                yield Lines(first, [data], data)
-
-    def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
-        """Every case, or those of one suite, as far as the file can be read."""
-        prefix = None if suite is None else b'{"suite":%d,' % suite  # scoregate writes the suite first in a line
-        for lines in self._valid_lines():
-            if prefix is not None:
-                lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]  # noqa: PLW2901
-            for case in parse_cases(lines):
-                # Reading the run reports lines without a case, unless its columns come from their own file.
-                if type(case) is CaseResult and case.suite < self.suites and (suite is None or case.suite == suite):
-                    yield case
-
-    def inputs(self) -> Iterator[CaseInput]:
-        """The input of every case, as far as the file can be read. This takes half the time of `cases`."""
-        for lines in self._valid_lines():
-            for data in _parse_lines(lines):
-                try:
-                    case = CaseInput(
-                        _count(data["suite"]), _text(data["hash"]), _texts(data.get("tags")), data.get("input")
-                    )
-                except _INVALID:
-                    continue
-                if case.suite < self.suites:
-                    yield case
-
-    def _valid_lines(self) -> Iterator[list[bytes]]:
-        """Some lines after the other, without those that were found to have no case."""
-        with suppress(*UNREADABLE):
-            for first, lines, _ in self.lines():
-                if self.skipped:
-                    yield [line for number, line in enumerate(lines, first) if number not in self.skipped]
-                else:
-                    yield lines
-
-    def reader(self, suite: int | None = None) -> Callable[[], Iterator[CaseResult]]:
-        """A function that reads the cases of the run or of one suite."""
-        return lambda: self.cases(suite)
-
-
-def with_cases(run: Run, cases: CasesFile) -> Run:
-    """The run with its cases read from a file."""
-    cases.suites = len(run.suites)
-    suites = (replace(suite, read=cases.reader(index)) for index, suite in enumerate(run.suites))
-    return replace(run, suites=tuple(suites), read=cases.reader(), read_inputs=cases.inputs)

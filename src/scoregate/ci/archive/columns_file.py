@@ -16,7 +16,8 @@ from typing import IO, Any
 
 from pydantic_core import from_json, to_json
 
-from scoregate.ci.archive.cases import MAX_LINE_BYTES, UNREADABLE
+from scoregate.ci.archive.cases import MAX_LINE_BYTES
+from scoregate.ci.archive.cases_file import UNREADABLE
 from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, open_nofollow
 from scoregate.core.runs.case_columns import MISSING, Columns
 

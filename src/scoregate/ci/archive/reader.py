@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, Lines, parse_cases, with_cases
+from scoregate.ci.archive.cases import parse_cases
+from scoregate.ci.archive.cases_file import UNREADABLE, CasesFile, Lines, with_cases
 from scoregate.ci.archive.columns_file import read_columns
 from scoregate.ci.archive.folder import CASES_FILE, CONTROL, EXTRA, RUN_FILE, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
@@ -97,7 +98,7 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
     folder = run_folder(path)
     head = read_head(folder / RUN_FILE)
     try:
-        cases = CasesFile(folder / CASES_FILE)
+        cases = CasesFile.open(folder / CASES_FILE)
         columns = _load_columns(folder, head) if visit is None else None
         reading = columns or _read_cases(cases, len(head.suites), visit)
     except OSError as error:

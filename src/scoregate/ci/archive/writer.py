@@ -18,7 +18,8 @@ from typing import IO, Any
 
 from pydantic_core import from_json, to_json
 
-from scoregate.ci.archive.cases import MAX_LINE_BYTES, CasesFile, dump_case, with_cases
+from scoregate.ci.archive.cases import MAX_LINE_BYTES, dump_case
+from scoregate.ci.archive.cases_file import CasesFile, with_cases
 from scoregate.ci.archive.columns_file import remove_columns, write_columns
 from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EXTRA, RUN_FILE
 from scoregate.ci.archive.marker import IN_PROGRESS
@@ -163,7 +164,7 @@ class RunWriter:
                 notice = f"the run before this one could not be kept: {error.strerror}"
                 run = replace(run, notices=(*run.notices, notice))
             self._write_head(dump_head(make_head(run, self._crc32)))
-            cases = CasesFile(self._partial / CASES_FILE)
+            cases = CasesFile.open(self._partial / CASES_FILE)
             remove_columns(self._folder)
             if with_columns and self._is_readable:
                 write_columns(self._partial, [suite.columns for suite in run.suites], self._crc32)

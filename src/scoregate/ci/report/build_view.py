@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.ci.archive import CASES_FILE
@@ -43,7 +43,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
-from scoregate.core.runs.cases import CaseKey
+from scoregate.core.runs.cases import CaseKey, CaseResult
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.run_costs import sum_costs
 from scoregate.core.sharding.partition import lacks_shard
@@ -105,7 +105,7 @@ def _build_without_exemptions(
         models=_list_models(run),
         cases=lambda: run.cases,
         cases_of=lambda index: run.suites[index].cases,
-        base_cases=lambda: iter(baseline.cases if baseline else ()),
+        base_cases=_read_cases(baseline),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
         slices=build_slices(comparison, verdict),
@@ -113,6 +113,11 @@ def _build_without_exemptions(
         variants=tuple(build_variant_tables(comparison.variants)),
         model_calls=build_calls_table(run, baseline),
     )
+
+
+def _read_cases(run: Run | None) -> Callable[[], Iterable[CaseResult]]:
+    """The reader of a run's trials; none without a run."""
+    return run.read if run is not None and run.read is not None else tuple[CaseResult]
 
 
 def _join_media(run: Run, baseline: Run | None) -> ReadMedia:

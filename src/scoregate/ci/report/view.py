@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.alert import Alert
@@ -107,7 +107,7 @@ class ReportView:
     models: tuple[str, ...]
     cases: Callable[[], Iterator[CaseResult]]
     cases_of: Callable[[int], Iterator[CaseResult]]
-    base_cases: Callable[[], Iterator[CaseResult]]
+    base_cases: Callable[[], Iterable[CaseResult]]
     paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
     not_applied: tuple[str, ...] = ()

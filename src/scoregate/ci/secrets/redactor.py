@@ -37,6 +37,10 @@ class Redactor:
         for secret in set(secrets):
             self._add(secret)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state that another process needs, which compiles its own patterns."""
+        return {**self.__dict__, "_may_match": None}
+
     def __call__(self, data: bytes) -> bytes:
         """A document without secrets; the same object if it has none. JSON is parsed first, so escapes don't matter."""
         if not self._is_suspect(data.decode("utf-8", "replace")) and b"\\u00" not in data:

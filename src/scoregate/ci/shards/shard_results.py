@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.ci.archive import RunHead, RunWriter, read_run
-from scoregate.ci.archive.cases import UNREADABLE, CasesFile, parse_cases
+from scoregate.ci.archive.cases import parse_cases
+from scoregate.ci.archive.cases_file import UNREADABLE, CasesFile
 from scoregate.ci.archive.folder import CASES_FILE
 from scoregate.ci.resume import suite_key
 from scoregate.ci.shards.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
@@ -130,7 +131,7 @@ def _read_valid_cases(shard: ReadShard) -> Iterator[tuple[bytes, CaseResult]]:
     """The lines and trials that can be read, each once; the reader of the run has reported the others."""
     suites, seen = len(shard.run.suites), set[tuple[int, CaseKey]]()
     with suppress(*UNREADABLE):
-        for batch in CasesFile(shard.path / CASES_FILE).lines():
+        for batch in CasesFile.open(shard.path / CASES_FILE).lines():
             for line, case in zip(batch.lines, parse_cases(batch.lines), strict=True):
                 if isinstance(case, ValueError) or not 0 <= case.suite < suites or (case.suite, case.key) in seen:
                     continue

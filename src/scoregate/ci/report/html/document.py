@@ -16,9 +16,10 @@ from scoregate.ci.report.html import assets, charts, sparklines
 from scoregate.ci.report.html.case_list import CaseChange, CaseEntry, build_entries
 from scoregate.ci.report.html.charts import draw_forest, draw_latencies, draw_scatters
 from scoregate.ci.report.html.index import render_index
+from scoregate.ci.report.html.side_pages import SAMPLES
 from scoregate.ci.report.html.sparklines import draw_sparklines
 from scoregate.ci.report.html.text_budget import MAX_CASES
-from scoregate.ci.report.html.trial_pages import SAMPLES, TrialPages, plan_pages, write_pages
+from scoregate.ci.report.html.trial_pages import TrialPages, plan_pages, write_pages
 from scoregate.ci.report.templating import make_environment
 from scoregate.ci.report.text import display_name as one_name
 from scoregate.ci.report.text import excerpt
@@ -111,7 +112,7 @@ def render(view: ReportView) -> Iterator[str]:
     )
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
-    media = trial_pages.media
+    media = trial_pages.join_media()
     yield from media.write(view.read_media, view.context.redact)
     yield load_template("cases.html.j2").render(
         view=view,
@@ -126,14 +127,16 @@ def render(view: ReportView) -> Iterator[str]:
 
 def _sample_values(view: ReportView, listed: Sequence[CaseEntry], trial_pages: TrialPages) -> list[dict[str, Any]]:
     """The worst cases, for browsers without JavaScript."""
-    return [
-        {
-            "suite": view.paired_suites[entry.suite],
-            "kind": entry.kind,
-            "title": trial_pages.titles[entry.suite, entry.hash][0],
-            "sides": (sides := trial_pages.samples.get((entry.suite, entry.hash), {})),
-            "input": next((trial["input"] for trial in sides.values() if "input" in trial), ""),
-        }
-        for entry in listed[:SAMPLES]
-        if (entry.suite, entry.hash) in trial_pages.titles
-    ]
+    values = []
+    for entry in listed[:SAMPLES]:
+        case_id = entry.suite, entry.hash
+        if sides := trial_pages.samples(case_id):
+            sample = {
+                "suite": view.paired_suites[entry.suite],
+                "kind": entry.kind,
+                "title": trial_pages.title(case_id)[0],
+                "sides": sides,
+                "input": next((trial["input"] for trial in sides.values() if "input" in trial), ""),
+            }
+            values.append(sample)
+    return values

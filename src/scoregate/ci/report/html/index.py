@@ -74,7 +74,7 @@ class _SuiteRows:
     def row(self, entry: CaseEntry) -> list[Any]:
         """The fields of a row, in the order of FIELDS in `data.js`."""
         now, old, pages = entry.now, entry.before, self._pages
-        title, preview = pages.titles.get((self._at, entry.hash), ("", ""))
+        title, preview = pages.title((self._at, entry.hash))
         scores, status, duration, cost = self._now.measure(now)
         base_scores, base_status, base_duration, base_cost = _NO_MEASURES
         if old and self._before is not None:
@@ -96,8 +96,8 @@ class _SuiteRows:
             base_cost,
             [display_name(self._redact(tag), 60) for tag in tags[:_TAGS]] if tags else [],
             preview,
-            pages.now.of(self._at, now),
-            pages.before.of(self._at, old) if old else [],
+            pages.now.index.of(self._at, now),
+            pages.before.index.of(self._at, old) if old else [],
             pages.tries.get((self._label, entry.hash), "") if pages.tries else "",
         ]
 

@@ -43,12 +43,21 @@ class PageMedia:
     def note(self, rows: Iterable[MediaRow], rank: int) -> None:
         """Note the images and audio of a trial; those of cases with the lowest ranks are written first."""
         for digest, *_ in rows:
-            if digest in self._ranks:
-                self._ranks[digest] = min(rank, self._ranks[digest])
-            elif len(self._ranks) < _MOST_FILES:
-                self._ranks[digest] = rank
-            else:
-                self.left_out += 1
+            self._note(digest, rank)
+
+    def _note(self, digest: str, rank: int) -> None:
+        if digest in self._ranks:
+            self._ranks[digest] = min(rank, self._ranks[digest])
+        elif len(self._ranks) < _MOST_FILES:
+            self._ranks[digest] = rank
+        else:
+            self.left_out += 1
+
+    def add(self, other: PageMedia) -> None:
+        """Add what other trials refer to."""
+        self.left_out += other.left_out
+        for digest, rank in other._ranks.items():
+            self._note(digest, rank)
 
     def write(self, read: ReadMedia, redact: Callable[[str], str]) -> Iterator[str]:
         """Yield an element for each file that is in the page, and for each that is missing."""
