@@ -244,7 +244,7 @@ def _gate_notices(verdict: Verdict, ungated: str) -> Iterator[str]:
     for each in verdict.left_out:
         suites.setdefault((each.title, each.value), []).append(each.suite or "")
     for (title, reason), labels in suites.items():
-        yield f"{title} of {_shorten_list(labels)} is not applied: {reason}."
+        yield f"{title} of {_shorten_list(sorted(labels, key=natural_sort_key))} is not applied: {reason}."
     if ungated:
         yield ungated
 
@@ -252,7 +252,7 @@ def _gate_notices(verdict: Verdict, ungated: str) -> Iterator[str]:
 def _describe_ungated(verdict: Verdict) -> str:
     """In which suites nothing can fail, without those that have a finding of their own; empty for none."""
     reported = {finding.suite for finding in verdict.failed}
-    names = _shorten_list([label for label in verdict.ungated if label not in reported])
+    names = _shorten_list(sorted(set(verdict.ungated) - reported, key=natural_sort_key))
     return names and f"{names}: nothing here can fail. No score has a threshold, and no limit or relative gate is set."
 
 

@@ -59,7 +59,7 @@ class FailedEvaluation:
 
 @record
 class ErrorView:
-    """A kind of error and its number of trials; `case` is the first of them, None if the error is not of a case.
+    """A kind of error and its number of trials; `case` is the first of them by name, None if it is not of a case.
 
     `trace` is the end of the traceback, or the message. `gated`: a gate reports it, too. `messages` is the number of
     its messages as text, empty for one.
@@ -184,18 +184,26 @@ def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> No
             kind = (*source, _OTHER_MESSAGES)
         if kind not in collected.errors and len(collected.errors) >= _MAX_ERROR_KINDS:
             kind = (case.suite, None, "other errors", "")
+        name = shown_name(case.name or case.hash)
         if (seen := collected.errors.get(kind)) is None:
             collected.messages[source] += 1
+        elif _case_order(seen) <= natural_sort_key(name):
+            collected.errors[kind] = replace(seen, trials=seen.trials + 1)
+            continue
         collected.errors[kind] = ErrorView(
             where=label,
             evaluator=kind[1],
             type=kind[2],
             message=kind[3],
-            advice=seen.advice if seen else error.error.advice,
+            advice=error.error.advice,
             trials=seen.trials + 1 if seen else 1,
-            case=seen.case if seen else shown_name(case.name or case.hash),
-            trace=seen.trace if seen else format_trace(error.error),
+            case=name,
+            trace=format_trace(error.error),
         )
+
+
+def _case_order(error: ErrorView) -> SortKey:
+    return natural_sort_key(error.case or "")
 
 
 def merge_errors(errors: Iterable[ErrorView]) -> tuple[ErrorView, ...]:
@@ -214,11 +222,11 @@ def merge_errors(errors: Iterable[ErrorView]) -> tuple[ErrorView, ...]:
             kind = source[0] if source else _WORD_WITH_DIGIT.sub("#", error.message)
             groups.setdefault((error.where, error.evaluator, error.type, kind), []).append(error)
     merged = map(_merge_group, groups.values())
-    return (*others, *sorted(merged, key=lambda error: -error.trials))
+    return (*others, *sorted(merged, key=lambda error: (-error.trials, natural_sort_key(error.where), error.type)))
 
 
 def _merge_group(group: Sequence[ErrorView]) -> ErrorView:
-    named = [error for error in group if error.message != _OTHER_MESSAGES] or group
+    named = sorted([error for error in group if error.message != _OTHER_MESSAGES] or group, key=_case_order)
     count = f"{len(named):,} messages" if len(named) == len(group) else f"more than {len(named):,} messages"
     return replace(named[0], trials=sum(error.trials for error in group), messages=count if len(group) > 1 else "")
 

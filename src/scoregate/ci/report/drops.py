@@ -11,7 +11,7 @@ from scoregate.ci.report.case_texts import CaseTexts
 from scoregate.ci.report.cases import CasePosition, Snapshot
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.excerpts import format_score
-from scoregate.ci.report.failing_trials import interleave
+from scoregate.ci.report.failing_trials import interleave, order_suites
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.pairing import score_side
@@ -61,13 +61,13 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     baseline = comparison.base
     if baseline is None:
         return []
-    drops: list[Drop] = []
+    drops, ranks = list[Drop](), order_suites(comparison.run)
     for at, base_at in comparison.measured_pairs:
         suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
         for row in comparison.rows_of(suite.label):
             if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):
                 drops += islice(_find_drops(row, suite, base_suite, (at, base_at)), limit)
-    ordered = sorted(drops, key=lambda drop: (-round(drop.size, _DIGITS), drop.suite, drop.evaluator, drop.key))
+    ordered = sorted(drops, key=lambda drop: (-round(drop.size, _DIGITS), ranks[drop.suite], drop.evaluator, drop.key))
     return interleave(ordered, lambda drop: (drop.suite, drop.evaluator))[:limit]
 
 
@@ -91,7 +91,8 @@ def _find_extremes(columns: Columns, evaluator: str, cases: Sequence[str], sign:
         score = columns.score(evaluator, row)
         if case not in wanted or isnan(score):
             continue
-        if case not in rows or sign * score < sign * columns.score(evaluator, rows[case]):
+        place = sign * score, columns.repeats[row]
+        if case not in rows or place < (sign * columns.score(evaluator, rows[case]), columns.repeats[rows[case]]):
             rows[case] = row
     return {case: columns.key(row) for case, row in rows.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from heapq import nsmallest
 from itertools import chain, groupby
 from math import isnan
@@ -16,6 +16,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey, Status
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.text import natural_sort_key
 
 MAX_FAILING = 50
 DIGITS = 9  # of drops that count as equal
@@ -38,7 +39,7 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
 
     A failing case that was repeated is shown by its trial with the lowest score.
     """
-    suites, baseline = comparison.run.suites, comparison.base
+    suites, baseline, ranks = comparison.run.suites, comparison.base, order_suites(comparison.run)
     if baseline is not None and comparison.newly_failing:
         drops = (
             (flip.suite, _largest_drop(comparison, flip), suites[flip.suite].columns.key(flip.row), flip)
@@ -52,10 +53,10 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
                 base=(flip.base_suite, baseline.suites[flip.base_suite].columns.key(flip.base_row)),
                 base_scores=tuple(_baseline_scores(comparison, flip)),
             )
-            for _, drop, key, flip in _largest_drops(drops, limit)
+            for _, drop, key, flip in _largest_drops(drops, limit, ranks)
         ]
     failing = ((index, drop, key, None) for index, suite in enumerate(suites) for drop, key in _list_failing(suite))
-    return [FailingTrial(index, key, drop) for index, drop, key, _ in _largest_drops(failing, limit)]
+    return [FailingTrial(index, key, drop) for index, drop, key, _ in _largest_drops(failing, limit, ranks)]
 
 
 def count_failing(run: Run) -> int:
@@ -80,18 +81,25 @@ def _list_failing(suite: SuiteResult) -> Iterator[tuple[float, CaseKey]]:
     return iter(worst.values())
 
 
+def order_suites(run: Run) -> dict[int, int]:
+    """The rank of each suite by its label, by its index. Suites finish in any order, so an index is no order."""
+    indices = sorted(range(len(run.suites)), key=lambda index: natural_sort_key(run.suites[index].label))
+    return {index: rank for rank, index in enumerate(indices)}
+
+
 def _largest_drops(
-    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int
+    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int, ranks: Mapping[int, int]
 ) -> list[tuple[int, float, CaseKey, _T]]:
     """The trials with the largest drops, suites in turn; equal drops are in the order of their cases.
 
     Args:
         trials: the suite, the drop and the key of each, and more; they are ordered by suite.
         limit: how many to pick.
+        ranks: the ranks of the suites.
     """
 
     def place(trial: tuple[int, float, CaseKey, _T]) -> tuple[float, int, CaseKey]:
-        return -round(trial[1], DIGITS), trial[0], trial[2]
+        return -round(trial[1], DIGITS), ranks[trial[0]], trial[2]
 
     by_suite = (nsmallest(limit, each, key=place) for _, each in groupby(trials, key=itemgetter(0)))
     return interleave(sorted(chain(*by_suite), key=place), itemgetter(0))[:limit]

@@ -33,7 +33,7 @@ from scoregate.core.runs.policy import Criteria, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
-from scoregate.core.text import matches_filters
+from scoregate.core.text import matches_filters, natural_sort_key
 
 
 def count_positional_cases(comparison: Comparison) -> dict[str, int]:
@@ -171,7 +171,7 @@ def compare(
         return _describe_alone(known, choice, criteria, suite_criteria)
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
-    pairs = tuple(pair for pair in pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
+    pairs = _pair_suites(run, base)
     base, baselines = _collect_baselines(run, base, pairs, pool)
     part, baselines = exclude_kept_cases(run, baselines)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
@@ -225,6 +225,12 @@ def _find_exchangeable(
     control measures how far the provider moved since the base, not since earlier runs.
     """
     return () if run.extras or controls else earlier or ()
+
+
+def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
+    """The suites of both runs that belong together, by name: suites finish in any order."""
+    pairs = (pair for pair in pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
+    return tuple(sorted(pairs, key=lambda pair: natural_sort_key(run.suites[pair[0]].label)))
 
 
 def _collect_baselines(

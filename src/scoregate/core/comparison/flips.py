@@ -11,6 +11,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, Status
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.text import case_sort_key
 
 
 @record
@@ -19,7 +20,8 @@ class Flip:
 
     Attributes:
         suite: the index of the suite in the run.
-        row: the row of the case in the run's columns; for a repeated case the first trial with this status.
+        row: the row of the case in the run's columns; for a repeated case the trial with this status and the lowest
+            number.
         base_suite: the index of the suite in the baseline.
         base_row: the row of the case in the baseline's columns.
     """
@@ -31,7 +33,7 @@ class Flip:
 
 
 def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Status) -> Iterator[Flip]:
-    """Find the cases that flipped. A repeated case counts once: it fails if more of its trials fail than pass.
+    """Find the cases that flipped, by name. A repeated case counts once: it fails if more of its trials fail than pass.
 
     Args:
         run: the run.
@@ -45,9 +47,9 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
         base_rows = base_outcomes.find_cases(base_status)
         if to is Status.FAILED:
             base_rows = _find_passed_groups(base.suites[base_at]) | base_rows
-        for case, row in outcomes.find_cases(to).items():
-            if case in base_rows:
-                yield Flip(at, row, base_at, base_rows[case])
+        rows = outcomes.find_cases(to)
+        for case in sorted(rows.keys() & base_rows.keys(), key=lambda case: (case_sort_key(case), case)):
+            yield Flip(at, rows[case], base_at, base_rows[case])
 
 
 # A test with subtests is no case of an imported file unless it fails by itself.
@@ -96,13 +98,17 @@ class _Outcomes:
         self._ignored = set[int]().union(*failures) - set[int]().union(*comparable_failures)
 
     def find_cases(self, status: Status) -> dict[str, int]:
-        """The cases with more trials in this status (passed or failed) than in the other; each with its first row."""
+        """The cases with more trials in this status (passed or failed) than in the other, each with a row of them.
+
+        Trials finish in any order, so the row is that of the lowest number.
+        """
+        repeats = self._columns.repeats
         lead: dict[str, int] = {}
         first: dict[str, int] = {}
         for row, case, outcome in self._trials():
             lead[case] = lead.get(case, 0) + (1 if outcome is status else -1)
-            if outcome is status:
-                first.setdefault(case, row)
+            if outcome is status and (case not in first or repeats[row] < repeats[first[case]]):
+                first[case] = row
         return {case: row for case, row in first.items() if lead[case] > 0}
 
     def pass_rates(self) -> dict[str, float]:

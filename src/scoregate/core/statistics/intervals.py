@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import inf, sqrt
+from math import fsum, inf, sqrt
 
 from scoregate.core.records import record
 from scoregate.core.statistics.distributions import normal_quantile, t_quantile, t_two_sided
@@ -147,13 +147,14 @@ def measure_spread(clusters: Sequence[tuple[float, int]]) -> Spread:
     n, count = sum(sizes), len(clusters)
     mean_size = n / count
     totals = sums if n == count else tuple(total / mean_size for total in sums)
-    mean = sum(totals) / count
+    # Exact sums: cases finish in any order, which must change no digit.
+    mean = fsum(totals) / count
     if n == count:
-        squares = sum(_map_values(lambda t: (t - mean) ** 2, totals))
+        squares = fsum(_map_values(lambda t: (t - mean) ** 2, totals))
     else:
-        squares = sum((t - size / mean_size * mean) ** 2 for t, size in zip(totals, sizes, strict=True))
+        squares = fsum((t - size / mean_size * mean) ** 2 for t, size in zip(totals, sizes, strict=True))
     error = sqrt(squares / (count * (count - 1))) if count > 1 else inf
-    moment, largest = sum(_map_values(lambda t: t * t, totals)), max(map(abs, totals))
+    moment, largest = fsum(_map_values(lambda t: t * t, totals)), max(map(abs, totals))
     return Spread(mean, error, count, squares, moment, largest, count - totals.count(0.0))
 
 
