@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any, TypeAlias, TypeGuard, TypeVar
@@ -50,6 +50,14 @@ def natural_sort_key(text: str) -> SortKey:
     # Numbers are compared by length first, since int() refuses very long ones.
     key[1::2] = [(len(digits), digits) for digits in [part.lstrip("0") for part in parts[1::2]]]
     return tuple(key)
+
+
+def rank_names(names: Sequence[str]) -> list[int]:
+    """The rank of each name in natural order, from 0."""
+    ranks = [0] * len(names)
+    for rank, index in enumerate(sorted(range(len(names)), key=lambda index: natural_sort_key(names[index]))):
+        ranks[index] = rank
+    return ranks
 
 
 def sort_by_name(values: Mapping[str, _T]) -> dict[str, _T]:

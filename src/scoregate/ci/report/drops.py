@@ -11,7 +11,7 @@ from scoregate.ci.report.case_texts import CaseTexts
 from scoregate.ci.report.cases import CasePosition, Snapshot
 from scoregate.ci.report.context import ReportContext, source_url
 from scoregate.ci.report.excerpts import format_score
-from scoregate.ci.report.failing_trials import interleave, order_suites
+from scoregate.ci.report.failing_trials import interleave
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.pairing import score_side
@@ -19,6 +19,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey
 from scoregate.core.runs.run import SuiteResult
+from scoregate.core.text import rank_names
 
 MOST_DROPS = 10
 _LEAST = 0.01
@@ -61,7 +62,7 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     baseline = comparison.base
     if baseline is None:
         return []
-    drops, ranks = list[Drop](), order_suites(comparison.run)
+    drops, ranks = list[Drop](), rank_names([suite.label for suite in comparison.run.suites])
     for at, base_at in comparison.measured_pairs:
         suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
         for row in comparison.rows_of(suite.label):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import chain, groupby
 from math import isnan
@@ -16,7 +16,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey, Status
 from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.text import natural_sort_key
+from scoregate.core.text import rank_names
 
 MAX_FAILING = 50
 DIGITS = 9  # of drops that count as equal
@@ -39,7 +39,8 @@ def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[Faili
 
     A failing case that was repeated is shown by its trial with the lowest score.
     """
-    suites, baseline, ranks = comparison.run.suites, comparison.base, order_suites(comparison.run)
+    suites, baseline = comparison.run.suites, comparison.base
+    ranks = rank_names([suite.label for suite in suites])
     if baseline is not None and comparison.newly_failing:
         drops = (
             (flip.suite, _largest_drop(comparison, flip), suites[flip.suite].columns.key(flip.row), flip)
@@ -81,21 +82,15 @@ def _list_failing(suite: SuiteResult) -> Iterator[tuple[float, CaseKey]]:
     return iter(worst.values())
 
 
-def order_suites(run: Run) -> dict[int, int]:
-    """The rank of each suite by its label, by its index. Suites finish in any order, so an index is no order."""
-    indices = sorted(range(len(run.suites)), key=lambda index: natural_sort_key(run.suites[index].label))
-    return {index: rank for rank, index in enumerate(indices)}
-
-
 def _largest_drops(
-    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int, ranks: Mapping[int, int]
+    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int, ranks: Sequence[int]
 ) -> list[tuple[int, float, CaseKey, _T]]:
     """The trials with the largest drops, suites in turn; equal drops are in the order of their cases.
 
     Args:
         trials: the suite, the drop and the key of each, and more; they are ordered by suite.
         limit: how many to pick.
-        ranks: the ranks of the suites.
+        ranks: the rank of each suite by name; suites finish in any order, so their indices are no order.
     """
 
     def place(trial: tuple[int, float, CaseKey, _T]) -> tuple[float, int, CaseKey]:

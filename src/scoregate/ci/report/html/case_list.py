@@ -11,7 +11,7 @@ from scoregate.ci.report.suites import PairedSuite
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import STATUSES, Status
-from scoregate.core.text import SortKey, case_sort_key
+from scoregate.core.text import SortKey, case_sort_key, rank_names
 
 _ROUNDING = 1e-9
 _FAILING = tuple(map(STATUSES.index, (Status.FAILED, Status.ERRORED)))
@@ -67,7 +67,12 @@ def build_entries(view: ReportView, most: int) -> tuple[list[CaseEntry], int]:
     # `nsmallest` returns the same as the beginning of `sorted`, which is faster if all are kept.
     longer_sides = sum(max(len(each.now), len(each.before or ())) for each in view.paired_suites)
     is_small = longer_sides <= most and sum(map(_count_entries, view.paired_suites)) <= most
-    entries = sorted(count_entries(), key=_sort_key) if is_small else nsmallest(most, count_entries(), key=_sort_key)
+    ranks = rank_names([each.label for each in view.paired_suites])
+
+    def sort_key(entry: CaseEntry) -> tuple[CaseChange, float, float, int, SortKey]:
+        return entry.kind, entry.gain, entry.lowest, ranks[entry.suite], case_sort_key(entry.hash)
+
+    entries = sorted(count_entries(), key=sort_key) if is_small else nsmallest(most, count_entries(), key=sort_key)
     return entries, total
 
 
@@ -75,10 +80,6 @@ def _count_entries(paired_suite: PairedSuite) -> int:
     """The number of cases of a suite, or more if they have repeats."""
     now, before = paired_suite.now, paired_suite.before
     return len(now) + (len(set(before.hashes).difference(now.hashes)) if before is not None else 0)
-
-
-def _sort_key(entry: CaseEntry) -> tuple[CaseChange, float, float, int, SortKey]:
-    return entry.kind, entry.gain, entry.lowest, entry.suite, case_sort_key(entry.hash)
 
 
 def _iterate_entries(view: ReportView) -> Iterator[CaseEntry]:
