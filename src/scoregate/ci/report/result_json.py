@@ -20,7 +20,7 @@ from scoregate.ci.report.variants_view import variant_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Finding
 from scoregate.core.runs.cases import CaseKey
-from scoregate.core.text import natural_sort_key, replace_surrogates
+from scoregate.core.text import replace_surrogates
 
 SCHEMA_VERSION = 1
 _MEANS = ("mean", "base", "delta", "low", "high")
@@ -47,7 +47,7 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "pooled": view.pooled,
         "earlier_runs": [asdict(each) for each in view.earlier_runs],
         "totals": asdict(view.totals),
-        "suites": [_suite(suite) for suite in sorted(view.suites, key=lambda suite: natural_sort_key(suite.label))],
+        "suites": [_suite(suite) for suite in view.suites],  # a case has the index of its suite
         "rows": [_row(row) for row in view.rows],
         "quantities": [
             {"measure": str(row.measure)} | {name: getattr(row, name) for name in _QUANTITY_FIELDS}
