@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.importers.files import DATA, FORMATS, imported, imported_file, raw
+from tests.integration.importers.files import DATA, FORMATS, Imported, imported, imported_file, raw
 
 from scoregate.ci.importers import IMPORTERS
+from scoregate.core.runs.cases import Status
 from scoregate.errors import ImportFailed
 
 FILES = st.sampled_from(sorted(FORMATS))
@@ -31,6 +34,38 @@ def check_import(name: str, data: bytes) -> None:
     """It is read, or refused in words; anything else raises here."""
     with suppress(ImportFailed):
         imported_file(name, data)
+
+
+# Results that other tools write next to the verdicts, or instead of them. Their absence is no damage.
+OPTIONAL = ("flaky", "status", "failureMessages", "reason", "value", "columns")
+
+
+def find_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path to each value in a document."""
+    if path:
+        yield path
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from find_paths(each, (*path, key))
+
+
+def count_bad(run: Imported) -> int:
+    """The number of trials that failed or have an error, and of errors of suites."""
+    bad = sum(case.status in (Status.FAILED, Status.ERRORED) for case in run.cases)
+    return bad + sum(len(suite.errors) for suite in run.suites.values())
+
+
+@TRIES
+@given(st.sampled_from([name for name in sorted(FORMATS) if name.endswith(".json")]), st.data())
+def test_a_value_of_a_wrong_type_hides_no_failure(name: str, data: st.DataObject) -> None:
+    document = raw(name)
+    bad = count_bad(imported_file(name))
+    path = data.draw(st.sampled_from([each for each in find_paths(document) if not {*each} & {*OPTIONAL}]))
+    parent = document
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = data.draw(st.sampled_from(["x", 0]))
+    with suppress(ImportFailed):
+        assert count_bad(imported_file(name, json.dumps(document).encode())) >= bad
 
 
 @TRIES

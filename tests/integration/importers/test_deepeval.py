@@ -66,6 +66,7 @@ def test_a_flaky_metric_decides_nothing() -> None:
     run = raw("deepeval.json")
     for metric in run["testCases"][1]["metricsData"]:
         metric["flaky"] = True
+    run["testCases"][1]["success"] = None
     assert imported("deepeval", json.dumps(run)).cases[1].status is Status.SCORED
 
 
@@ -73,6 +74,18 @@ def test_a_case_with_a_verdict_alone_is_passed_or_not() -> None:
     run = {"testCases": [{"name": "a", "input": "?", "success": False}, {"name": "b", "input": "?", "success": True}]}
     imported_run = imported("deepeval", json.dumps(run))
     assert [case.evaluations["passed"].passed for case in imported_run.cases] == [False, True]
+
+
+def test_a_case_that_failed_in_a_part_of_its_trace_fails() -> None:
+    """Metrics of spans are not among the metrics of the case, but count for its verdict."""
+    run = raw("deepeval.json")
+    assert run["testCases"][0]["success"] is True
+    run["testCases"][0]["success"] = False
+    case = imported("deepeval", json.dumps(run)).cases[0]
+    assert case.status is Status.FAILED
+    assert list(case.evaluations) == ["Correct", "Wordiness", "passed"]
+    # A case with a failing metric has its verdict already.
+    assert "passed" not in imported_file("deepeval.json").cases[1].evaluations
 
 
 @pytest.mark.parametrize(

@@ -107,3 +107,40 @@ def test_equal_descriptions_are_extended_by_variables() -> None:
     hashes = {case.hash for case in imported("promptfoo", json.dumps(content)).cases}
     assert "a capital (country=France, answer=Paris)" in hashes
     assert len(hashes) == 4
+
+
+def read_last_row(**changes: Any) -> CaseResult:
+    """The trial of a row that passed, with changed fields."""
+    document = raw("promptfoo.json")
+    rows = document["results"]["results"]
+    row = next(row for row in rows if row["success"] and row["gradingResult"]["componentResults"])
+    document["results"]["results"] = [row | changes]
+    (case,) = imported("promptfoo", json.dumps(document)).cases
+    return case
+
+
+@pytest.mark.parametrize(
+    "grading", [None, {"pass": False, "componentResults": []}, {"componentResults": [{"pass": False}]}]
+)
+def test_a_row_that_failed_without_results_of_assertions_fails(grading: dict[str, Any] | None) -> None:
+    case = read_last_row(success=False, failureReason=1, gradingResult=grading)
+    assert case.status is Status.FAILED
+    assert case.evaluations["passed"].score == 0
+
+
+def test_an_error_of_an_older_version_is_an_error() -> None:
+    case = read_last_row(success=False, failureReason=None, error="no answer in 30 s", gradingResult=None)
+    assert case.status is Status.ERRORED
+    assert case.errors[0].error.message == "no answer in 30 s"
+
+
+def test_the_worse_of_two_verdicts_counts() -> None:
+    assert read_last_row(gradingResult={"pass": False, "componentResults": []}).status is Status.FAILED
+    assert read_last_row(success=False, failureReason=1).status is Status.FAILED
+
+
+@pytest.mark.parametrize("success", [None, "false", 1])
+def test_a_row_without_a_verdict_is_an_error(success: object) -> None:
+    case = read_last_row(success=success)
+    assert case.status is Status.ERRORED
+    assert "`success` is neither true nor false" in case.errors[0].error.message

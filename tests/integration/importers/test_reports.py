@@ -205,7 +205,7 @@ def test_unfinished_or_other_evalite_files_are_not_green() -> None:
     document = raw("evalite.json")
     with pytest.raises(ImportFailed, match="two evals have the name"):
         imported("evalite", json.dumps({**document, "evals": document["evals"] * 2}))
-    results = [{"input": 1, "status": "running", "scores": []}, {"input": 2, "status": "success", "scores": [{}]}, None]
+    results = [{"input": 1, "status": "running", "scores": []}, {"input": 2, "status": "success", "scores": [{}]}, {}]
     imported_run = imported("evalite", json.dumps({"run": {}, "evals": [{"name": "a", "results": results}]}))
     assert [case.errors[0].error.message for case in imported_run.cases] == [
         "its status is 'running'",

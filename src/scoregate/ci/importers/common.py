@@ -115,6 +115,48 @@ def tables(value: object) -> Iterator[Mapping[str, Any]]:
     return (each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else iter(())
 
 
+def read_table(value: object, name: str) -> Mapping[str, Any]:
+    """An object with results; an empty one if it is missing.
+
+    Args:
+        value: the value in the file.
+        name: its name in the file.
+
+    Raises:
+        ValueError: it is something else: results would be lost.
+    """
+    if value is None:
+        return _NOTHING
+    if not isinstance(value, Mapping):
+        raise ValueError(f"`{name}` is no object: {excerpt(value, 40)}")
+    return value
+
+
+def read_tables(value: object, name: str) -> list[Mapping[str, Any]]:
+    """An array of objects with results; an empty one if it is missing.
+
+    Args:
+        value: the value in the file.
+        name: its name in the file.
+
+    Raises:
+        ValueError: it is something else, or one of its elements is: results would be lost.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"`{name}` is no array: {excerpt(value, 40)}")
+    for number, each in enumerate(value, 1):
+        if not isinstance(each, Mapping):
+            raise ValueError(f"element {number:,} of `{name}` is no object: {excerpt(each, 40)}")
+    return value
+
+
+def no_verdict(evaluator: str, why: str) -> Grade:
+    """The error of an evaluator whose result is neither pass nor fail."""
+    return Grade(evaluator, error=error("NoVerdict", why))
+
+
 def text(value: object) -> str:
     """A text, or a whole number as text; empty for other types."""
     if isinstance(value, bool) or not isinstance(value, str | int):

@@ -15,9 +15,10 @@ from scoregate.ci.importers.common import (
     error,
     excerpt,
     name_suite,
+    no_verdict,
     pass_fail_grade,
+    read_tables,
     table,
-    tables,
     text,
 )
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
@@ -77,14 +78,14 @@ def _check_counts(summary: Mapping[str, Any], tests: Part) -> None:
 def _read_trials(tests: Part, result: ResultFile) -> Iterator[tuple[str, Trial, Mapping[str, Any]]]:
     """Every attempt at every test with its suite, the last result last. Tests of one name are repeats."""
     repeats = Counter[tuple[str, str, str]]()
-    for element in tests.elements():
-        test = table(element.value)
+    for test in tests.rows("tests"):
         if not (name := text(test.get("name"))):
-            raise ImportFailed(f"a test has no name: {excerpt(element.value, 80)}")
+            raise ImportFailed(f"a test has no name: {excerpt(test, 80)}")
         suite = _read_suite(test) or result.stem
         final = _read_trial(test, name)
         counted = (suite, name, digest(test.get("parameters")))
-        attempts = [_read_attempt(each, final) for each in tables(test.get("retryAttempts")) if _is_failure(each)]
+        retries = read_tables(test.get("retryAttempts"), "retryAttempts")
+        attempts = [_read_attempt(each, final) for each in retries if _is_failure(each)]
         if not attempts and test.get("flaky") is True and test.get("status") == "passed":
             attempts = [_read_attempt({"status": "failed", "message": "it failed before it passed"}, final)]
         trials = [final] if test.get("status") == "failed" and not attempts else [*attempts, final]
@@ -128,7 +129,7 @@ def _read_tags(test: Mapping[str, Any], state: str) -> tuple[str, ...]:
 def _read_verdict(test: Mapping[str, Any], state: str) -> Grade:
     """Pass or fail; the status `other` is an error, since it says neither."""
     if state not in ("passed", "failed"):
-        return Grade(PASSED, error=error("NoVerdict", f"its status is {state!r:.100}"))
+        return no_verdict(PASSED, f"its status is {state!r:.100}")
     reason = text(test.get("message")) or text(test.get("trace"))
     return pass_fail_grade(PASSED, state == "passed", defined_fields(reason=excerpt(reason, 2000) if reason else ""))
 

@@ -19,8 +19,8 @@ from scoregate.ci.importers.common import (
     matching_threshold,
     milliseconds,
     pass_fail_grade,
+    read_tables,
     show_position,
-    table,
     tables,
     text,
     usage,
@@ -79,7 +79,7 @@ def _evaluation(document: Mapping[str, Part]) -> str:
 def _cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
     for name in _LISTS:
         if name in document:
-            yield from (table(case.value) for case in document[name].elements())
+            yield from document[name].rows(name)
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class _TestRuns:
         """Collect the metrics and the names of a test run."""
         for case in _cases(document):
             self._names.append(text(case.get("name")))
-            metrics = tuple(tables(case.get("metricsData")))
+            metrics = _read_metrics(case)
             for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
                 if grade.threshold is not None:
                     self._lower[grade.evaluator] += 1 if grade.threshold.lte is not None else -1
@@ -131,10 +131,10 @@ def _trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
     messages = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
     case_input = case.get("input") or case.get("scenario") or messages
     name = stems.stem(text(case.get("name")))
-    metrics = [_grade(metric) for metric in tables(case.get("metricsData"))]
+    metrics = [_grade(metric) for metric in _read_metrics(case)]
     success = flag(case.get("success"))
-    if not metrics and success is not None:
-        metrics = [pass_fail_grade(PASSED, success)]
+    if (not metrics and success) or (success is False and not any(map(_fails, metrics))):
+        metrics.append(pass_fail_grade(PASSED, success))
     return Trial(
         name,
         name=show_position(name, case_input) if not name or split_position(name) else name,
@@ -146,6 +146,16 @@ def _trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
         usage=usage(case.get("inputTokenCount"), case.get("outputTokenCount"), cost=case.get("tokenCost")),
         grades=tuple(metrics),
     )
+
+
+def _read_metrics(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return read_tables(case.get("metricsData"), "metricsData")
+
+
+def _fails(grade: Grade) -> bool:
+    if grade.error is not None or grade.score is None or grade.threshold is None:
+        return grade.error is not None
+    return grade.threshold.holds(grade.score) is False
 
 
 def _grade(metric: Mapping[str, Any]) -> Grade:

@@ -15,6 +15,7 @@ from scoregate.ci.importers.common import (
     error,
     excerpt,
     name_suite,
+    read_tables,
     table,
     tables,
     text,
@@ -73,9 +74,9 @@ def _read_eval(name: str, members: Mapping[str, Part], result: ResultFile) -> It
 def _read_trials(results: Part) -> Iterator[Trial]:
     """The results. Those of one input and one expected output are repeats, as with `trialCount`."""
     repeats = Counter[str]()
-    is_scored = any(table(element.value).get("scores") for element in results.elements())
-    for element in results.elements():
-        trial = _read_trial(table(element.value))
+    is_scored = any(each.get("scores") for each in results.rows("results"))
+    for each in results.rows("results"):
+        trial = _read_trial(each)
         if is_scored and not trial.grades and trial.error is None:
             trial = replace(trial, output=None, error=error("Incomplete", "it has no scores, other results have", None))
         definition = digest(trial.definition)
@@ -95,7 +96,7 @@ def _read_trial(each: Mapping[str, Any]) -> Trial:
         output=each.get("output") if problem is None else None,
         duration_ms=parse_amount(each.get("duration")),
         usage=_sum_usage(each),
-        grades=tuple(map(_read_score, tables(each.get("scores")))),
+        grades=tuple(map(_read_score, read_tables(each.get("scores"), "scores"))),
         error=problem,
     )
 

@@ -8,7 +8,7 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -63,6 +63,22 @@ class Part(NamedTuple):
     def elements(self) -> Iterator[Part]:
         """The elements of an array; none for other types."""
         return (part for _, part in _split(self, b"["))
+
+    def rows(self, name: str) -> Iterator[Mapping[str, Any]]:
+        """The objects in an array of results.
+
+        Args:
+            name: the name of the array in the file.
+
+        Raises:
+            ValueError: it is no array, or one of its elements is no object: a result would be lost.
+        """
+        if self.data[self.start : self.end].lstrip(_SPACE)[:1] != b"[":
+            raise ValueError(f"`{name}` is no array")
+        for number, element in enumerate(self.elements(), 1):
+            if not isinstance(row := element.value, dict):
+                raise ValueError(f"element {number:,} of `{name}` is no object")
+            yield row
 
 
 def describe_place(data: bytes, position: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from typing import Any
 
@@ -16,13 +16,14 @@ from scoregate.ci.importers.common import (
     excerpt,
     milliseconds,
     read_scales,
+    read_table,
     show_position,
     table,
     tables,
     text,
     to_unit_scale,
 )
-from scoregate.ci.importers.files import Part, ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.ci.importers.files import Archive, Part, ResultFile, is_zip, open_archive, parse_document, parse_value
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
@@ -59,9 +60,8 @@ def read(result: ResultFile) -> Iterator[Event]:
             members = [name for name in names if name.startswith(_SAMPLES) and name.endswith(".json")]
             header = table(parse_value(archive.read(start)))
             with open_archive(result.file) as other:  # with a limit of its own
-                keys = _case_keys(header, (table(parse_value(other.read(name))) for name in members))
-            samples = (table(parse_value(archive.read(name))) for name in members)
-            yield from _read_log(header, samples, keys, result)
+                keys = _case_keys(header, _read_samples(other, members))
+            yield from _read_log(header, _read_samples(archive, members), keys, result)
     else:
         document = parse_document(result.read()).members()
         if "eval" not in document or "status" not in document:
@@ -72,8 +72,15 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _samples(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
-    samples = document["samples"].elements() if "samples" in document else iter(())
-    return (table(sample.value) for sample in samples)
+    return document["samples"].rows("samples") if "samples" in document else iter(())
+
+
+def _read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    for name in members:
+        sample = parse_value(archive.read(name))
+        if not isinstance(sample, dict):
+            raise ValueError(f"{name} is no object")
+        yield sample
 
 
 def _case_keys(header: Mapping[str, Any], samples: Iterator[Mapping[str, Any]]) -> CaseKeys:
@@ -125,8 +132,8 @@ def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object =
     sample_input = _without_ids(_with_attachments(sample.get("input"), attachments))
     sample_id = text(sample.get("id"))
     is_position = _is_position(sample.get("id"), dataset_size)
-    failure = table(sample.get("error"))
-    grades, unscored = _grades(table(sample.get("scores")), scales)
+    failure = read_table(sample.get("error"), "error")
+    grades, unscored = _grades(read_table(sample.get("scores"), "scores"), scales)
     return Trial(
         "" if is_position else sample_id,
         own=sample_id,
@@ -209,7 +216,7 @@ def _grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...
     grades: list[Grade] = []
     unscored: list[str] = []
     for scorer, entry in scores.items():
-        score = table(entry)
+        score = read_table(entry, f"scores.{scorer}")
         labels, values = {}, dict(_values(scorer, score.get("value")))
         for name, value in values.items():
             number = _number(value)

@@ -73,7 +73,9 @@ def _read_output(row: Mapping[str, Any]) -> Any:
 
 
 def _read_grades(row: Mapping[str, Any], target: object, *, many: bool) -> Iterator[Grade]:
-    metrics = row["metrics"] if isinstance(row["metrics"], list) else []
+    metrics = row["metrics"]
+    if not isinstance(metrics, list):
+        raise ValueError(f"`metrics` is no array: {excerpt(metrics, 40)}")
     used = text(row.get("filter"))
     for metric in map(text, metrics):
         name = f"{metric},{used}" if many and used != _NO_FILTER else metric

@@ -18,10 +18,12 @@ from scoregate.ci.importers.common import (
     excerpt,
     flag,
     matching_threshold,
+    no_verdict,
     pass_fail_grade,
     read_scales,
+    read_table,
+    read_tables,
     table,
-    tables,
     text,
     to_unit_scale,
     usage,
@@ -100,7 +102,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _rows(rows: Part) -> Iterator[Mapping[str, Any]]:
-    return (table(row.value) for row in rows.elements())
+    return rows.rows("results")
 
 
 def _repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
@@ -118,7 +120,9 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
     shared = len(survey.described.get(description, ())) > 1
     key = f"{description} ({variables})" if description and shared else description or variables
     tokens, response = table(row.get("tokenUsage")), table(row.get("response"))
-    failed = row.get("failureReason") == _ERROR
+    grading = read_table(row.get("gradingResult"), "gradingResult")
+    # Versions before 0.100 have no `failureReason`.
+    failed = row.get("failureReason") == _ERROR or (bool(row.get("error")) and not row.get("success") and not grading)
     return Trial(
         key,
         repeat=survey.place(row) % repeats,
@@ -139,13 +143,18 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
 
 
 def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
-    """The verdict and the assertions or metrics that it depends on. A row without assertions has no grades."""
-    grading, passed = table(row.get("gradingResult")), flag(row.get("success"))
-    parts = [part for part in tables(grading.get("componentResults")) if part.get("assertion")]
-    if not parts or passed is None:
+    """The verdict and the assertions or metrics that it depends on. A row that passed without assertions has none."""
+    grading, passed = read_table(row.get("gradingResult"), "gradingResult"), flag(row.get("success"))
+    results = read_tables(grading.get("componentResults"), "componentResults")
+    parts = [part for part in results if part.get("assertion")]
+    if passed is None:
+        yield no_verdict(PASSED, f"`success` is neither true nor false: {excerpt(row.get('success'), 40)}")
         return
-    reason = defined_fields(reason=text(grading.get("reason")), score=parse_number(row.get("score")))
-    yield pass_fail_grade(PASSED, passed, reason)
+    passed = passed and flag(grading.get("pass")) is not False
+    if passed and not parts:
+        return
+    why = text(grading.get("reason")) or text(row.get("error"))
+    yield pass_fail_grade(PASSED, passed, defined_fields(reason=why, score=parse_number(row.get("score"))))
     own = {name: score for name, score in table(grading.get("namedScores")).items() if parse_number(score) is not None}
     for name, score in own.items():
         yield _metric(name, parse_number(score), [part for part in parts if _metric_of(part) == name], passed=passed)

@@ -15,11 +15,13 @@ from scoregate.ci.importers.common import (
     flag,
     milliseconds,
     name_suite,
+    no_verdict,
     pass_fail_grade,
     read_scales,
+    read_table,
+    read_tables,
     show_position,
     table,
-    tables,
     text,
     to_unit_scale,
     usage,
@@ -56,7 +58,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals", setup=setup)
     for trial in _trials(document, scales):
         yield from suite.events_of(trial)
-    for failure in tables(_value(document, "report_evaluator_failures")):
+    for failure in read_tables(_value(document, "report_evaluator_failures"), "report_evaluator_failures"):
         suite_error = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
         yield Errored(suite=suite.id, stage="suite", error=suite_error)
     yield SuiteFinished(suite=suite.id)
@@ -64,8 +66,8 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 def _trials(document: Mapping[str, Part], scales: Scales) -> Iterator[Trial]:
     for name, fails in (("cases", False), ("failures", True)):
-        for case in document[name].elements():
-            yield _trial(table(case.value), scales, fails=fails)
+        for case in document[name].rows(name):
+            yield _trial(case, scales, fails=fails)
 
 
 def _value(document: Mapping[str, Part], name: str) -> Any:
@@ -98,18 +100,18 @@ def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
     context = defined_fields(
         labels=labels, metrics=table(case.get("metrics")), attributes=table(case.get("attributes"))
     )
-    for name, result in table(case.get("assertions")).items():
+    for name, result in read_table(case.get("assertions"), "assertions").items():
         met = flag(table(result).get("value"))
         if met is not None:
             yield pass_fail_grade(name, met, _reason(result) | context)
         else:
-            yield Grade(name, error=error("NoVerdict", "its value is neither true nor false"))
+            yield no_verdict(name, "its value is neither true nor false")
         context = {}
-    for name, result in table(case.get("scores")).items():
+    for name, result in read_table(case.get("scores"), "scores").items():
         metadata = _reason(result) | context
         yield to_unit_scale(Grade(name, parse_number(table(result).get("value")), metadata=metadata), scales)
         context = {}
-    for failure in tables(case.get("evaluator_failures")):
+    for failure in read_tables(case.get("evaluator_failures"), "evaluator_failures"):
         problem = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
         yield Grade(text(failure.get("name")), error=problem)
 

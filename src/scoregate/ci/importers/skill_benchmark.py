@@ -12,14 +12,14 @@ from scoregate.ci.importers.common import (
     Grade,
     Trial,
     defined_fields,
-    error,
     excerpt,
     flag,
     milliseconds,
     name_suite,
+    no_verdict,
     pass_fail_grade,
+    read_tables,
     table,
-    tables,
     text,
     usage,
 )
@@ -62,11 +62,10 @@ def _read_benchmark(document: Mapping[str, Part], result: ResultFile) -> Iterato
     metadata = table(document["metadata"].value) if "metadata" in document else {}
     skill = text(metadata.get("skill_name")) or result.stem
     repeats = Counter[tuple[str, str]]()
-    for element in document["runs"].elements():
-        run = table(element.value)
+    for run in document["runs"].rows("runs"):
         configuration, case = text(run.get("configuration")), text(run.get("eval_id"))
         if not configuration or not (case or text(run.get("eval_name"))):
-            raise ImportFailed(f"a run has no `configuration` or no `eval_id`: {excerpt(element.value, 80)}")
+            raise ImportFailed(f"a run has no `configuration` or no `eval_id`: {excerpt(run, 80)}")
         suite = f"{skill} [{configuration}]"
         trial = _read_run(run, case)
         yield suite, replace(trial, repeat=repeats[suite, trial.key])
@@ -82,7 +81,10 @@ def _read_run(run: Mapping[str, Any], case: str) -> Trial:
         own=case,
         duration_ms=milliseconds(outcome.get("time_seconds")),
         usage=usage(0, outcome.get("tokens"), cost=None),
-        grades=(Grade(_PASS_RATE, parse_number(outcome.get(_PASS_RATE)), metadata=metadata), *_read_expectations(run)),
+        grades=(
+            Grade(_PASS_RATE, parse_number(outcome.get(_PASS_RATE)), metadata=metadata),
+            *_read_expectations(run, outcome),
+        ),
     )
 
 
@@ -95,16 +97,24 @@ def _read_grading(document: Mapping[str, Part], result: ResultFile) -> Trial:
     return Trial(
         "/".join(folders) or result.stem,
         duration_ms=milliseconds(timing.get("total_duration_seconds")),
-        grades=(rate, *_read_expectations(grading)),
+        grades=(rate, *_read_expectations(grading, summary)),
     )
 
 
-def _read_expectations(run: Mapping[str, Any]) -> Iterator[Grade]:
-    """One verdict for each expectation, named by its text."""
-    for each in tables(run.get("expectations")):
+def _read_expectations(run: Mapping[str, Any], counts: Mapping[str, Any]) -> Iterator[Grade]:
+    """One verdict for each expectation, named by its text.
+
+    Raises:
+        ImportFailed: fewer expectations are listed than counted.
+    """
+    expectations = read_tables(run.get("expectations"), "expectations")
+    counted = parse_number(counts.get("total")) or 0
+    if counted > len(expectations):
+        raise ImportFailed(f"expectations are missing: {counted:,.0f} are counted, {len(expectations):,} listed")
+    for each in expectations:
         name = f"{_EXPECTATION}: {excerpt(text(each.get('text')), 100)}"
         met = flag(each.get("passed"))
         if met is None:
-            yield Grade(name, error=error("NoVerdict", "`passed` is neither true nor false"))
+            yield no_verdict(name, "`passed` is neither true nor false")
         else:
             yield pass_fail_grade(name, met, defined_fields(reason=each.get("evidence")))

@@ -15,7 +15,9 @@ from scoregate.ci.importers.common import (
     defined_fields,
     error,
     name_suite,
+    no_verdict,
     pass_fail_grade,
+    read_tables,
     table,
     tables,
     text,
@@ -75,8 +77,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 def _read_file_errors(files: Part, result: ResultFile) -> Iterator[Event]:
     """A suite with an error for each file that could not be run."""
-    for element in files.elements():
-        file = table(element.value)
+    for file in files.rows("testResults"):
         message = text(file.get("message"))
         if file.get("status") == "failed" and message:
             name = _base(file)
@@ -94,10 +95,9 @@ def _find_shared(files: Part) -> set[str]:
     """The names of suites that several files have."""
     owners: dict[str, str] = {}
     shared = set[str]()
-    for element in files.elements():
-        file = table(element.value)
+    for file in files.rows("testResults"):
         path = text(file.get("name"))
-        for test in tables(file.get("assertionResults")):
+        for test in read_tables(file.get("assertionResults"), "assertionResults"):
             if owners.setdefault(_suite_name(test, file), path) != path:
                 shared.add(_suite_name(test, file))
     return shared
@@ -116,10 +116,9 @@ def _suite_name(test: Mapping[str, Any], file: Mapping[str, Any]) -> str:
 def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
     """Every attempt at every test, the last result last. Tests of one name and input in a suite are repeats."""
     repeats = Counter[tuple[str, str, str, str]]()
-    for element in files.elements():
-        file = table(element.value)
+    for file in files.rows("testResults"):
         path = text(file.get("name"))
-        for test in tables(file.get("assertionResults")):
+        for test in read_tables(file.get("assertionResults"), "assertionResults"):
             suite = _suite_name(test, file)
             name = f"{_base(file)} > {suite}" if suite in shared else suite
             final = _read_trial(test)
@@ -167,7 +166,7 @@ def _read_input(run: Mapping[str, Any]) -> Any:
 
 def _read_verdict(test: Mapping[str, Any], state: str) -> Grade:
     if state not in ("passed", "failed"):
-        return Grade(PASSED, error=error("NoVerdict", f"its status is {state!r:.100}"))
+        return no_verdict(PASSED, f"its status is {state!r:.100}")
     messages = test.get("failureMessages")
     reason = _first_lines(messages[0]) if state == "failed" and isinstance(messages, list) and messages else ""
     return pass_fail_grade(PASSED, state == "passed", defined_fields(reason=reason))
@@ -181,7 +180,7 @@ def _first_lines(message: object) -> str:
 
 def _read_scores(evals: Mapping[str, Any]) -> Iterator[Grade]:
     """The scores of judges and scorers. The report doesn't contain their thresholds."""
-    for each in tables(evals.get("scores")):
+    for each in read_tables(evals.get("scores"), "scores"):
         metadata = table(each.get("metadata"))
         yield Grade(
             text(each.get("name")) or "score",
