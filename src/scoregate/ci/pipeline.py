@@ -94,7 +94,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         reuses = resumed.reusable is not None or plan.kept is not None
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
-        run = await _record(resumed, forecast, settings, ports, notices)
+        run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
         run = with_history(run, history, baseline, ports.amend, earlier)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
@@ -130,11 +130,23 @@ async def _measure_base(baseline: Baseline, plan: Plan, settings: Settings, port
 
 
 async def _record(
-    resumed: ResumedPlan, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
+    resumed: ResumedPlan,
+    forecast: Forecast,
+    settings: Settings,
+    ports: Ports,
+    notices: tuple[str, ...],
+    *,
+    exemptions: Exemptions,
+    baseline: Baseline,
 ) -> Run:
     """Run the suites, and record what they were expected to use and which results they reused."""
+    quarantine = None
+    if settings.selection.max_failures is not None and exemptions.active_quarantine:
+        from scoregate.core.comparison.quarantine import Quarantine
+
+        quarantine = Quarantine(exemptions, baseline.run)
     async with _preload(ports):
-        run = await ports.record(resumed.plan, settings, notices)
+        run = await ports.record(resumed.plan, settings, notices, quarantine=quarantine)
     if forecast.total is not None:
         run = replace(run, estimate=forecast.total)
         ports.amend(run)
