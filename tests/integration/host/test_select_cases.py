@@ -125,6 +125,13 @@ def test_expressions_select_variants_by_their_label(project: Project) -> None:
         assert {(each["label"], each["cases"]) for each in outcome.run["suites"]} == suites
 
 
+def test_a_variant_in_which_only_a_passing_case_is_selected_does_not_run_again(project: Project) -> None:
+    project.write("evals/variants.py", VARIANTS.replace("output > 0", "output == 1"))
+    project.scoregate("run")
+    outcome = project.scoregate("run", "--last-failed", "-k", "(open and task=small) or (close and task=large)")
+    assert [(each["label"], each["cases"]) for each in outcome.run["suites"]] == [("bot [task=large]", 1)]
+
+
 def test_unselected_cases_are_no_lost_scores(project: Project) -> None:
     write_suites(project)
     project.scoregate("run", "--out", "before")
