@@ -14,6 +14,8 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.pairing import find_undecided_cases
+from scoregate.core.comparison.quarantine import leave_out_quarantine
+from scoregate.core.exemptions import Exemptions
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
@@ -48,9 +50,9 @@ class _Budget:
 
 
 async def repeat_undecided_cases(
-    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports
+    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
 ) -> tuple[Run, Baseline]:
-    """Both runs with more trials of the cases in which they differ, or whose repeats differ.
+    """Both runs with more trials of the cases in which they differ, or whose repeats differ, unless in quarantine.
 
     Cases are chosen without regard to the direction of the difference, extra trials always run on both sides, and the
     number of rounds is fixed. So both sides stay exchangeable if nothing changed, and the test keeps its level.
@@ -62,11 +64,12 @@ async def repeat_undecided_cases(
     base = baseline.run
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
-        comparison = compare(run, base)
+        sides = leave_out_quarantine(run, base, (), exemptions)
+        comparison = compare(sides.run, sides.base)
         for index, base_index in comparison.measured_pairs:
             suite = run.suites[index]
             if suite.script is not None:
-                undecided = find_undecided_cases(run, comparison.base or base, index, base_index)
+                undecided = find_undecided_cases(sides.run, comparison.base or base, index, base_index)
                 if cases := budget.take(undecided):
                     chosen.setdefault(suite.script, {}).setdefault(suite.id, []).extend(cases)
         if not chosen:

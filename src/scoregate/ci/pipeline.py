@@ -179,7 +179,7 @@ async def _run_cases_again(
     if run.complete and settings.repeats == "auto":
         from scoregate.ci.extra_runs import repeat_undecided_cases
 
-        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
+        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports, exemptions=exemptions)
         baseline = await _apply_reviews(baseline, ports.reporting)
     if run.complete and settings.drift_control:
         from scoregate.ci.drift_control import run_drift_control

@@ -50,6 +50,14 @@ def test_a_budget_limits_the_extra_trials(project: Project) -> None:
     assert "4 extra trials" in " ".join(tight.run["notices"])
 
 
+def test_cases_in_quarantine_are_not_repeated(project: Project) -> None:
+    entry = '[[quarantine]]\ncase = "good 3"\nowner = "bo"\nreason = "the clock"\nuntil = 2999-12-31\n'
+    project.write(".scoregate/quarantine.toml", entry)
+    outcome = run_change(project, "--baseline", "rerun")
+    assert "8 extra trials, 152 fewer" in " ".join(outcome.run["notices"])
+    assert outcome.result["rows"][0]["worse"] == 1
+
+
 def test_a_base_that_cannot_run_is_reported(project: Project) -> None:
     outcome = run_change(project)
     assert "needs `--baseline rerun`" in " ".join(outcome.run["notices"])
