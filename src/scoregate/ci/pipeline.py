@@ -311,6 +311,7 @@ def judge_run(
         earlier: the earlier run of the branch that `max_decline` compares with; None if it is not compared.
         with_slices: whether slices are compared, which reads the cases.
     """
+    from scoregate.core.comparison.earlier_runs import count_carried_suites
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import evaluate_gates
 
@@ -321,7 +322,8 @@ def judge_run(
     slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
     comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
     if earlier is not None:
-        comparison = replace(comparison, earlier=_compare_runs(run, earlier, policy, exemptions))
+        whole = run if earlier.run is None else count_carried_suites(run, earlier.run)
+        comparison = replace(comparison, earlier=_compare_runs(whole, earlier, policy, exemptions))
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
