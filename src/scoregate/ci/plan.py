@@ -347,7 +347,6 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
                 "SCOREGATE_OVERRIDES_TESTS_AND_HASHES": json.dumps(cases[launch.name]),
                 "SCOREGATE_REPEATS": str(repeats),
                 "SCOREGATE_CACHE": "off",
-                "SCOREGATE_SELECTION": "",
                 "SCOREGATE_PARTS": "",
             },
         )
