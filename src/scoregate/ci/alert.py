@@ -55,10 +55,10 @@ async def find_alert(
 
 
 def _list_cases(run: Run, labels: set[str]) -> dict[str, dict[str, list[str]]]:
-    """The hashes of the cases of suites, by script and suite id."""
+    """The hashes of the cases of suites that ran, by script and suite id."""
     cases: dict[str, dict[str, list[str]]] = {}
     for suite in run.suites:
-        if suite.label in labels and suite.script is not None:
+        if suite.label in labels and suite.script is not None and suite.carried is None:
             cases.setdefault(suite.script, {}).setdefault(suite.id, []).extend(dict.fromkeys(suite.columns.hashes))
     return cases
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
@@ -14,6 +15,8 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.pairing import find_undecided_cases
+from scoregate.core.comparison.quarantine import leave_out_quarantine
+from scoregate.core.exemptions import Exemptions
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
@@ -40,17 +43,21 @@ class _Budget:
 
     left: int
 
-    def take(self, cases: list[str]) -> list[str]:
-        """As many of the cases as the budget allows, in their order."""
-        taken = cases[: self.left // (2 * REPEATS)]
-        self.left -= 2 * REPEATS * len(taken)
+    def take(self, cases: Mapping[str, int]) -> list[str]:
+        """As many of the cases as the budget allows, in their order. Each has the number of its trials."""
+        taken = []
+        for case, trials in cases.items():
+            if trials > self.left:
+                break
+            self.left -= trials
+            taken.append(case)
         return taken
 
 
 async def repeat_undecided_cases(
-    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports
+    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
 ) -> tuple[Run, Baseline]:
-    """Both runs with more trials of the cases in which they differ, or whose repeats differ.
+    """Both runs with more trials of the cases in which they differ, or whose repeats differ, unless in quarantine.
 
     Cases are chosen without regard to the direction of the difference, extra trials always run on both sides, and the
     number of rounds is fixed. So both sides stay exchangeable if nothing changed, and the test keeps its level.
@@ -62,13 +69,9 @@ async def repeat_undecided_cases(
     base = baseline.run
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
-        comparison = compare(run, base)
-        for index, base_index in comparison.measured_pairs:
-            suite = run.suites[index]
-            if suite.script is not None:
-                undecided = find_undecided_cases(run, comparison.base or base, index, base_index)
-                if cases := budget.take(undecided):
-                    chosen.setdefault(suite.script, {}).setdefault(suite.id, []).extend(cases)
+        for (script, suite), undecided in _list_undecided_cases(run, base, exemptions).items():
+            if cases := budget.take(undecided):
+                chosen.setdefault(script, {})[suite] = cases
         if not chosen:
             break
         part = restrict_plan(plan, chosen, repeats=REPEATS)
@@ -82,6 +85,28 @@ async def repeat_undecided_cases(
     paid = describe_extra_cost((*run.extras, *base.extras))
     notice = f"--repeats auto: {spent:,} extra trials, {saved}{f'; they {paid}' if paid else ''}"
     return _with_notice(run, notice, ports), replace(baseline, run=base)
+
+
+def _list_undecided_cases(run: Run, base: Run, exemptions: Exemptions) -> dict[tuple[str, str], dict[str, int]]:
+    """The undecided cases by script and suite id, with the number of trials that repeating each takes on both sides.
+
+    A case that is undecided in one variant of its suite is repeated in all of them. A suite that sets its repeats keeps
+    them.
+    """
+    sides = leave_out_quarantine(run, base, (), exemptions)
+    comparison = compare(sides.run, sides.base)
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for index, base_index in comparison.measured_pairs:
+        suite = run.suites[index]
+        if suite.script is not None:
+            undecided = find_undecided_cases(sides.run, comparison.base or base, index, base_index)
+            found.setdefault((suite.script, suite.id), {}).update(dict.fromkeys(undecided, 0))
+    for suite in run.suites:
+        cases = found.get((suite.script or "", suite.id), {})
+        for case, number in Counter(suite.columns.hashes).items():
+            if case in cases:
+                cases[case] += 2 * (number if number > 1 else REPEATS)
+    return found
 
 
 def _count_trials(run: Run) -> int:

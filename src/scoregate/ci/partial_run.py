@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -31,6 +32,10 @@ from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.selection.partial import CaseSelection
 from scoregate.errors import RecordError
+
+if TYPE_CHECKING:
+    from scoregate.core.comparison.quarantine import Quarantine
+    from scoregate.core.exemptions import QuarantinedCases
 
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
@@ -131,14 +136,16 @@ class CaseFilter:
 
 @dataclass(slots=True)
 class FailureLimit:
-    """Counts failing cases.
+    """Counts failing cases that are not in quarantine.
 
     Args:
         most: the number at which the run stops; None for no limit.
+        quarantine: the cases in quarantine; None if there are none.
         reached: is set at this number.
     """
 
     most: int | None
+    quarantine: Quarantine | None = None
     reached: anyio.Event = field(default_factory=anyio.Event)
     _failing: set[tuple[str | None, str, str]] = field(default_factory=set)
 
@@ -147,10 +154,15 @@ class FailureLimit:
         if self.most is None:
             return
         self._failing.update(
-            (suite.script, suite.label, case.hash) for suite, case in finished if case.status in _FAILING
+            (suite.script, suite.label, case.hash)
+            for suite, case in finished
+            if case.status in _FAILING and not self._is_quarantined(suite, case)
         )
         if len(self._failing) >= self.most:
             self.reached.set()
+
+    def _is_quarantined(self, suite: SuiteReducer, case: CaseResult) -> bool:
+        return self.quarantine is not None and self.quarantine.covers(suite.result(suite.label), case)
 
     def describe(self) -> str:
         """Why the run stopped; empty if it didn't."""
@@ -159,14 +171,15 @@ class FailureLimit:
         return f"{number_format.count(len(self._failing), 'case')} failed; cases that had not started did not run"
 
 
-def find_last_failures(out: Path) -> FailedCases:
-    """The hashes of the cases that failed when they ran last, by script and suite.
+def find_last_failures(out: Path, quarantine: Sequence[QuarantinedCases] = ()) -> FailedCases:
+    """The hashes of the cases that failed when they ran last, by script and suite, without those in quarantine.
 
     The newest run counts first. Runs of a part of the cases are completed by older runs, up to one of all cases. An
     empty list is a suite that failed as a whole, an empty mapping such a script.
 
     Args:
         out: the folder of runs.
+        quarantine: the entries of the quarantine.
     """
     outcomes: dict[tuple[str, str, str], bool] = {}
     from scoregate.core.gate.run_rules import find_script_failures
@@ -177,7 +190,7 @@ def find_last_failures(out: Path) -> FailedCases:
         failures = {} if run.stopped else find_script_failures(run)
         for script in run.scripts:
             whole_scripts.setdefault(script.name, script.name in failures)
-        outcomes = _read_outcomes(run) | outcomes
+        outcomes = _read_outcomes(run, quarantine) | outcomes
         whole_suites = _read_suite_errors(run) | whole_suites
         if run.complete and not run.selection:
             break
@@ -191,13 +204,20 @@ def find_last_failures(out: Path) -> FailedCases:
     return failed | {name: {} for name, fails in whole_scripts.items() if fails and "::" not in name}
 
 
-def _read_outcomes(run: Run) -> dict[tuple[str, str, str], bool]:
-    """Whether any trial of each case failed, by script and suite. Variants of a suite share its id and its cases."""
+def _read_outcomes(run: Run, quarantine: Sequence[QuarantinedCases]) -> dict[tuple[str, str, str], bool]:
+    """Whether any trial of each case failed and counts, by script and suite.
+
+    Variants of a suite share its id and its cases.
+    """
+    from scoregate.core.comparison.quarantine import find_quarantined_cases
+
+    quarantined = {key for key, _ in find_quarantined_cases(run, quarantine)}
     outcomes: dict[tuple[str, str, str], bool] = {}
-    for suite in run.suites:
+    for at, suite in enumerate(run.suites):
         for row, case in enumerate(suite.columns.hashes):
             key = suite.script or "", suite.id, case
-            outcomes[key] = outcomes.get(key, False) or suite.columns.status(row) in _FAILING
+            fails = suite.columns.status(row) in _FAILING and (at, case) not in quarantined
+            outcomes[key] = outcomes.get(key, False) or fails
     return outcomes
 
 

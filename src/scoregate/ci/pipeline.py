@@ -94,7 +94,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         reuses = resumed.reusable is not None or plan.kept is not None
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
-        run = await _record(resumed, forecast, settings, ports, notices)
+        run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
         run = with_history(run, history, baseline, ports.amend, earlier)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
@@ -130,11 +130,23 @@ async def _measure_base(baseline: Baseline, plan: Plan, settings: Settings, port
 
 
 async def _record(
-    resumed: ResumedPlan, forecast: Forecast, settings: Settings, ports: Ports, notices: tuple[str, ...]
+    resumed: ResumedPlan,
+    forecast: Forecast,
+    settings: Settings,
+    ports: Ports,
+    notices: tuple[str, ...],
+    *,
+    exemptions: Exemptions,
+    baseline: Baseline,
 ) -> Run:
     """Run the suites, and record what they were expected to use and which results they reused."""
+    quarantine = None
+    if settings.selection.max_failures is not None and exemptions.active_quarantine:
+        from scoregate.core.comparison.quarantine import Quarantine
+
+        quarantine = Quarantine(exemptions, baseline.run)
     async with _preload(ports):
-        run = await ports.record(resumed.plan, settings, notices)
+        run = await ports.record(resumed.plan, settings, notices, quarantine=quarantine)
     if forecast.total is not None:
         run = replace(run, estimate=forecast.total)
         ports.amend(run)
@@ -167,7 +179,7 @@ async def _run_cases_again(
     if run.complete and settings.repeats == "auto":
         from scoregate.ci.extra_runs import repeat_undecided_cases
 
-        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports)
+        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports, exemptions=exemptions)
         baseline = await _apply_reviews(baseline, ports.reporting)
     if run.complete and settings.drift_control:
         from scoregate.ci.drift_control import run_drift_control
@@ -299,6 +311,7 @@ def judge_run(
         earlier: the earlier run of the branch that `max_decline` compares with; None if it is not compared.
         with_slices: whether slices are compared, which reads the cases.
     """
+    from scoregate.core.comparison.earlier_runs import count_carried_suites
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import evaluate_gates
 
@@ -309,7 +322,8 @@ def judge_run(
     slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
     comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
     if earlier is not None:
-        comparison = replace(comparison, earlier=_compare_runs(run, earlier, policy, exemptions))
+        whole = run if earlier.run is None else count_carried_suites(run, earlier.run)
+        comparison = replace(comparison, earlier=_compare_runs(whole, earlier, policy, exemptions))
     agreement = calibrations() if policy.asks_for_calibration else {}
     verdict = evaluate_gates(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement

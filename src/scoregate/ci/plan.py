@@ -347,7 +347,7 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
                 "SCOREGATE_OVERRIDES_TESTS_AND_HASHES": json.dumps(cases[launch.name]),
                 "SCOREGATE_REPEATS": str(repeats),
                 "SCOREGATE_CACHE": "off",
-                "SCOREGATE_SELECTION": "",
+                "SCOREGATE_SELECTION": _drop_sample(launch.environment.get("SCOREGATE_SELECTION", "")),
                 "SCOREGATE_PARTS": "",
             },
         )
@@ -355,6 +355,13 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
         if launch.name in cases
     )
     return Plan(plan.root, plan.interpreter, tuple(launches))
+
+
+def _drop_sample(selection: str) -> str:
+    """A selection without its sample: the cases are chosen already. What is left can also select variants."""
+    data = json.loads(selection or "{}")
+    kept = {name: data[name] for name in ("keyword", "named") if name in data}
+    return json.dumps(kept) if kept else ""
 
 
 def _argv(source: SuiteSource, interpreter: Interpreter) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.comparison.quarantine import Quarantine
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
 
@@ -34,10 +35,16 @@ FindCoverage: TypeAlias = "Callable[[Run], Awaitable[tuple[CoverageView | None, 
 
 
 class RecordPlan(Protocol):
-    """Runs a plan and records the run in a folder, with notices."""
+    """Runs a plan and records the run in a folder, with notices. Failures in quarantine stop no run."""
 
     async def __call__(
-        self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER
+        self,
+        plan: Plan,
+        settings: Settings,
+        notices: Sequence[str],
+        *,
+        folder: str = RUN_FOLDER,
+        quarantine: Quarantine | None = None,
     ) -> Run: ...
 
 

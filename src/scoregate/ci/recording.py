@@ -47,8 +47,9 @@ from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.score_rules import ScoreRules
 
-if TYPE_CHECKING:  # only some runs count calls, or record dependencies
+if TYPE_CHECKING:  # only some runs count calls, or leave out cases in quarantine
     from scoregate.ci.model_gateway import ModelGateway
+    from scoregate.core.comparison.quarantine import Quarantine
 
 
 @record
@@ -79,7 +80,15 @@ class Recorder:
     gateway: ModelGateway | None = None
     open_child: OpenChild = open_child
 
-    async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
+    async def record(
+        self,
+        plan: Plan,
+        settings: Settings,
+        notices: Sequence[str],
+        *,
+        folder: str = RUN_FOLDER,
+        quarantine: Quarantine | None = None,
+    ) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         about = await self.describe(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
@@ -94,7 +103,7 @@ class Recorder:
                 plan=plan,
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
-            failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None)
+            failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None, quarantine)
 
             def emit(event: LaunchEvent) -> None:
                 event = redact_event(event, self.redact)

@@ -126,7 +126,7 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
     if last is None:
         return None, ""
     run = await to_thread.run_sync(read_run, last)
-    return run, f"the run of {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(run.started))}"
+    return run, f"the run of {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(run.started))}"
 
 
 def is_incomplete(run: Run, policy: Policy) -> bool:

@@ -97,16 +97,19 @@ def with_selected_cases(
     if flags.keyword:
         parse_keywords(flags.keyword)
     failures, notices = None, settings.notices
+    is_local = not in_ci(os.environ)
     if flags.last_failed or flags.failed_first:
         from scoregate.ci.archive import RUN_FOLDER
+        from scoregate.ci.exemptions import read_tree_exemptions
         from scoregate.ci.partial_run import find_last_failures
 
-        failures = find_last_failures(root / settings.out)
+        # On a pull request, the entries of the base count, which are not known yet.
+        quarantine = read_tree_exemptions(root).active_quarantine if is_local else ()
+        failures = find_last_failures(root / settings.out, quarantine)
         if not failures:
             has_run = (root / settings.out / RUN_FOLDER).is_dir()
             why = "No failing case is known in" if has_run else "There is no earlier run in"
             notices = (*notices, f"{why} {settings.out}, so all cases run.")
-    is_local = not in_ci(os.environ)
     sets_max_cases = settings.origin("max_cases") == "--max-cases" and is_local
     selection = CaseSelection(
         flags.keyword.strip(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -97,11 +97,7 @@ def read_selection(environ: Mapping[str, str] = os.environ) -> Selection:
 
 
 def select_cases(
-    cases: Sequence[Case],
-    suite: str,
-    selection: Selection,
-    describe: Callable[[Case], Description],
-    variants: Sequence[Variant] = (None,),
+    cases: Sequence[Case], suite: str, selection: Selection, describe: Callable[[Case], Description]
 ) -> Iterator[Case]:
     """Return the cases of a suite that are selected, in the order in which they run.
 
@@ -110,19 +106,8 @@ def select_cases(
         suite: the id of the suite.
         selection: what to select.
         describe: returns the name and tags of a case; called only if the selection depends on them.
-        variants: the selected variants of the suite. A case that is selected in one of them runs in all of them.
     """
-    hashes = set(selection.hashes.get(suite, ()))
-    selected = [case for case in cases if not hashes or case.hash in hashes]
-    if selection.choice is not None:
-        takes_case, names = selection.choice.takes_case, [_label_variant(suite, each) for each in variants]
-        labels = [_label_case(case, describe) for case in selected]
-        taken = [each for each in labels if any(takes_case(suite, each, name) for name in names)]
-        chosen = selection.choice.draw_sample(taken)
-        selected = [case for case in selected if case.hash in chosen]
-    if first := set(selection.first.get(suite, ())):
-        selected.sort(key=lambda case: case.hash not in first)
-    return islice(selected, selection.max_cases)
+    return select_variants((None,), cases, suite, selection, describe)[1]
 
 
 def select_variants(
@@ -131,27 +116,31 @@ def select_variants(
     suite: str,
     selection: Selection,
     describe: Callable[[Case], Description],
-) -> Sequence[Variant]:
-    """Return the variants of a suite in which a case is selected; all of them if none or each is.
+) -> tuple[Sequence[Variant], Iterator[Case]]:
+    """Return the variants of a suite in which a case is selected, and as `select_cases` the selected cases.
+
+    A case that is selected in one variant runs in all of these. Without a selected case, all variants are returned.
 
     Args:
         variants: the parameters of all variants.
         cases: all cases.
         suite: the id of the suite.
         selection: what to select. Its keyword can match the label of a variant, such as `bot [task=small]`.
-        describe: returns the name and tags of a case.
+        describe: returns the name and tags of a case; called only if the selection depends on them.
     """
-    choice = selection.choice
-    if choice is None or not choice.keyword or len(variants) == 1:
-        return variants
-    cases_labels = [_label_case(case, describe) for case in cases]
-    labels = [_label_variant(suite, params) for params in variants]
-    selected = [
-        params
-        for params, label in zip(variants, labels, strict=True)
-        if any(choice.takes_case(suite, each, label) for each in cases_labels)
-    ]
-    return selected or variants
+    hashes = set(selection.hashes.get(suite, ()))
+    selected = [case for case in cases if not hashes or case.hash in hashes]
+    if (choice := selection.choice) is not None:
+        labels = [_label_case(case, describe) for case in selected]
+        names = [_label_variant(suite, params) for params in variants]
+        taken = [[each for each in labels if choice.takes_case(suite, each, name)] for name in names]
+        variants = [params for params, own in zip(variants, taken, strict=True) if own] or variants
+        hashes = {each.hash for each in chain.from_iterable(taken)}
+        chosen = choice.draw_sample([each for each in labels if each.hash in hashes])
+        selected = [case for case in selected if case.hash in chosen]
+    if first := set(selection.first.get(suite, ())):
+        selected.sort(key=lambda case: case.hash not in first)
+    return variants, islice(selected, selection.max_cases)
 
 
 def _label_variant(suite: str, params: Variant) -> str:

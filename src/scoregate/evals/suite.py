@@ -14,14 +14,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
-from scoregate.engine.environment import (
-    Selection,
-    Variant,
-    count_all_trials,
-    run_message,
-    select_cases,
-    select_variants,
-)
+from scoregate.engine.environment import Selection, Variant, count_all_trials, run_message, select_variants
 from scoregate.engine.imports import caller_origin, find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
@@ -135,8 +128,8 @@ def _build_cases(
 ) -> tuple[list[Case], Sequence[Variant], int | None]:
     """The selected cases and variants, and of a partial run the number of all trials."""
     found = list(reader.build(rows, problems))
-    variants = select_variants(variants, found, name, selection, reader.describe)
-    cases = list(select_cases(found, name, selection, reader.describe, variants))
+    variants, selected = select_variants(variants, found, name, selection, reader.describe)
+    cases = list(selected)
     if found and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
     return cases, variants, count_all_trials(found, selection)

@@ -16,7 +16,6 @@ from scoregate.engine.environment import (
     Selection,
     count_all_trials,
     run_message,
-    select_cases,
     select_variants,
 )
 from scoregate.engine.evaluators import read_scorers
@@ -222,8 +221,8 @@ def build_suite(
     names = ("max_test_case_concurrency", "retry_count")
     limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
     variants = _read_variants(grid_search_params, problems)
-    variants = select_variants(variants, found, str(suite_id), selection, describe_case)
-    cases = list(select_cases(found, str(suite_id), selection, describe_case, variants)) if callable(fn) else []
+    variants, selected = select_variants(variants, found, str(suite_id), selection, describe_case)
+    cases = list(selected) if callable(fn) else []
     if not values:
         problems.append("no test cases")
     elif found and not cases and callable(fn) and selection.choice is None:

@@ -302,6 +302,16 @@ def test_a_cluster_on_this_machine_stops_at_the_first_failure(project: Project, 
     assert 1 <= sum(call.startswith("alone ") for call in read_calls(marks)) < 40
 
 
+def test_a_failing_case_in_quarantine_stops_no_part(project: Project, marks: Path) -> None:
+    plant_slow(project, marks, "kept")
+    entry = '[[quarantine]]\nsuite = "kept"\ncase = "*0"\nowner = "bo"\nreason = "the clock"\nuntil = 2999-12-31\n'
+    project.write(".scoregate/quarantine.toml", entry)
+    words = ("run", "--executor", "dask", "--max-suites", "1", "--baseline", "none", "-x")
+    outcome = project.scoregate(*words, MARKS=str(marks))
+    assert outcome.exit_code == 0, outcome.output
+    assert len(read_cases(outcome.out)) == 40
+
+
 def test_options_that_exclude_an_executor_are_refused(project: Project) -> None:
     project.write("evals/eval_a.py", SLOW_SUITE)
     dask_words = ("run", "--executor", "dask", "--baseline", "none")

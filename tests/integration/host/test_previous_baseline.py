@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from tests.integration.host.conftest import Project, suite
@@ -23,6 +24,7 @@ def test_a_run_is_compared_with_the_previous_complete_run(project: Project) -> N
         outcome = project.scoregate("run", "-k", f"'good {number % 4}'")
         assert outcome.exit_code == 0, outcome.output
         assert outcome.output.count(LINE) == 1
+        assert re.search(LINE + r"[\d-]{10} [\d:]{8} [A-Z+-]\w+\.", outcome.output)  # with the time zone
         assert outcome.result["base"]["id"] == run_id
     assert base_id(project) == run_id
     newer = project.scoregate("run").run["id"]

@@ -125,6 +125,13 @@ def test_expressions_select_variants_by_their_label(project: Project) -> None:
         assert {(each["label"], each["cases"]) for each in outcome.run["suites"]} == suites
 
 
+def test_a_variant_in_which_only_a_passing_case_is_selected_does_not_run_again(project: Project) -> None:
+    project.write("evals/variants.py", VARIANTS.replace("output > 0", "output == 1"))
+    project.scoregate("run")
+    outcome = project.scoregate("run", "--last-failed", "-k", "(open and task=small) or (close and task=large)")
+    assert [(each["label"], each["cases"]) for each in outcome.run["suites"]] == [("bot [task=large]", 1)]
+
+
 def test_unselected_cases_are_no_lost_scores(project: Project) -> None:
     write_suites(project)
     project.scoregate("run", "--out", "before")
@@ -183,6 +190,37 @@ def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
     assert [finding["rule"] for finding in outcome.result["findings"] if finding["conclusion"] != "passed"] == [
         "stopped early"
     ]
+
+
+QUARANTINE = '[[quarantine]]\ncase = "bad-*"\nowner = "bo"\nreason = "the clock"\nuntil = 2999-12-31\n'
+
+
+def test_a_failing_case_in_quarantine_stops_no_run(project: Project) -> None:
+    source = SUITES.replace("lambda test_case:", "lambda test_case: __import__('time').sleep(0.1) or")
+    project.write("evals/demo.py", f"FIX = 'bad'\n{source}")
+    project.write(".scoregate/quarantine.toml", QUARANTINE)
+    for options in (("-x",), ("--max-failures", "2"), ("-x", "--repeats", "3")):
+        outcome = project.scoregate("run", *options, "--baseline", "none")
+        assert outcome.exit_code == 0, outcome.output
+        assert len(set(cases_of(outcome))) == 10
+        assert "4 cases in quarantine" in outcome.output
+    project.write(".scoregate/quarantine.toml", QUARANTINE.replace("bad-*", "bad-wed"))
+    outcome = project.scoregate("run", "-x", "--baseline", "none")
+    assert outcome.exit_code == 1
+    assert outcome.run["stopped"].startswith("1 case failed")
+    assert ("hours", "bad-sun") in cases_of(outcome)
+
+
+def test_last_failed_leaves_out_cases_in_quarantine(project: Project) -> None:
+    write_suites(project)
+    project.write(".scoregate/quarantine.toml", QUARANTINE.replace("bad-*", "bad-wed"))
+    project.scoregate("run")
+    outcome = project.scoregate("run", "--last-failed")
+    assert cases_of(outcome) == [("days", "bad-sun"), ("hours", "bad-sun")]
+    project.write(".scoregate/quarantine.toml", QUARANTINE)
+    outcome = project.scoregate("run", "--last-failed")
+    assert (outcome.exit_code, len(cases_of(outcome))) == (0, 10)
+    assert "No failing case is known in scoregate-out, so all cases run." in outcome.output
 
 
 def test_a_sample_has_its_share_of_tags(project: Project) -> None:

@@ -122,6 +122,20 @@ def test_one_issue_is_opened_updated_and_closed(world: World, hook: Hook) -> Non
     assert [each.state for each in world.repo.issues.values()] == ["closed", "open"]
 
 
+def test_a_suite_that_did_not_run_is_not_measured_again(world: World, hook: Hook) -> None:
+    start(world, f"affected = true\naffected_push = true\n{SETTINGS}".replace("rate = 0", "rate = 0.9"))
+    world.project.write("provider.txt", "20")
+    jobs = []
+    for text in ("a", "b"):
+        world.project.write("README.md", text)
+        world.commit()
+        jobs.append(world.push(**hook.environ))
+    assert [job.exit_code for job in jobs] == [1, 1], jobs[1].output
+    assert jobs[1].result["suites"][0]["carried"]
+    assert jobs[1].warnings[-1] == "alert: what got worse could not be measured again, so nothing is reported"
+    assert len(hook.messages["/json-secret"]) == 1
+
+
 def test_an_unconfirmed_regression_is_no_alert(world: World, hook: Hook) -> None:
     # The second run fails, and the measurement after it passes.
     start(world, fn=FLAKY.format(first=CASES, last=2 * CASES))

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.fakes.github import events
+from tests.integration.host.test_affected import carried_suites
+from tests.integration.jobs.test_affected import write_suites
 from tests.integration.jobs.world import Job, World
 
 SETTINGS = "fail_on_regression = true\nmin_pass_rate = 0\nmax_decline = 0.05\n"
@@ -106,3 +108,24 @@ def test_a_decline_is_never_green_when_the_run_is_judged_again(world: World) -> 
     assert again.exit_code == 3, again.output
     assert "A score declined" in again.output
     assert "isn't stored with this one" in " ".join(again.output.split())
+
+
+def test_a_decline_stays_while_its_suite_is_not_affected(world: World) -> None:
+    affected = "affected = true\naffected_push = true\n"
+    write_suites(world, f'{affected}min_pass_rate = 0\nmax_decline = 0.05\ndecline_window = "4 runs"\n')
+    world.push()
+    jobs = []
+    for failing in (2, 4, 6, 8):
+        world.project.write("app/one.py", f"def answer(input): return input if int(input) >= {failing} else ''\n")
+        world.commit()
+        jobs.append(world.push())
+    for text in ("a", "b", "c", "d"):
+        world.project.write("README.md", text)
+        world.commit()
+        jobs.append(world.push())
+    # Since the last push, the earlier run has the same results of the suite.
+    assert [job.exit_code for job in jobs] == [0, 0, 0, 1, 1, 0, 0, 0], jobs[4].output
+    assert carried_suites(jobs[4]) == carried_suites(jobs[-1]) == ["one", "two"]
+    (finding,) = (each for each in jobs[4].result["findings"] if each["rule"] == "decline")
+    assert (finding["suite"], finding["value"][:6]) == ("one", "−0.300")
+    assert "decline" not in str(jobs[-1].result["findings"])

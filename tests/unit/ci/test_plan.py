@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan, restrict_plan
 from scoregate.ci.settings import Settings
+from scoregate.core.selection.partial import CaseSelection
 
 ROOT = Path("/project")
 PYTHON = Interpreter(("/venv/bin/python",), "test")
@@ -79,3 +80,12 @@ def test_repeats_turn_the_cache_off() -> None:
         plan(SuiteSource("a.py", SourceKind.PYTHON, suite_ids=("s",))), {"a.py": {"s": ["x"]}}, repeats=2
     )
     assert part.launches[0].environment["SCOREGATE_CACHE"] == "off"
+
+
+def test_chosen_cases_are_not_sampled_again() -> None:
+    selection = CaseSelection(keyword="task=a", sample=5)
+    settings = Settings().model_copy(update={"selection": selection})
+    whole = plan(SuiteSource("a.py", SourceKind.PYTHON, suite_ids=("x",)), settings=settings)
+    part = restrict_plan(whole, {"a.py": {"x": ["h"]}}, repeats=1)
+    assert "sample" in whole.launches[0].environment["SCOREGATE_SELECTION"]
+    assert part.launches[0].environment["SCOREGATE_SELECTION"] == '{"keyword": "task=a"}'

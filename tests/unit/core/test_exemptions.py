@@ -20,7 +20,7 @@ from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.quarantine import list_stable_cases
+from scoregate.core.comparison.quarantine import Quarantine, leave_out_quarantine, list_stable_cases
 from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
@@ -276,6 +276,24 @@ def test_the_base_decides_about_the_cases_that_it_has() -> None:
     new, base = suite(range(0), flaky_case(0, tags=(), name="x")), suite(range(0), flaky_case(1))
     kept = gate_result(new, base, quarantined=(entry,), base_decides=True)
     assert [each.case for each in kept.comparison.quarantined] == ["flaky 1"]
+
+
+def test_the_cases_that_stop_no_run_are_those_that_no_gate_counts() -> None:
+    entries = (replace(FLAKY, case="", tags=("slow",)), replace(FLAKY, suite="demo (evals/a.py)", case="c1"))
+    tagged = suite(range(1), flaky_case(0, name="a stable one", hash="x", tags=("slow",)))
+    tagged = replace(tagged, trials=[replace(tagged.trials[0], tags=("slow",)), *tagged.trials[1:]])
+    renamed = suite(range(1), flaky_case(0, name="a stable one", hash="x", tags=()))
+    for base_decides in (True, False):
+        exemptions = Exemptions(quarantined=entries, today=TODAY, base_decides=base_decides)
+        for now, base in ((tagged, renamed), (renamed, tagged), (tagged, suite(range(0))), (tagged, None)):
+            run = make_run(now)
+            run = replace(run, suites=(replace(run.suites[0], script="evals/a.py", label="demo"),))
+            stored = None if base is None else make_base(base)
+            quarantine = Quarantine(exemptions, stored)
+            covered = {case.hash for case in run.cases if quarantine.covers(run.suites[0], case)}
+            same_files = replace(run, suites=(replace(run.suites[0], label="demo (evals/a.py)"),))
+            sides = leave_out_quarantine(same_files, stored, (), exemptions)
+            assert covered == {each.case for each in sides.cases if each.statuses}
 
 
 def test_a_suite_without_any_other_case_is_unmeasurable() -> None:

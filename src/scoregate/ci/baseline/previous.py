@@ -56,7 +56,7 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
     for folder in choices:
         with suppress(RecordError):
             run = read_run(folder, strictly=True)
-            started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started))
+            started = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(run.started))
             note = describe_run(run).replace("stored run", f"the previous run of {started}", 1)
             return Baseline(
                 run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)

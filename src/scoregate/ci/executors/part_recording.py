@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import BASE_FOLDER, PARTS, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
@@ -35,6 +36,9 @@ from scoregate.core.runs.run import Run
 from scoregate.core.runs.score_rules import ScoreRules
 from scoregate.core.sharding.partition import Partition
 
+if TYPE_CHECKING:
+    from scoregate.core.comparison.quarantine import Quarantine
+
 _MOST_REASONS = 5
 
 
@@ -52,15 +56,23 @@ class PartRecorder:
     cluster: Cluster
     scratch: Path
 
-    async def record(self, plan: Plan, settings: Settings, notices: Sequence[str], *, folder: str = RUN_FOLDER) -> Run:
+    async def record(
+        self,
+        plan: Plan,
+        settings: Settings,
+        notices: Sequence[str],
+        *,
+        folder: str = RUN_FOLDER,
+        quarantine: Quarantine | None = None,
+    ) -> Run:
         """Run the plan on the cluster; the run is on disk when this returns, or is cancelled."""
         recorder = self.recorder
         if not plan.launches:
-            return await recorder.record(plan, settings, notices, folder=folder)
+            return await recorder.record(plan, settings, notices, folder=folder, quarantine=quarantine)
         is_main = folder == RUN_FOLDER
         about = await recorder.describe(plan, settings, notices)
         selected = CaseFilter.for_plan(settings.selection, plan)
-        failures = FailureLimit(settings.selection.max_failures if is_main else None)
+        failures = FailureLimit(settings.selection.max_failures if is_main else None, quarantine)
         scratch = Path(mkdtemp(dir=self.scratch))
         if is_main:  # `recovery` finds the attempts there if this process is killed
             (recorder.out / folder).mkdir(parents=True, exist_ok=True)

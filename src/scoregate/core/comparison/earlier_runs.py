@@ -1,4 +1,4 @@
-"""Earlier runs of a branch as evidence: only their suites for which nothing changed, in little memory."""
+"""Earlier runs of a branch: as evidence only suites for which nothing changed, and what counts against them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,23 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
         complete=True,
         suites=suites,
     )
+
+
+def count_carried_suites(run: Run, earlier: Run) -> Run:
+    """The run, whose suites count as measured if they keep results that the earlier run doesn't have.
+
+    What a run keeps from its baseline is no evidence against that baseline. Against a run before it, it is.
+
+    Args:
+        run: the run.
+        earlier: an earlier run of the branch.
+    """
+    measured = {earlier.id, *(suite.carried.id for suite in earlier.suites if suite.carried is not None)}
+    suites = (
+        suite if suite.carried is None or suite.carried.id in measured else replace(suite, carried=None)
+        for suite in run.suites
+    )
+    return replace(run, suites=tuple(suites))
 
 
 def _is_complete(suite: SuiteResult) -> bool:

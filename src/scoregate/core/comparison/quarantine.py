@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -97,8 +98,8 @@ def leave_out_quarantine(
     if not entries:
         return Sides(run, base, tuple(pool), earlier=earlier)
     pairs = {} if base is None else dict(pair_suites(run.suites, base.suites))
-    found = dict(_find_cases(run, entries))
-    base_chosen = {} if base is None else dict(_find_cases(base, entries))
+    found = dict(find_quarantined_cases(run, entries))
+    base_chosen = {} if base is None else dict(find_quarantined_cases(base, entries))
     if exemptions.base_decides and base is not None:
         known = {(at, case) for at, base_at in pairs.items() for case in base.suites[base_at].columns.hashes}
         found = {key: entry for key, entry in found.items() if key not in known}
@@ -118,7 +119,18 @@ def leave_out_quarantine(
     )
 
 
-def _find_cases(run: Run, entries: Iterable[QuarantinedCases]) -> Iterator[tuple[_Key, QuarantinedCases]]:
+def find_quarantined_cases(
+    run: Run, entries: Iterable[QuarantinedCases]
+) -> Iterator[tuple[tuple[int, str], QuarantinedCases]]:
+    """Find the trials that an entry covers by their own names and tags. Reads the cases if an entry is for their suite.
+
+    Args:
+        run: the run.
+        entries: the entries.
+
+    Yields:
+        The index of the suite and the hash of the case, and the first entry that covers it.
+    """
     by_suite = [[entry for entry in entries if matches_suite(suite, entry.suite)] for suite in run.suites]
     if not any(by_suite):
         return
@@ -127,6 +139,44 @@ def _find_cases(run: Run, entries: Iterable[QuarantinedCases]) -> Iterator[tuple
             if entry.matches((case.hash, case.name), case.tags):
                 yield (case.suite, case.hash), entry
                 break
+
+
+class Quarantine:
+    """Which cases are in quarantine while their run is recorded: those that `leave_out_quarantine` leaves out later.
+
+    Args:
+        exemptions: the entries.
+        base: the baseline; None without one.
+    """
+
+    def __init__(self, exemptions: Exemptions, base: Run | None) -> None:
+        self._exemptions, self._base = exemptions, base
+
+    def covers(self, suite: SuiteResult, case: CaseResult) -> bool:
+        """Whether the case of a trial is in quarantine.
+
+        Args:
+            suite: its suite so far. At the end its label may have its file, too.
+            case: the trial.
+        """
+        entries = self._exemptions.active_quarantine
+        if entries and self._base is not None:
+            base_at = next((at for _, at in pair_suites([suite], self._base.suites)), None)
+            if (base_at, case.hash) in self._base_chosen:
+                return True
+            if base_at is not None and self._exemptions.base_decides:
+                entries = () if case.hash in self._base.suites[base_at].columns.hashes else entries
+        with_file = replace(suite, label=f"{suite.label} ({suite.script})")
+        return any(
+            entry.matches((case.hash, case.name), case.tags)
+            and (matches_suite(suite, entry.suite) or matches_suite(with_file, entry.suite))
+            for entry in entries
+        )
+
+    @cached_property
+    def _base_chosen(self) -> set[tuple[int | None, str]]:
+        assert self._base is not None
+        return {key for key, _ in find_quarantined_cases(self._base, self._exemptions.active_quarantine)}
 
 
 def _find_places(run: Run | None, other: Run) -> dict[int, int]:
