@@ -152,6 +152,21 @@ def test_flaky_cases_flip_without_a_change(tmp_path: Path) -> None:
     assert len(load_flaky(store, ALL, suite="bot")) == 2
 
 
+def test_flips_between_runs_with_uncommitted_changes_are_not_at_one_commit(tmp_path: Path) -> None:
+    for number, dirty in enumerate((False, True, False, False)):
+        write_run(tmp_path / str(number), number, {"exact": [float(number % 2)]}, commit="a" * 40, dirty=dirty)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert [(case.flips, case.same_commit) for case in load_flaky(store, ALL)] == [(3, 1)]
+
+
+def test_flips_within_a_run_are_at_one_commit_whatever_is_uncommitted(tmp_path: Path) -> None:
+    write_run(tmp_path / "0", 0, {"exact": [1.0, 0.0]}, cases=["a", "a"], repeats=[0, 1], dirty=True)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert [(case.flips, case.same_commit) for case in load_flaky(store, ALL)] == [(1, 1)]
+
+
 def test_a_change_of_the_fingerprint_is_no_flip(tmp_path: Path) -> None:
     for number in range(4):
         mark = {"exact": Fingerprint(prompt=f"p{number}")}
