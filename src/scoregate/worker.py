@@ -89,7 +89,7 @@ def load_callable(key: str, name: str) -> Any:
             advice="It is imported from the project's top folder, its src/, or what is installed there.",
         ) from error
     if not callable(found):
-        raise SettingsError(f"{key} = {name!r:.200} is no function, but {found!r:.200}")
+        raise SettingsError(f"{key} = {name!r:.200} is not a function, but {found!r:.200}")
     return found
 
 

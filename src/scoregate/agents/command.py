@@ -85,7 +85,7 @@ class CommandAgent:
         """Run the agent in a fresh workspace.
 
         Args:
-            input: the prompt; a value that is no text is given as JSON.
+            input: the prompt; a value that is not text is given as JSON.
 
         Returns:
             What the agent did, with the changed files, and the workspace as long as the result is in use.
@@ -191,7 +191,7 @@ class _Output:
         try:
             event = from_json(line)
         except ValueError as error:
-            raise AgentError(f"event {self._events} of the agent is no JSON: {error}: {line[:_SHOWN]!r}") from None
+            raise AgentError(f"event {self._events} of the agent is not JSON: {error}: {line[:_SHOWN]!r}") from None
         try:
             self.stream.feed(event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -292,7 +292,7 @@ def command_agent(
         trace_file: a file of OTLP that the agent writes, relative to its workspace: JSON, JSON lines or protobuf.
 
     Raises:
-        ValueError: the command is unknown or empty, the workspace is no folder, a limit is no positive number, or
+        ValueError: the command is unknown or empty, the workspace is not a folder, a limit is not positive, or
             spans can't be received without network.
     """
     if isinstance(command, str):

@@ -97,7 +97,7 @@ class AgentSpans:
             trace_file: a file of spans in it that the agent writes.
 
         Raises:
-            AgentError: the file of spans is missing, or is no OTLP.
+            AgentError: the file of spans is missing, or is not OTLP.
         """
         losses = ""
         if self._trial is not None:
@@ -148,7 +148,7 @@ def _read_file(workspace: Path, name: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OtlpError("it is no regular file")
+                raise OtlpError("it is not a regular file")
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise OtlpError(error.strerror or str(error)) from None

@@ -103,7 +103,7 @@ async def _find_prompts(root: Path, globs: Sequence[str], problems: list[str]) -
         return []
     files = await git.list_files(root)
     if files is None:
-        problems.append("coverage_prompts: the files of the project can't be listed: it is no git repository")
+        problems.append("coverage_prompts: the files of the project can't be listed: it is not a git repository")
         return []
     found = [path for path in files if any(matches_path(path, glob) for glob in globs)]
     if not found:

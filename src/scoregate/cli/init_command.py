@@ -82,7 +82,7 @@ def _add_agents_section(folder: Path) -> str:
     """Add the section about evals to AGENTS.md, unless it has one; returns the line to print.
 
     Raises:
-        UsageError: the file is no regular file of the folder, or can't be read or written.
+        UsageError: the file is not a regular file of the folder, or can't be read or written.
     """
     target, section = folder / AGENTS_FILE, _read_template(AGENTS_FILE)
     if not os.path.lexists(target):
@@ -90,7 +90,7 @@ def _add_agents_section(folder: Path) -> str:
         return f"written  {AGENTS_FILE}"
     try:
         if target.is_symlink() or not target.is_file():
-            raise UsageError(f"{target} is no regular file", advice="Replace it, or add the section by hand.")
+            raise UsageError(f"{target} is not a regular file", advice="Replace it, or add the section by hand.")
         text = target.read_text(encoding="utf-8")
         if _AGENTS_MARK in text:
             return f"kept     {AGENTS_FILE}"

@@ -101,7 +101,7 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
                 probe = await _probe(affected.plan, settings, ports, counter, list(_list_unknown(forecast)))
                 forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
             finally:
-                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is no run to compare with
+                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is not a run to compare with
     return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
 
 

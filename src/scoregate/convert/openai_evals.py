@@ -132,7 +132,7 @@ def _convert_sample(sample: Any, kind: str, ignore_case: bool) -> Mapping[str, A
     if "ideal" in sample:
         ideals = sample["ideal"] if isinstance(sample["ideal"], list) else [sample["ideal"]]
         if not ideals or not all(isinstance(each, str) and each for each in ideals):
-            raise Unreadable("its ideal is no text, and no list of texts")
+            raise Unreadable("its ideal is neither text nor a list of texts")
         is_graded = kind == model_graded.CLASS
         row["expected"] = "\n".join(ideals) if is_graded else _make_assertions(kind, ideals, ignore_case)
     others = {key: value for key, value in sample.items() if key not in row and key != "ideal"}

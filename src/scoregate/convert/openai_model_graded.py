@@ -65,7 +65,7 @@ def _list_files(source: Source) -> Iterator[Any]:
 def _make_question(prompt: Any, name: str, given: Mapping[str, Any]) -> str:
     """The prompt, with the names of what the judge sees in the place of fields."""
     if not isinstance(prompt, str) or not prompt.strip():
-        raise Unreadable(f"the prompt of the specification {name} is no text")
+        raise Unreadable(f"the prompt of the specification {name} is not text")
     known = {**{key: value for key, value in given.items() if isinstance(value, str)}, **_SHOWN}
     if unknown := sorted({match[1] for match in _FIELD.finditer(prompt)} - known.keys()):
         raise Unreadable(f"the prompt of the specification {name} has the fields {', '.join(unknown):.100} of samples")

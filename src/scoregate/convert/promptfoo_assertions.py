@@ -153,7 +153,7 @@ def _convert_schema(kind: str, value: Any) -> dict[str, Any]:
     from scoregate.scorers import json_schema
 
     if not isinstance(value, dict):
-        raise Unsupported(f"the schema of {kind} is no mapping")
+        raise Unsupported(f"the schema of {kind} is not a mapping")
     try:
         json_schema(value)
     except ValueError as error:

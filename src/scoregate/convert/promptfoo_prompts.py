@@ -94,7 +94,7 @@ def _list_prompts(given: Any, place: str, source: Source, findings: Findings) ->
     if isinstance(given, Mapping):  # a file and its label
         given = [{"id": name, "label": label} for name, label in given.items()]
     if not isinstance(given, list) or not given:
-        findings.leave_out(place, "there are no prompts" if not given else "it is no list")
+        findings.leave_out(place, "there are no prompts" if not given else "it is not a list")
         return
     for number, each in enumerate(given):
         here = f"{place}[{number}]"

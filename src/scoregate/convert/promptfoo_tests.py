@@ -82,7 +82,7 @@ def _read_default(given: Any, source: Source, findings: Findings) -> Mapping[str
             findings.leave_out(place, f"{given}: {error}")
             return {}
     if given is not None and not isinstance(given, Mapping):
-        findings.leave_out(place, "it is no mapping")
+        findings.leave_out(place, "it is not a mapping")
     return given if isinstance(given, Mapping) else {}
 
 
@@ -163,7 +163,7 @@ def _read_number(text: str, place: str, findings: Findings) -> float | None:
     except ValueError:
         number = float("nan")
     if not -1e300 < number < 1e300:
-        findings.leave_out(place, f"the threshold {text!r:.40} is no number")
+        findings.leave_out(place, f"the threshold {text!r:.40} is not a number")
         return None
     return number
 
@@ -228,7 +228,7 @@ def _read_mapping(
         if isinstance(found, str):
             found = source.find(found).parse()
         if found is not None and not isinstance(found, Mapping):
-            raise Unreadable("it is no mapping")
+            raise Unreadable("it is not a mapping")
     except Unreadable as error:
         findings.leave_out(f"{place}.{name}", str(error))
     return found if isinstance(found, Mapping) else {}
@@ -236,7 +236,7 @@ def _read_mapping(
 
 def _list_assertions(given: Any, place: str, findings: Findings) -> tuple[tuple[str, Any], ...]:
     if given is not None and not isinstance(given, list):
-        findings.leave_out(place, "it is no list")
+        findings.leave_out(place, "it is not a list")
     return tuple((f"{place}[{number}]", each) for number, each in enumerate(given)) if isinstance(given, list) else ()
 
 
@@ -262,6 +262,6 @@ def _resolve(name: str, variables: Mapping[str, Any], source: Source) -> Any:
             return json.dumps(file.parse(), ensure_ascii=False, separators=(",", ":"))
         if file.path.suffix in _TEXT_FILES or file.path.suffix in (".json", ".csv", ".html", ".xml"):
             return file.read().strip()
-        raise Unreadable(f"a file {file.path.suffix} is no text")
+        raise Unreadable(f"a file {file.path.suffix} is not text")
     except Unreadable as error:
         raise Unreadable(f"the variable {name}, {value:.80}: {error}") from None

@@ -131,7 +131,7 @@ def parse_skill_cases(text: str, shown: str) -> SkillCases:
     try:
         head, entries = _scan(text)
     except JSONDecodeError as error:
-        return SkillCases(problems=(f"{shown}:{error.lineno}: it is no JSON: {error.msg}",))
+        return SkillCases(problems=(f"{shown}:{error.lineno}: it is not JSON: {error.msg}",))
     except RecursionError:
         return SkillCases(problems=(f"{shown}: it has too many levels",))
     reader = _Reader(shown)
@@ -158,7 +158,7 @@ def _scan(text: str) -> tuple[dict[str, Any], list[tuple[int, Any]] | None]:
     """The fields of the file, and each case with its line; None without a list of cases.
 
     Raises:
-        JSONDecodeError: it is no JSON.
+        JSONDecodeError: it is not JSON.
     """
     text = text.removeprefix("\ufeff")
     at = _skip(text, 0)

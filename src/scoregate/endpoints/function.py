@@ -100,7 +100,7 @@ def load_function(name: str, endpoint: EndpointContext) -> Callable[..., Any]:
         advice = "Write module:function, such as my_bot.main:answer. Is the folder of the module on PYTHONPATH?"
         raise endpoint.fail(what, kind="configuration_error", advice=advice) from error
     if not callable(value):
-        endpoint.misconfigured(f"{name:.200} is no function, but a {type(value).__name__}")
+        endpoint.misconfigured(f"{name:.200} is not a function, but a {type(value).__name__}")
     function: Callable[..., Any] = value
     return function
 

@@ -60,7 +60,7 @@ def make_body_filler(mapping: Mapping[str, Any] | str, endpoint: EndpointContext
     by item.
 
     Raises:
-        EndpointError: as `text_filler`, or the text is no JSON.
+        EndpointError: as `text_filler`, or the text is not JSON.
     """
     if not isinstance(mapping, str):
         return _make_filler(mapping, endpoint)
@@ -125,7 +125,7 @@ class RequestTemplate:
         body: the filler of the body.
         headers: the filler of the headers.
         query: the filler of the query parameters.
-        is_raw: whether the body may be a text that is no JSON.
+        is_raw: whether the body may be a text that is not JSON.
         names: the names that the templates use.
         system_prompt: the first message of conversations.
     """

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from scoregate.core.text import describe_width
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
@@ -111,7 +112,7 @@ class RowReader:
     def read(self, cells: list[str], line: int) -> Test | str | None:
         """The test of a row that begins on this line, or its problems, or None for an empty row."""
         if len(cells) != self._width:
-            return f"has {len(cells)} cells, the header {self._width}" if any(map(str.strip, cells)) else None
+            return describe_width(len(cells), self._width) if any(map(str.strip, cells)) else None
         if ",'" in f",{','.join(cells)}":  # one check of the row is faster than one of each cell
             cells = list(map(unguard_cell, cells))
         cells.append("")

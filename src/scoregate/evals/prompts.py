@@ -124,7 +124,7 @@ def format_value(value: Any) -> Any:
     if isinstance(value, list):
         return ",".join(str(format_value(each)) for each in value)
     if isinstance(value, Media):
-        raise ValueError(f"{value!r} is no text: give the task a function that sends it to the model")
+        raise ValueError(f"{value!r} is not text: give the task a function that sends it to the model")
     if isinstance(value, bool | dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return value

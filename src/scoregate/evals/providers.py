@@ -190,7 +190,7 @@ def _find(text: str, path: Sequence[str | int] | None) -> Any:
         found = json.loads(text)
     except ValueError:
         if path:
-            raise ProviderFailed(f"the answer is no JSON: {text[:200]}") from None
+            raise ProviderFailed(f"the answer is not JSON: {text[:200]}") from None
         return text
     for part in path or ():
         try:

@@ -24,7 +24,7 @@ def adapt_evaluator(evaluator: Any) -> Scorer:
         TypeError: the object has no method `evaluate_async`.
     """
     if not callable(getattr(evaluator, "evaluate_async", None)):
-        raise TypeError("it has no method `evaluate_async`, so it is no evaluator of cases")
+        raise TypeError("it has no method `evaluate_async`, so it is not an evaluator of cases")
     read_name = getattr(evaluator, "get_default_evaluation_name", None)
     name = read_name() if callable(read_name) else type(evaluator).__name__
 

@@ -147,21 +147,21 @@ class Cases:
         places: dict[str, str] = {}
         for row in rows:
             try:
-                found = row.find_hash()
+                case_hash = row.find_hash()
                 row.find_tags()
                 self._find_cluster(row)
             except Exception as error:  # fields of the user's classes may raise anything
                 problems.append(f"{row.place}: {error}")
                 continue
-            if found in places:
-                what = f"the id {found!r:.60}" if row.fields.get(ID) is not None else "the input"
+            if case_hash in places:
+                shared = f"the id {case_hash!r:.60}" if row.fields.get(ID) is not None else "the input"
                 problems.append(
-                    f"{row.place} is left out: {places[found]} has {what}, too; "
+                    f"{row.place} is left out: it has {shared} of {places[case_hash]}; "
                     "give each case its own `id`, or use `repeats` to run a case several times"
                 )
             else:
-                places[found] = row.place
-                yield Case(found, row, self.repeats)
+                places[case_hash] = row.place
+                yield Case(case_hash, row, self.repeats)
 
     def describe(self, case: Case) -> Description:
         """The case as the record shows it. A value without a JSON form becomes its type in angle brackets.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
@@ -126,7 +127,8 @@ def _read_rows(data: Any, problems: list[str]) -> list[Row]:
     file = find_caller_file()
     rows = read_data(data, file and file.parent, problems)
     if not rows and not problems:
-        problems.append("the data has no cases")
+        name = f" {str(data)!r:.200}" if isinstance(data, str | Path) else ""
+        problems.append(f"the data{name} has no cases")
     return rows
 
 

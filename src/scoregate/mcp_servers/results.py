@@ -15,7 +15,7 @@ from scoregate.errors import McpServerError, MediaError
 from scoregate.mcp_servers.session import McpSession
 
 _LONGEST_ERROR = 4_000
-# Servers wrap a result that is no object in this field.
+# Servers wrap a result that is not an object in this field.
 _WRAPPED = "result"
 _MEDIA = ("image", "audio")
 
@@ -87,7 +87,7 @@ def _decode(text: str, what: str) -> bytes:
     try:
         return b64decode("".join(text.split()), validate=True)
     except ValueError as error:
-        raise McpServerError(f"{what} in a result of a tool is no base64: {error}: {text[:60]!r}") from None
+        raise McpServerError(f"{what} in a result of a tool is not base64: {error}: {text[:60]!r}") from None
 
 
 def _describe_data(data: bytes) -> str:

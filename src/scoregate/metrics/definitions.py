@@ -97,7 +97,7 @@ def _import_metric(stored: StoredMetric) -> Any:
         if isinstance(metric, type):
             metric = metric(**arguments)
         elif arguments:
-            raise TypeError("it is no class, and takes no arguments")
+            raise TypeError("it is not a class, and takes no arguments")
     except (Exception, SystemExit) as error:  # the user's module and class may raise anything
         reason = f"{type(error).__name__}: {error!s:.300}"
         raise MetricError(

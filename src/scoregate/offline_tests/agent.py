@@ -67,7 +67,7 @@ def map_arguments(agent: Callable[..., Any], field_mapping: Mapping[str, str] | 
         field_mapping: fields by parameter.
 
     Raises:
-        TypeError: the agent is no callable or takes no keywords, or the mapping is no dict of strings.
+        TypeError: the agent is not a callable or takes no keywords, or the mapping is not a dict of strings.
     """
     name, mapping = agent_name(agent), {} if field_mapping is None else field_mapping
     if not isinstance(mapping, Mapping) or not all(isinstance(each, str) for pair in mapping.items() for each in pair):

@@ -31,7 +31,7 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
         origin: its name, for error messages.
 
     Raises:
-        JudgmentValidationError: it is no OTLP JSON.
+        JudgmentValidationError: it is not OTLP JSON.
     """
     try:
         found = read_otlp(text)
@@ -101,7 +101,7 @@ class Traces:
         """Store the traces of a file of OTLP JSON and return their ids.
 
         Raises:
-            JudgmentValidationError: the file cannot be read, or is no OTLP JSON.
+            JudgmentValidationError: the file cannot be read, or is not OTLP JSON.
         """
         try:
             text = Path(file_path).read_text(encoding="utf-8-sig")

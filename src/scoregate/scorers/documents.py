@@ -85,7 +85,7 @@ def latency(max_s: float, *, name: str | None = None) -> Check:
         name: the scorer's name; default: "latency".
 
     Raises:
-        TypeError: `max_s` is no number.
+        TypeError: `max_s` is not a number.
     """
     return Check(name or "latency", _check_latency, {"max_s": require_number(max_s, "latency: max_s")})
 

@@ -115,7 +115,7 @@ def called(
         name: the scorer's name; default: "called" with the tool.
 
     Raises:
-        ValueError: `times` is no number of at least 0, and no pair of them.
+        ValueError: `times` is neither a number of at least 0 nor a pair of them.
     """
     bounds = (times, times) if is_whole_number(times, 0) else times
     is_pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(is_whole_number(each, 0) for each in bounds)

@@ -114,7 +114,7 @@ def _check_file(
 ) -> Evaluation:
     found = next(_list_files(trial, glob, path), None)
     if is_regular and found is not None and not found.is_file():
-        return pass_or_fail(False, f"{path} is no file")
+        return pass_or_fail(False, f"{path} is not a file")
     return pass_or_fail(found is not None, f"there is no {glob or path}")
 
 

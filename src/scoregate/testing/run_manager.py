@@ -35,7 +35,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         run_id: identifies the run; None before `start`.
 
     Raises:
-        TypeError: the id or the message is no string.
+        TypeError: the id or the message is not a string.
     """
 
     def __init__(self, test_id: str, message: str | None = None) -> None:

@@ -106,7 +106,7 @@ def check_hash(value: object) -> str:
     """The hash of a case.
 
     Raises:
-        TypeError: it is no string, or empty.
+        TypeError: it is not a string, or empty.
     """
     if not isinstance(value, str) or not value:
         raise TypeError(f"its hash must be a string that is not empty, not {value!r}")

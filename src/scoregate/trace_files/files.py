@@ -11,7 +11,7 @@ from typing import Any
 from scoregate.ci.importers.files import Part, ResultFile
 from scoregate.ci.importers.row_files import read_rows
 from scoregate.core.records import record
-from scoregate.core.text import natural_sort_key
+from scoregate.core.text import describe_width, natural_sort_key
 from scoregate.core.trajectories.otlp import OtlpSpan, read_otlp, unpack
 from scoregate.errors import ImportFailed, OtlpError, UsageError
 from scoregate.store.json_lines import parse_row
@@ -207,7 +207,7 @@ def _read_table(name: str, data: bytes) -> Iterator[FileRecord]:
             return
         for line, cells in table:
             if cells and len(cells) != len(names):
-                yield FileRecord(name, line, problem=f"it has {len(cells)} cells, the header {len(names)}")
+                yield FileRecord(name, line, problem=f"it {describe_width(len(cells), len(names))}")
             elif any(cells):
                 found = {column: cell for column, cell in zip(names, cells, strict=True) if cell}
                 yield FileRecord(name, line, found)

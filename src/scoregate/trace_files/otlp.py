@@ -31,7 +31,7 @@ def read(row: Mapping[str, Any]) -> Iterator[TracePart]:
     """The parts of a request.
 
     Raises:
-        UnknownRecord: it is no valid request.
+        UnknownRecord: it is not a valid request.
     """
     try:
         yield from map(read_span, read_json_request(row))

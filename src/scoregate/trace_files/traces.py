@@ -115,7 +115,7 @@ def _read_parts(value: Mapping[str, Any] | OtlpSpan) -> tuple[str, Iterable[Trac
     if found is None:
         known = ", ".join(each.name for each in FORMATS)
         fields = f"its fields are {', '.join(map(str, value)):.200}" if value else "it has no fields"
-        raise UnknownRecord(f"it is no record of {known}; {fields}")
+        raise UnknownRecord(f"it is not a record of {known}; {fields}")
     return found.name, list(found.read(value))
 
 

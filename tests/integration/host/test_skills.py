@@ -140,7 +140,7 @@ def test_hostile_agents_are_errors_of_their_cases(project: Project, tmp_path: Pa
         errors |= errors_of(project.scoregate("run", "--baseline", "none"))
     assert "took longer than 3 s" in errors["hang"]
     assert "printed more than 64 MB" in errors["flood"]
-    assert "is no JSON" in errors["broken"]
+    assert "is not JSON" in errors["broken"]
     assert {name for name, error in errors.items() if not error} == {"fork", "stdin", "link"}
     before = alive.read_text()
     time.sleep(0.3)

@@ -216,7 +216,7 @@ def test_values_of_every_type_survive(client: Client, tmp_path: Path) -> None:
 def test_invalid_otlp_is_refused(client: Client, tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    with pytest.raises(JudgmentValidationError, match=r"bad\.json is no OTLP JSON"):
+    with pytest.raises(JudgmentValidationError, match=r"bad\.json is not OTLP JSON"):
         client.traces.add_from_otlp(path)
 
 

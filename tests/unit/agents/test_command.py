@@ -132,7 +132,7 @@ def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
 def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
     for prompt, options, message, calls in (
         ("stop", {}, "the events of the agent end before its run did", 2),
-        ("malformed", {}, "event 3 of the agent is no JSON", 1),
+        ("malformed", {}, "event 3 of the agent is not JSON", 1),
         ("read fail", {}, "the agent exited with 7: ''", 0),
         ("read", {}, "the agent printed no event of the format claude: ''", 0),
         ("flood", {}, "the agent printed more than 64 MB", 0),

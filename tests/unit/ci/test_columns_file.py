@@ -102,7 +102,7 @@ def test_damaged_or_invalid_columns_are_not_used(tmp_path: Path) -> None:
         "empty": gzip.compress(b""),
         "a suite is missing": gzip.compress(first + block),
         "a block appears twice": gzip.compress(first + block + block + b"".join(rest)),
-        "a number that is no score": gzip.compress(text.replace(b"0.75", b"7.5")),
+        "a number that is not a score": gzip.compress(text.replace(b"0.75", b"7.5")),
         "a column is shorter": gzip.compress(text.replace(b'"digests":["d","",""]', b'"digests":["d",""]')),
         "a row that doesn't exist": gzip.compress(text.replace(b'"cached":[4]', b'"cached":[400]')),
         "no status": gzip.compress(text.replace(b'"statuses":[3', b'"statuses":[9')),

@@ -226,9 +226,9 @@ def test_a_pipfile_lock_becomes_requirements_with_hashes(tmp_path: Path) -> None
     assert plan(tmp_path).requirements == "--index-url https://index.example/simple\n"
     for content, part in (
         ("{", "not valid JSON"),
-        ("[]", "no table"),
-        ('{"default": 1}', "no table"),
-        ('{"default": {"a": 1}}', "'a' is no table"),
+        ("[]", "is not a table"),
+        ('{"default": 1}', "is not a table"),
+        ('{"default": {"a": 1}}', "'a' is not a table"),
         ('{"default": {"a": {}}}', "'a' has no version"),
         ('{"default": {"a": {"version": "==1\\n--index-url https://x.example"}}}', "line break"),
     ):

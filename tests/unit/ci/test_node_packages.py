@@ -158,7 +158,7 @@ def test_unsupported_files_are_errors(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "yarn.lock")
     plan = find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
     assert plan is not None
-    assert plan.command[:2] == ("npm", "install"), "a lock that is no file doesn't count"
+    assert plan.command[:2] == ("npm", "install"), "a lock that is not a file doesn't count"
 
 
 def needs(root: Path, *argv: str, cwd: str = ".") -> bool:

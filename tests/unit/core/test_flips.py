@@ -1,4 +1,4 @@
-"""Flipped cases with several trials: a repeat is no case."""
+"""Flipped cases with several trials: a repeat is not a case."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_other_content_is_refused_with_its_name_and_start(tmp_path: Path) -> Non
     page = tmp_path / "cat.png"
     page.write_bytes(OTHERS["html"])
     with pytest.raises(
-        MediaError, match=r"'cat\.png' is no image or audio of a known type; it starts with b'<!doctype"
+        MediaError, match=r"'cat\.png' is not an image or audio of a known type; it starts with b'<!doctype"
     ):
         Media.from_path(page)
     for name, data in OTHERS.items():

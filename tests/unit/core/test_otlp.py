@@ -1,4 +1,4 @@
-"""OTLP: files and requests in JSON and protobuf, and what is no OTLP."""
+"""OTLP: files and requests in JSON and protobuf, and what is not OTLP."""
 
 from __future__ import annotations
 

@@ -86,11 +86,11 @@ def test_a_misspelt_field_is_a_problem() -> None:
 
 def test_a_file_without_cases_is_a_problem() -> None:
     for text, problem in (
-        ("", "it is no JSON"),
-        ("nope", "it is no JSON"),
-        ('{"evals": [{"prompt": "a"},]}', "it is no JSON"),
-        ('{"evals": [{"prompt": "a"}]} x', "it is no JSON"),
-        ('{"evals": [{"prompt": "a"}\n {"prompt": "b"}]}', "e.json:2: it is no JSON: a comma or ] is expected"),
+        ("", "it is not JSON"),
+        ("nope", "it is not JSON"),
+        ('{"evals": [{"prompt": "a"},]}', "it is not JSON"),
+        ('{"evals": [{"prompt": "a"}]} x', "it is not JSON"),
+        ('{"evals": [{"prompt": "a"}\n {"prompt": "b"}]}', "e.json:2: it is not JSON: a comma or ] is expected"),
         ('{"evals": {}}', "it has no cases"),
         ('{"evals": []}', "it has no cases"),
         ("{}", "it has no cases"),

@@ -92,7 +92,7 @@ def test_sdk_objects_are_read_and_other_values_refused_with_position() -> None:
     result = SimpleNamespace(type="tool", content="at 9", tool_call_id="1", status="success")
     assert read_messages([langchain, result]) == [ToolCall("search", {"q": 1}, "at 9")]
     for wrong in ("text", 1, None, {"content": "x"}, ["role"]):
-        with pytest.raises(TypeError, match="message 2 is no message with a role or a type"):
+        with pytest.raises(TypeError, match="message 2 is not a message with a role or a type"):
             read_messages([{"role": "user", "content": ""}, wrong])
 
 

@@ -142,8 +142,8 @@ def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
         ("prompt_content,category,topic,behavior,topic\n", ":1: column 'topic' comes twice"),
         (HEADER + "\n", " has no tests"),
         (HEADER + "\n\n,,,\n , ,,\n", " has no tests"),
-        (HEADER + "\nq,c,t\n", ":2: has 3 cells, the header 4"),
-        (HEADER + "\nq,c,t,b,x\n", ":2: has 5 cells, the header 4"),
+        (HEADER + "\nq,c,t\n", ":2: has 3 cells, but the header has 4"),
+        (HEADER + "\nq,c,t,b,x\n", ":2: has 5 cells, but the header has 4"),
         (HEADER + "\nq,,t, \n", ":2: column category: is empty; column behavior: is empty"),
         (HEADER + '\nq,c,t,b\n\n"a\nb",c,t,b\n,c,t,b\n', ":6: column prompt_content: is empty"),
         (HEADER + ",test_type\nq,c,t,b,Both\n", ":2: column test_type: must be Single-Turn, Multi-Turn or empty"),
@@ -206,7 +206,7 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
     tests = read_tests(path)
     assert [next(tests).source_line for _ in range(3)] == [2, 3, 4]
     tests.close()  # type: ignore[attr-defined]
-    with pytest.raises(InvalidTests, match=":5002: has 1 cells"):
+    with pytest.raises(InvalidTests, match=":5002: has 1 cell,"):
         list(read_tests(path))
 
 

@@ -84,7 +84,7 @@ def parse_case(line: bytes) -> CaseResult:
 
 
 def parse_cases(lines: Sequence[bytes]) -> Iterator[CaseResult | ValueError]:
-    """Parse the lines of several cases; a line that is no case gives the exception of `parse_case`.
+    """Parse the lines of several cases; a line that is not a case gives the exception of `parse_case`.
 
     One call of the JSON parser for all lines takes less than half the time of a call for each (measured).
     """
@@ -244,7 +244,7 @@ def _text(value: object) -> str:
 def _count(value: object) -> int:
     count = value if type(value) is int else _check_type(value, int)
     if not 0 <= count < MOST_COUNTED:
-        raise OverflowError(f"{count:g} is no possible count")
+        raise OverflowError(f"{count:g} is not a possible count")
     return count
 
 

@@ -162,7 +162,7 @@ def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> 
 
 
 def _advise(root: Path, path: str) -> str:
-    """What to write instead of a path that is no file of suites."""
+    """What to write instead of a path that is not a file of suites."""
     file, _, suite = path.rpartition(":")
     if file and suite and (root / file).is_file():
         return f"A suite of a file has two colons: {file}::{suite}."

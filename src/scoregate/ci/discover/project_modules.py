@@ -146,7 +146,7 @@ class ProjectModules:
         return self._texts[file]
 
     def read_content(self, file: str) -> bytes | None:
-        """The content of a module; None if it can't be read, is no file, or is too large."""
+        """The content of a module; None if it can't be read, is not a file, or is too large."""
         try:
             with open(self.root / file, "rb", opener=open_nonblocking) as opened:
                 status = os.fstat(opened.fileno())

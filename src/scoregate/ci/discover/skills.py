@@ -305,7 +305,7 @@ def _read(path: Path) -> tuple[str | None, str]:
     try:
         return data.decode("utf-8-sig"), ""
     except UnicodeDecodeError as error:
-        return None, f"it is no UTF-8: {error.reason} at byte {error.start}"
+        return None, f"it is not UTF-8: {error.reason} at byte {error.start}"
 
 
 def _join(folder: str, name: str) -> str:

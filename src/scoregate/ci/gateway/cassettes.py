@@ -336,7 +336,7 @@ def _parse_in(path: Path, line: bytes) -> RecordedCall:
         return parse_call(line)
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(
-            f"{path} is no valid cassette: {str(error)[:200]}", advice="Record it again with gateway = record."
+            f"{path} is not a valid cassette: {str(error)[:200]}", advice="Record it again with gateway = record."
         ) from None
 
 

@@ -113,7 +113,7 @@ def _read_key(text: bytes, part: Part) -> str:
             return str(json.loads(text))
     except ValueError:
         pass
-    raise ValueError(f"{describe_place(part.data, part.start)}: the key of an object is no text")
+    raise ValueError(f"{describe_place(part.data, part.start)}: the key of an object is not text")
 
 
 def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:

@@ -193,7 +193,7 @@ def _read_grade(row: FileRow, name: str, columns: RowColumns, expected: object) 
     if value is _MISSING or value is None:
         why = f"{row.place} has no {name!r:.100}"
     else:
-        why = f"{row.place}: {excerpt(value, 80)!r} is no score"
+        why = f"{row.place}: {excerpt(value, 80)!r} is not a score"
     return Grade(name, error=error("NoScore", why))
 
 

@@ -39,7 +39,7 @@ def plan_uv_sync(request: InstallRequest) -> InstallPlan | None:
 
 
 def plan_uv_sync_above(request: InstallRequest) -> InstallPlan | None:
-    """Install what uv.lock of a folder above lists, for a folder that is no project."""
+    """Install what uv.lock of a folder above lists, for a folder that is not a project."""
     lock = None if request.project.has(PYPROJECT) else find_lock_above(request.root)
     if lock is None:
         return None

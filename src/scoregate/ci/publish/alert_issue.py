@@ -113,9 +113,9 @@ def parse_problems(body: str) -> tuple[AlertProblem, ...]:
 def _parse_problem(data: Mapping[str, Any]) -> AlertProblem:
     suite, evaluator, rule, base, mean = (data[name] for name in ("suite", "evaluator", "rule", "base", "mean"))
     if not all(isinstance(each, str) for each in (suite, evaluator, rule)):
-        raise TypeError("a name is no text")
+        raise TypeError("a name is not text")
     if not all(each is None or (isinstance(each, int | float) and isfinite(each)) for each in (base, mean)):
-        raise TypeError("a mean is no number")
+        raise TypeError("a mean is not a number")
     return AlertProblem(suite, evaluator, rule, "", base, mean)
 
 

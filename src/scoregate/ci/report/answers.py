@@ -38,7 +38,7 @@ def describe_verdict(view: ReportView) -> dict[str, Any]:
             "conclusion": str(view.conclusion),
             "exit_code": view.exit_code,
             "run": view.run.name,
-            "part": f"only a part ran, so this is no verdict on the project: {part}" if part else None,
+            "part": f"only a part ran, so this is not a verdict on the project: {part}" if part else None,
             "base": view.base.name if view.base else None,
             "base_note": view.base_details or view.base_note,
             "cases": {name: getattr(totals, name) for name in ("cases", "trials", "passed", "failed", "errored")},

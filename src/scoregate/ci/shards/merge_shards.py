@@ -52,7 +52,7 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
             else:
                 shards.append(ShardFolder(folder, head, head.shard))
     if shards and others:
-        raise UsageError(f"{others[0]} is no run of a shard, but {shards[0].path} is", advice="Merge them apart.")
+        raise UsageError(f"{others[0]} is not a run of a shard, but {shards[0].path} is", advice="Merge them apart.")
     if len(found := sorted({each.shard.partition for each in shards})) > 1:
         raise UsageError(
             f"the shards are of different partitions: {', '.join(found[:3])}",

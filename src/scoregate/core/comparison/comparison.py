@@ -156,7 +156,7 @@ def compare(
         unreadable: whether a baseline, or a part of it, may exist that could not be read.
         pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
         earlier: earlier runs of the branch, with only suites for which nothing changed; their scores count as repeats.
-            None if the past is no evidence. Else it also says how far whole runs move without any change.
+            None if the past is not evidence. Else it also says how far whole runs move without any change.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
         slices: the slices of the run's suites; None for no rows of slices.

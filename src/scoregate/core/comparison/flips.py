@@ -50,7 +50,7 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
                 yield Flip(at, row, base_at, base_rows[case])
 
 
-# A test with subtests is no case of an imported file unless it fails by itself.
+# A test with subtests is not a case of an imported file unless it fails by itself.
 _GO_SUBTEST = re.compile(r"(.*::)?(Test|Fuzz|Example|Benchmark)(?![a-z]).*/", re.DOTALL)
 _DEEPEST_SUBTEST = 20
 

@@ -62,7 +62,7 @@ class _RunningSum:
     _rows: int = 0
 
     def read(self, column: array[float]) -> None:
-        """Add the rows that are new since the last call; NaN is no number."""
+        """Add the rows that are new since the last call; NaN is not a number."""
         known = known_values(column[self._rows :])
         self.total += sum(known)
         self.count += len(known)

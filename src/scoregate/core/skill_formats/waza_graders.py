@@ -215,7 +215,7 @@ class WazaGraders:
             try:
                 schema = json.loads(self._place.read(source))
             except (ValueError, RecursionError) as error:
-                config.add(config.find_line("schema_file"), f"the schema {show(file)} is no JSON: {error!s:.200}")
+                config.add(config.find_line("schema_file"), f"the schema {show(file)} is not JSON: {error!s:.200}")
                 return
         if isinstance(schema, dict):
             found.add(label, "json_schema", config.line, schema=schema)

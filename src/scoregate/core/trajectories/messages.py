@@ -82,7 +82,7 @@ class StepReader:
         for position, each in enumerate(messages, 1):
             message = _to_mapping(each)
             if message is None or not ("role" in message or "type" in message):
-                raise TypeError(f"message {position} is no message with a role or a type: {each!r:.100}")
+                raise TypeError(f"message {position} is not a message with a role or a type: {each!r:.100}")
             for found in _read_message(message):
                 if isinstance(found, _Result):
                     self._add_result(found)

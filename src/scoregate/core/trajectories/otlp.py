@@ -99,7 +99,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
         most: the limit in bytes.
 
     Raises:
-        OtlpError: it is no valid gzip, or over the limit.
+        OtlpError: it is not a valid gzip, or over the limit.
     """
     parts: list[bytes] = []
     rest, size = data, 0
@@ -110,7 +110,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
         try:
             parts.append(reader.decompress(rest, most + 1 - size))
         except zlib.error as error:
-            raise OtlpError(f"it is no valid gzip: {error}") from None
+            raise OtlpError(f"it is not a valid gzip: {error}") from None
         size += len(parts[-1])
         if size <= most and not reader.eof:
             raise OtlpError("its gzip ends too early")
@@ -146,7 +146,7 @@ def parse_json(data: bytes) -> list[OtlpSpan]:
     try:
         request = from_json(data)
     except (ValueError, RecursionError) as error:
-        raise OtlpError(f"it is no OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
     return read_json_request(request)
 
 
@@ -168,7 +168,7 @@ def read_json_request(request: Any) -> list[OtlpSpan]:
             for span in scope.get("spans") or ()
         ]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise OtlpError(f"it is no OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
 
 
 def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> OtlpSpan:
@@ -213,7 +213,7 @@ def check_id(value: Any, digits: int) -> str:
         ValueError: it has another form, or is 0.
     """
     if not isinstance(value, str) or len(value) != digits or not int(value, 16):
-        raise ValueError(f"{value!r:.60} is no id of {digits} hexadecimal digits")
+        raise ValueError(f"{value!r:.60} is not an id of {digits} hexadecimal digits")
     return value.lower()
 
 
@@ -261,7 +261,7 @@ def parse_protobuf(data: bytes) -> list[OtlpSpan]:
     try:
         request = ExportTraceServiceRequest.FromString(data)
     except DecodeError as error:
-        raise OtlpError(f"it is no OTLP in protobuf: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP in protobuf: {error!s:.200}") from None
     try:
         return [
             _read_message(span, resource)
@@ -271,7 +271,7 @@ def parse_protobuf(data: bytes) -> list[OtlpSpan]:
             for span in scope.spans
         ]
     except ValueError as error:
-        raise OtlpError(f"it is no OTLP in protobuf: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP in protobuf: {error!s:.200}") from None
 
 
 def has_protobuf() -> bool:
