@@ -103,13 +103,13 @@ class AgentSpans:
         if self._trial is not None:
             self._trial.wait_for_requests()
             losses = self._trial.buffer.describe_losses()
-        found = [*(self._trial.buffer.spans if self._trial is not None else ())]
+        received = [*(self._trial.buffer.spans if self._trial is not None else ())]
         if trace_file is not None:
             try:
-                found += read_otlp(_read_file(Path(workspace), trace_file))
+                received += read_otlp(_read_file(Path(workspace), trace_file))
             except (OtlpError, MissingExtra) as error:
                 raise AgentError(f"the trace file {trace_file} can't be read: {error.message}") from None
-        spans = drop_repeated(found)
+        spans = drop_repeated(received)
         steps = read_spans(spans)
         if losses := losses or _explain_orphans(spans, self._outer_span):
             return steps, f"spans of the agent are missing: {losses}"

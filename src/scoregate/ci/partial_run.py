@@ -203,11 +203,11 @@ def _read_outcomes(run: Run) -> dict[tuple[str, str, str], bool]:
 
 def _read_suite_errors(run: Run) -> dict[tuple[str, str], bool]:
     """Whether each suite, in any of its variants, has an error of its own."""
-    found: dict[tuple[str, str], bool] = {}
+    errors: dict[tuple[str, str], bool] = {}
     for suite in run.suites:
         key = suite.script or "", suite.id
-        found[key] = found.get(key, False) or bool(suite.errors)
-    return found
+        errors[key] = errors.get(key, False) or bool(suite.errors)
+    return errors
 
 
 def _read_runs(out: Path) -> Iterator[Run]:

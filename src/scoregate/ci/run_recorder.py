@@ -159,14 +159,14 @@ class RunRecorder:
         suites = [suite for suite in self.reducer.suites.values() if suite.script == received.script]
         unknown = 0
         for each in received.traces if self.show_outputs else ():
-            found = [
+            candidates = [
                 suite
                 for suite in suites
                 if each.suite in ("", suite.id, suite.label) and suite.has_trial(each.case, each.repeat)
             ]
-            if len(found) == 1:
-                self.writer.add_trace(found[0].index, each.case, each.repeat, each.trace)
-            unknown += len(found) != 1
+            if len(candidates) == 1:
+                self.writer.add_trace(candidates[0].index, each.case, each.repeat, each.trace)
+            unknown += len(candidates) != 1
         if unknown:
             cases = "1 case that spans name is" if unknown == 1 else f"{unknown:,} cases that spans name are"
             self.notices.append(f"{received.script}: {cases} unknown, or in several suites, and without a trajectory")

@@ -28,7 +28,7 @@ def find_shell_operator(command: str) -> tuple[str, int] | None:
             continue
         if char in "'\"" and quote in ("", char):
             quote = "" if quote else char
-        elif quote != "'" and (found := (_QUOTED_OPERATOR if quote else _OPERATOR).match(text, at)):
-            return found[0], at + 1
+        elif quote != "'" and (match := (_QUOTED_OPERATOR if quote else _OPERATOR).match(text, at)):
+            return match[0], at + 1
         at += 1
     return None

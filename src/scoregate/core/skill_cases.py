@@ -188,15 +188,15 @@ def _scan(text: str) -> tuple[dict[str, Any], list[tuple[int, Any]] | None]:
 
 
 def _scan_list(text: str, at: int) -> tuple[list[tuple[int, Any]], int]:
-    found, line, counted = list[tuple[int, Any]](), 1, 0
+    items, line, counted = list[tuple[int, Any]](), 1, 0
     at = _skip(text, at + 1)
     while text[at : at + 1] != "]":
         line += text.count("\n", counted, at)
         counted = at
         value, at = _DECODER.raw_decode(text, at)
-        found.append((line, value))
+        items.append((line, value))
         at = _next_item(text, at, "]")
-    return found, at + 1
+    return items, at + 1
 
 
 def _skip(text: str, at: int) -> int:
@@ -253,15 +253,15 @@ class _Reader(CaseFindings):
 
     def _read_id(self, line: int, value: Mapping[str, Any]) -> str | None:
         given = value.get("id")
-        found = given.strip() if isinstance(given, str) else None if given is None else dump(to_plain(given)).decode()
+        case_id = given.strip() if isinstance(given, str) else None if given is None else dump(to_plain(given)).decode()
         prompt = next((value[name] for name in _PROMPTS if isinstance(value.get(name), str)), None)
         # Without an id, the prompt identifies the case.
-        key = f"id {found}" if found else f"prompt {prompt}"
+        key = f"id {case_id}" if case_id else f"prompt {prompt}"
         if key in self._lines:
-            what = f"the id {show(found)}" if found else "the prompt, and no id,"
+            what = f"the id {show(case_id)}" if case_id else "the prompt, and no id,"
             self.add(line, f"the case in line {self._lines[key]} has {what} too; give each case its own id")
         self._lines.setdefault(key, line)
-        return found or None
+        return case_id or None
 
     def _read_prompt(self, line: int, value: Mapping[str, Any]) -> str:
         given = next((value[name] for name in _PROMPTS if name in value), None)

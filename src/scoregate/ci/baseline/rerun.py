@@ -260,12 +260,12 @@ async def find_import_folders(
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
         return ImportFolders()
     named = {root / each for each in environ.get("PYTHONPATH", "").split(":") if each}
-    found = tuple(dict.fromkeys(folders))
+    import_folders = tuple(dict.fromkeys(folders))
     return ImportFolders(
-        tuple(each for each in found if each in named),
+        tuple(each for each in import_folders if each in named),
         tuple(
             each
-            for each in found
+            for each in import_folders
             if each not in named and each.is_relative_to(root) and not each.is_relative_to(prefix)
         ),
     )

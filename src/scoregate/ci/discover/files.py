@@ -79,12 +79,12 @@ class FileList:
         In a workspace, they are installed from there.
         """
         folders = {name[: -len(_INIT)] for name in self.of_git or () if name.endswith(_INIT) and not is_vendored(name)}
-        found: dict[str, list[str]] = {}
+        packages: dict[str, list[str]] = {}
         for folder in sorted(folders):
             parent, _, name = folder.rpartition("/")
-            if parent not in folders and len(places := found.setdefault(name, [])) < _MOST_PLACES:
+            if parent not in folders and len(places := packages.setdefault(name, [])) < _MOST_PLACES:
                 places.append(parent)
-        return found
+        return packages
 
     def list_below(self, folder: str) -> Iterable[str]:
         """The files below a folder: those of git, or all if git has none there, as in an ignored folder."""

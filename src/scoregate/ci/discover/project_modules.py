@@ -96,8 +96,8 @@ class ProjectModules:
         own = (*added, *near, *self.packages.get(parts[0], ()))
         # Most packages next to an installed one have no suites, and many modules.
         for each in own if not Path(folder).is_absolute() else ():
-            if (found := self._find(each, parts)) is not None:
-                return found
+            if (location := self._find(each, parts)) is not None:
+                return location
         others = (self._find(each, parts) for each in self.installed.find(parts[0]))
         return next((each for each in others if each is not None), None)
 
@@ -124,10 +124,10 @@ class ProjectModules:
         if folder not in self._folders:
             try:
                 with os.scandir(self.root / folder) as entries:
-                    found = {entry.name: entry.is_dir() for entry in islice(entries, _MOST_ENTRIES)}
+                    is_folder_by_name = {entry.name: entry.is_dir() for entry in islice(entries, _MOST_ENTRIES)}
             except OSError:
-                found = {}
-            self._folders[folder] = found
+                is_folder_by_name = {}
+            self._folders[folder] = is_folder_by_name
         return self._folders[folder]
 
     def add(self, file: str, text: ModuleText) -> None:

@@ -107,7 +107,7 @@ def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
             f"the settings don't name the columns with scores; columns of numbers or verdicts: {_list(numbers)}",
             advice='Name them in the command\'s table: rows = { scores = ["NAME"] }, or as --rows scores=NAME.',
         )
-    found: dict[str, None] = {}
+    score_columns: dict[str, None] = {}
     for glob in columns.scores:
         matches = [glob] if glob in names else [name for name in numbers if fnmatchcase(name, glob)]
         if not matches and _find(first, glob) is not _MISSING:
@@ -116,8 +116,8 @@ def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
             raise ImportFailed(
                 f"no column matches the score {glob!r:.100}; columns of numbers or verdicts: {_list(numbers)}"
             )
-        found |= dict.fromkeys(matches)
-    return tuple(found)
+        score_columns |= dict.fromkeys(matches)
+    return tuple(score_columns)
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "", depth: int = 3) -> Iterator[tuple[str, Any]]:
@@ -228,9 +228,9 @@ def _find(values: Mapping[str, Any], column: str) -> Any:
     """The value under a name, or under a path such as `doc.question`."""
     if column in values:
         return values[column]
-    found: Any = values
+    value: Any = values
     for name in column.split("."):
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             return _MISSING
-        found = found[name]
-    return found
+        value = value[name]
+    return value

@@ -53,9 +53,9 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
                 shards.append(ShardFolder(folder, head, head.shard))
     if shards and others:
         raise UsageError(f"{others[0]} is not a run of a shard, but {shards[0].path} is", advice="Merge them apart.")
-    if len(found := sorted({each.shard.partition for each in shards})) > 1:
+    if len(partitions := sorted({each.shard.partition for each in shards})) > 1:
         raise UsageError(
-            f"the shards are of different partitions: {', '.join(found[:3])}",
+            f"the shards are of different partitions: {', '.join(partitions[:3])}",
             advice="Plan once, and give the file of `scoregate plan --output` to every shard with --partition.",
         )
     if len(commits := sorted({each.head.commit or "none" for each in shards})) > 1:

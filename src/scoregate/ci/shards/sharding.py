@@ -86,8 +86,8 @@ def check_shards(settings: Settings) -> None:
         "--last-failed": selection.failed is not None,
         "--failed-first": bool(selection.first),
     }
-    if found := next((name for name, is_set in problems.items() if is_set), None):
-        raise UsageError(f"{found} needs the whole run on one machine, so it can't be divided among shards")
+    if option := next((name for name, is_set in problems.items() if is_set), None):
+        raise UsageError(f"{option} needs the whole run on one machine, so it can't be divided among shards")
 
 
 async def digest_code(plan: Plan, settings: Settings, tree: git.WorkTree | None) -> str | None:

@@ -260,8 +260,8 @@ def _find_controls(
     for at, known in baselines.items():
         suite = run.suites[at]
         if suite.carried is None and suite.kept is None:
-            found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
-            controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
+            controlled = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
+            controls[suite.label] = ControlledSuite(suite, known, next(iter(controlled), None), criteria_of(suite))
     return controls
 
 

@@ -90,10 +90,10 @@ def _pair_families(
 
 def _unique(families: Iterable[_FamilyKey], kept: slice) -> dict[_FamilyKey, _FamilyKey]:
     """The families by a part of their key, without those that share it."""
-    found: dict[_FamilyKey, list[_FamilyKey]] = {}
+    keys_by_prefix: dict[_FamilyKey, list[_FamilyKey]] = {}
     for key in families:
-        found.setdefault(key[kept], []).append(key)
-    return {short: keys[0] for short, keys in found.items() if len(keys) == 1}
+        keys_by_prefix.setdefault(key[kept], []).append(key)
+    return {short: keys[0] for short, keys in keys_by_prefix.items() if len(keys) == 1}
 
 
 def _share_cases(members: _Suites, base_members: _Suites) -> bool:
@@ -117,8 +117,8 @@ def _pair_members(members: _Suites, base_members: _Suites) -> Iterator[tuple[int
         key = models.get(_MODEL(setup)), prompts.get(_PROMPT(setup)), arguments.get(_ARGUMENTS(setup))
         groups.setdefault(key, ([], []))[0].append(at)
     for at, setup in base_setups.items():
-        if (found := groups.get((_MODEL(setup), _PROMPT(setup), _ARGUMENTS(setup)))) is not None:
-            found[1].append(at)
+        if (pair := groups.get((_MODEL(setup), _PROMPT(setup), _ARGUMENTS(setup)))) is not None:
+            pair[1].append(at)
     for group, base_group in groups.values():
         if len(group) == len(base_group) == 1:
             yield group[0], base_group[0]
@@ -151,11 +151,11 @@ def match_parts(
 
 
 def _by_unique_key(parts: Iterable[SetupPart], key_of: _KeyOf) -> dict[Hashable, SetupPart]:
-    found: dict[Hashable, list[SetupPart]] = {}
+    parts_by_key: dict[Hashable, list[SetupPart]] = {}
     for part in parts:
         if key := key_of(part):
-            found.setdefault(key, []).append(part)
-    return {key: each[0] for key, each in found.items() if len(each) == 1}
+            parts_by_key.setdefault(key, []).append(part)
+    return {key: each[0] for key, each in parts_by_key.items() if len(each) == 1}
 
 
 def _parts(setups: Mapping[int, Setup], part_of: Callable[[Setup], SetupPart]) -> list[SetupPart]:

@@ -55,10 +55,10 @@ class CasesPlace:
             ValueError: there are too many, or the glob is invalid.
         """
         top = self.root / self.folder
-        found = sorted(islice((each for each in top.glob(glob) if each.is_file()), MOST_FILES + 1))
-        if len(found) > MOST_FILES:
+        files = sorted(islice((each for each in top.glob(glob) if each.is_file()), MOST_FILES + 1))
+        if len(files) > MOST_FILES:
             raise ValueError(f"the pattern matches more than {MOST_FILES:,} files")
-        yield from (self.join(path.relative_to(top).as_posix()) for path in found)
+        yield from (self.join(path.relative_to(top).as_posix()) for path in files)
 
     def read(self, name: str) -> str:
         """The text of a file of the project.

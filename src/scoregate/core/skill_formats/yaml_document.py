@@ -111,15 +111,15 @@ class _Converter:
         return Value(line, content, None if content is None else str(node.value))
 
     def _convert_mapping(self, node: Any) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        mapping: dict[str, Value] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, self._yaml.ScalarNode):
                 raise YamlProblem(f"{self._shown}:{line}: a key must be a text")
-            if key.value in found:
+            if key.value in mapping:
                 raise YamlProblem(f"{self._shown}:{line}: the key {key.value[:80]!r} occurs twice")
-            found[key.value] = self.convert(value, line)
-        return found
+            mapping[key.value] = self.convert(value, line)
+        return mapping
 
     def _convert_scalar(self, node: Any, line: int) -> str | bool | int | float | None:
         if node.tag in _TEXTS:
@@ -127,7 +127,7 @@ class _Converter:
         if node.tag not in _CONSTRUCTED:
             raise YamlProblem(f"{self._shown}:{line}: the tag {node.tag[:80]} is not known")
         try:
-            found: bool | int | float | None = self._constructor.construct_object(node)
+            scalar: bool | int | float | None = self._constructor.construct_object(node)
         except (ValueError, LookupError, OverflowError, self._yaml.YAMLError):
             raise YamlProblem(f"{self._shown}:{line}: {node.value[:80]!r} is not a value of its tag") from None
-        return found
+        return scalar

@@ -53,13 +53,13 @@ def drop_repeated(spans: Iterable[OtlpSpan]) -> list[Span]:
         spans: the spans as they were sent.
     """
     kept: dict[tuple[str, str], list[Span]] = {}
-    found = []
+    distinct = []
     for each in spans:
         known = kept.setdefault((each.trace_id, each.span.span_id), [])
         if each.span not in known:
             known.append(each.span)
-            found.append(each.span)
-    return found
+            distinct.append(each.span)
+    return distinct
 
 
 def read_otlp(data: bytes | str) -> list[OtlpSpan]:
@@ -181,7 +181,7 @@ def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> Otl
         values, more = _read_pairs(event.get("attributes"))
         dropped += more
         events.append({"name": str(event.get("name", "")), "time_ns": _read_time(event), "attributes": values})
-    found = Span(
+    converted = Span(
         check_id(span["spanId"], 16),
         str(span.get("name", "")),
         check_id(span["parentSpanId"], 16) if span.get("parentSpanId") else "",
@@ -192,7 +192,7 @@ def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> Otl
         tuple(events),
         (str(status.get("message") or "error")) if failed else None,
     )
-    return OtlpSpan(check_id(span["traceId"], 32), found, resource, dropped)
+    return OtlpSpan(check_id(span["traceId"], 32), converted, resource, dropped)
 
 
 def _read_time(value: Mapping[str, Any], name: str = "timeUnixNano") -> int:
@@ -289,7 +289,7 @@ def _read_message(span: trace_pb2.Span, resource: Mapping[str, Any]) -> OtlpSpan
         {"name": event.name, "time_ns": event.time_unix_nano, "attributes": _read_attributes(event.attributes)}
         for event in span.events
     )
-    found = Span(
+    converted = Span(
         check_id(span.span_id.hex(), 16),
         span.name,
         check_id(span.parent_span_id.hex(), 16) if span.parent_span_id else "",
@@ -302,7 +302,7 @@ def _read_message(span: trace_pb2.Span, resource: Mapping[str, Any]) -> OtlpSpan
     )
     counts = (len(span.attributes), *(len(event.attributes) for event in span.events))
     return OtlpSpan(
-        check_id(span.trace_id.hex(), 32), found, resource, sum(max(0, count - MOST_ATTRIBUTES) for count in counts)
+        check_id(span.trace_id.hex(), 32), converted, resource, sum(max(0, count - MOST_ATTRIBUTES) for count in counts)
     )
 
 
