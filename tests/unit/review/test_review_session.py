@@ -92,13 +92,13 @@ def test_a_refresh_reads_nothing_without_new_reviews(tmp_path: Path, monkeypatch
         Verdict(case="a", baseline="old a", challenger="new a", winner=Winner.TIE, by="Bob"),
     )
     now = state(session, known["mark"])
-    assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "said": "tie"}], "b": []}
+    assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "decision": "tie"}], "b": []}
     assert session.battles.open_battles([key, other]) == [other]
 
 
 def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
     session = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
-    assert state(session)["battles"][0]["said"] is None
+    assert state(session)["battles"][0]["decision"] is None
     file = tmp_path / ".scoregate" / "verdicts" / "better.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("no verdict\n")
@@ -106,7 +106,7 @@ def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match=r"better\.jsonl:1"):
             session.state()
     file.unlink()
-    assert state(session)["battles"][0]["said"] is None
+    assert state(session)["battles"][0]["decision"] is None
 
 
 def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_choices_of_a_judge_have_names_and_exclude_other_scores(tmp_path: Path) 
     assert data["only"] is True
     with pytest.raises(UsageError, match=r"0 \(poor\), 1 \(good\)"):
         session.correct(key, 0.7, ())
-    assert session.correct(key, 1, ())["said"] == 1
+    assert session.correct(key, 1, ())["decision"] == 1
 
 
 def test_without_choices_seen_scores_are_offered_and_any_is_accepted(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_without_choices_seen_scores_are_offered_and_any_is_accepted(tmp_path: P
     (key,) = found.judged
     data = session.score_details(key)
     assert ([each["value"] for each in data["choices"]], data["only"]) == ([1, 0.5, 0], False)
-    assert session.correct(key, 0.7, ())["said"] == 0.7
+    assert session.correct(key, 0.7, ())["decision"] == 0.7
 
 
 def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_reviews_are_shown_unchanged(tmp_path: Path, side: Side, reviewer: str) 
     session = ReviewSession(found, open_store(tmp_path), reviewer)
     for key in found.battles:
         shown = session.battles.judge(key, side, "why")
-        assert (shown["said"], shown["comment"]) == (side.value, "why")
+        assert (shown["decision"], shown["comment"]) == (side.value, "why")
     wins = {"left": "left", "right": "right"}.get(side.value)
     for each in read_verdicts(open_store(tmp_path), "better"):
         key = next(key for key in found.battles if found.battles[key].case == each.case)
