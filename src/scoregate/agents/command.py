@@ -203,8 +203,8 @@ class _Output:
 
     def _read_text(self, line: bytes) -> None:
         """Keep text: the answer, or what an agent prints besides its events."""
-        if self.stream is not None and (at := line.find(_EVENT_START)) >= 0:
-            shown = line[max(0, at - _SHOWN) : at + _SHOWN]
+        if self.stream is not None and (position := line.find(_EVENT_START)) >= 0:
+            shown = line[max(0, position - _SHOWN) : position + _SHOWN]
             raise AgentError(f"an event of the agent is behind other text in its line: {shown!r}")
         if len(self._text) + len(line) <= _MOST_TEXT:
             self._text += line + b"\n"

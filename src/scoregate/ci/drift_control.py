@@ -172,7 +172,7 @@ def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -
 def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
     """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
-    for at, base_at in comparison.measured_pairs:
-        suite, other = run.suites[at], base.suites[base_at]
+    for index, base_index in comparison.measured_pairs:
+        suite, other = run.suites[index], base.suites[base_index]
         if other.script is not None and other.script == suite.script and other.script in scripts:
             yield suite, other

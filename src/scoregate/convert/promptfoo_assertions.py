@@ -178,12 +178,12 @@ def _convert_regex(pattern: str) -> str:
 
 def _convert_characters(pattern: str) -> Iterator[str]:
     r"""Convert what Python reads otherwise: `$` before a newline at the end, `.` for `\r`, `\w` for letters like é."""
-    is_class, at = False, 0
-    while at < len(pattern):
-        character = pattern[at]
+    is_class, position = False, 0
+    while position < len(pattern):
+        character = pattern[position]
         if character == "\\":
-            yield _convert_escape(pattern[at : at + 2], pattern, is_class=is_class)
-            at += 2
+            yield _convert_escape(pattern[position : position + 2], pattern, is_class=is_class)
+            position += 2
             continue
         if is_class and character == "[":  # nested sets are reserved in Python
             character = r"\["
@@ -191,7 +191,7 @@ def _convert_characters(pattern: str) -> Iterator[str]:
             character = character if is_class else _OUTSIDE_CLASS.get(character, character)
             is_class = (is_class or character == "[") and character != "]"
         yield character
-        at += 1
+        position += 1
 
 
 def _convert_escape(escape: str, pattern: str, *, is_class: bool) -> str:

@@ -56,7 +56,7 @@ def find_positional_names(names: Iterable[str]) -> list[str]:
         split = ("", (int(name),)) if _NUMBER.fullmatch(name) else split_position(name)
         if split is not None:
             by_rest.setdefault(split[0], []).append((split[1], name))
-    return [name for group in by_rest.values() if _is_series([at for at, _ in group]) for _, name in group]
+    return [name for group in by_rest.values() if _is_series([index for index, _ in group]) for _, name in group]
 
 
 def _is_series(positions: list[tuple[int, ...]]) -> bool:

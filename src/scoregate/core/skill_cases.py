@@ -161,65 +161,65 @@ def _scan(text: str) -> tuple[dict[str, Any], list[tuple[int, Any]] | None]:
         JSONDecodeError: it is not JSON.
     """
     text = text.removeprefix("\ufeff")
-    at = _skip(text, 0)
-    if text[at : at + 1] == "[":
-        entries, at = _scan_list(text, at)
-        _check_end(text, at)
+    position = _skip(text, 0)
+    if text[position : position + 1] == "[":
+        entries, position = _scan_list(text, position)
+        _check_end(text, position)
         return {}, entries
     head: dict[str, Any] = {}
     entries_found: list[tuple[int, Any]] | None = None
-    if text[at : at + 1] != "{":
-        raise JSONDecodeError("an object is expected", text, at)
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "}":
-        start = at
-        key, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
-        if not isinstance(key, str) or text[at : at + 1] != ":":
+    if text[position : position + 1] != "{":
+        raise JSONDecodeError("an object is expected", text, position)
+    position = _skip(text, position + 1)
+    while text[position : position + 1] != "}":
+        start = position
+        key, position = _DECODER.raw_decode(text, position)
+        position = _skip(text, position)
+        if not isinstance(key, str) or text[position : position + 1] != ":":
             raise JSONDecodeError("a name and a colon are expected", text, start)
-        at = _skip(text, at + 1)
-        if key == _ENTRIES and text[at : at + 1] == "[":
-            entries_found, at = _scan_list(text, at)
+        position = _skip(text, position + 1)
+        if key == _ENTRIES and text[position : position + 1] == "[":
+            entries_found, position = _scan_list(text, position)
         else:
-            head[key], at = _DECODER.raw_decode(text, at)
-        at = _next_item(text, at, "}")
-    _check_end(text, at + 1)
+            head[key], position = _DECODER.raw_decode(text, position)
+        position = _next_item(text, position, "}")
+    _check_end(text, position + 1)
     return head, entries_found
 
 
-def _scan_list(text: str, at: int) -> tuple[list[tuple[int, Any]], int]:
+def _scan_list(text: str, position: int) -> tuple[list[tuple[int, Any]], int]:
     items, line, counted = list[tuple[int, Any]](), 1, 0
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "]":
-        line += text.count("\n", counted, at)
-        counted = at
-        value, at = _DECODER.raw_decode(text, at)
+    position = _skip(text, position + 1)
+    while text[position : position + 1] != "]":
+        line += text.count("\n", counted, position)
+        counted = position
+        value, position = _DECODER.raw_decode(text, position)
         items.append((line, value))
-        at = _next_item(text, at, "]")
-    return items, at + 1
+        position = _next_item(text, position, "]")
+    return items, position + 1
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
 
 
-def _next_item(text: str, at: int, end: str) -> int:
-    at = _skip(text, at)
-    if text[at : at + 1] == ",":
-        at = _skip(text, at + 1)
-        if text[at : at + 1] == end:
-            raise JSONDecodeError("a comma before the end", text, at)
-        return at
-    if text[at : at + 1] != end:
-        raise JSONDecodeError(f"a comma or {end} is expected", text, at)
-    return at
+def _next_item(text: str, position: int, end: str) -> int:
+    position = _skip(text, position)
+    if text[position : position + 1] == ",":
+        position = _skip(text, position + 1)
+        if text[position : position + 1] == end:
+            raise JSONDecodeError("a comma before the end", text, position)
+        return position
+    if text[position : position + 1] != end:
+        raise JSONDecodeError(f"a comma or {end} is expected", text, position)
+    return position
 
 
-def _check_end(text: str, at: int) -> None:
-    if _skip(text, at) != len(text):
-        raise JSONDecodeError("more text after the end", text, at)
+def _check_end(text: str, position: int) -> None:
+    if _skip(text, position) != len(text):
+        raise JSONDecodeError("more text after the end", text, position)
 
 
 class _Reader(CaseFindings):

@@ -51,18 +51,18 @@ class CaseList(Sequence[CaseResult]):
         return self._count
 
     @overload
-    def __getitem__(self, at: int) -> CaseResult: ...
+    def __getitem__(self, index: int) -> CaseResult: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
 
-    def __getitem__(self, at: int | slice) -> CaseResult | list[CaseResult]:
-        if isinstance(at, slice):
-            return list(self._open())[at]
-        number = at + self._count if at < 0 else at
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            return list(self._open())[index]
+        number = index + self._count if index < 0 else index
         case = next(islice(self._open(), number, None), None) if number >= 0 else None
         if case is None:
-            raise IndexError(f"there are {self._count} trials, and none at {at}")
+            raise IndexError(f"there are {self._count} trials, and none at {index}")
         return case
 
     def __repr__(self) -> str:

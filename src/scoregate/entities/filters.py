@@ -137,12 +137,12 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[str]:
-    tokens, at = [], 0
-    while rest := text[at:].strip():
-        if (found := _TOKEN.match(text, at)) is None:
+    tokens, position = [], 0
+    while rest := text[position:].strip():
+        if (found := _TOKEN.match(text, position)) is None:
             raise _unsupported(text, f"{rest!r:.60} is not understood there")
         tokens.append(found[0].strip())
-        at = found.end()
+        position = found.end()
     return tokens
 
 

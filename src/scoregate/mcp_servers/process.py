@@ -138,7 +138,7 @@ class _Reader:
         except ValueError:
             shown = " ".join(line[:_SHOWN].decode("utf-8", "replace").split())
             self._fail(
-                f"wrote a line to its standard output that is no message of MCP: {shown!r}",
+                f"wrote a line to its standard output that is not a message of MCP: {shown!r}",
                 advice="Standard output is for messages only; print logs to standard error.",
                 kind="json_parsing_error",
             )

@@ -236,15 +236,15 @@ def _contains_json(values: Values, each: Mapping[str, Any]) -> bool:
 
 def _find_json(text: str) -> Iterator[Any]:
     """The JSON objects in a text."""
-    decoder, at = json.JSONDecoder(), 0
+    decoder, position = json.JSONDecoder(), 0
     for _ in range(_MOST_JSON_STARTS):
-        if (start := text.find("{", at)) < 0:
+        if (start := text.find("{", position)) < 0:
             return
         try:
-            value, at = decoder.raw_decode(text, start)
+            value, position = decoder.raw_decode(text, start)
             yield value
         except (ValueError, RecursionError):
-            at = start + 1
+            position = start + 1
 
 
 def _is_near(values: Values, each: Mapping[str, Any]) -> bool:

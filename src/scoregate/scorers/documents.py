@@ -144,9 +144,9 @@ def _compare(
         for key in dict.fromkeys((*wanted, *output)):
             yield from _compare(wanted.get(key, _MISSING), output.get(key, _MISSING), (*path, key), ignore, tolerance)
     elif isinstance(wanted, list) and isinstance(output, list):
-        for at in range(max(len(wanted), len(output))):
-            one, other = (side[at] if at < len(side) else _MISSING for side in (wanted, output))
-            yield from _compare(one, other, (*path, str(at)), ignore, tolerance)
+        for index in range(max(len(wanted), len(output))):
+            one, other = (side[index] if index < len(side) else _MISSING for side in (wanted, output))
+            yield from _compare(one, other, (*path, str(index)), ignore, tolerance)
     elif output is _MISSING:
         yield f"{where} is missing"
     elif wanted is _MISSING:

@@ -142,11 +142,11 @@ def mask_personal_data(text: str, kinds: Iterable[str] = KINDS) -> str:
         MissingExtra: python-stdnum is not installed.
     """
     plain = _normalize(text)
-    parts, at = list[str](), 0
+    parts, position = list[str](), 0
     for each in _find_personal_data(plain, tuple(kinds), COUNTRIES):
-        parts += (plain[at : each.start], f"[{each.kind}]")
-        at = each.end
-    return "".join((*parts, plain[at:])) if parts else text
+        parts += (plain[position : each.start], f"[{each.kind}]")
+        position = each.end
+    return "".join((*parts, plain[position:])) if parts else text
 
 
 def _normalize(text: str) -> str:

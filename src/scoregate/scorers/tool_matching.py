@@ -169,7 +169,7 @@ def match_in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], 
     start = 0
     while start < min(len(expected), len(calls)) and matches(expected[start], calls[start]):
         start += 1
-    found = {at: at for at in range(start)}
+    found = {index: index for index in range(start)}
     equal = [[matches(each, call) for call in calls[start:]] for each in expected[start:]]
     rows, columns = len(expected) - start, len(calls) - start
     table = [[0] * (columns + 1) for _ in range(rows + 1)]

@@ -250,8 +250,8 @@ def _check_tool_calls(
     pairs = (match_in_order if is_ordered else match_any_order)(expected, calls, matches)
     used = set(pairs.values())
     # An optional call that matches nothing doesn't count.
-    extra = [at for at, call in enumerate(calls) if at not in used and not _matches_any(call.name, optional)]
-    missing = [at for at in range(len(expected)) if at not in pairs]
+    extra = [index for index, call in enumerate(calls) if index not in used and not _matches_any(call.name, optional)]
+    missing = [index for index in range(len(expected)) if index not in pairs]
     allows_extra, allows_missing = mode in ("in_order", "superset"), mode == "subset"
     wrong_extra = [] if allows_extra else extra
     wrong_missing = [] if allows_missing else missing
@@ -271,7 +271,7 @@ def _describe_difference(
     if not missing:
         return f"call {extra[0] + 1}, {calls[extra[0]]}, is not expected"
     wanted = expected[missing[0]]
-    same_tool = next((call for at in extra if names_tool(wanted.name, call := calls[at])), None)
+    same_tool = next((call for index in extra if names_tool(wanted.name, call := calls[index])), None)
     same_tool = same_tool or next(
         (call for call in calls if names_tool(wanted.name, call) and not any(matches(each, call) for each in expected)),
         None,
@@ -327,13 +327,13 @@ def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: lis
 
 def _check_recovery(trajectory: Trajectory, _expected: Any) -> Evaluation | None:
     calls = trajectory.tool_calls
-    failed = [(at, call) for at, call in enumerate(calls) if call.error is not None]
+    failed = [(index, call) for index, call in enumerate(calls) if call.error is not None]
     if not failed:
         return None
     lost = [
         call
-        for at, call in failed
-        if not any(later.name == call.name and later.error is None for later in calls[at + 1 :])
+        for index, call in failed
+        if not any(later.name == call.name and later.error is None for later in calls[index + 1 :])
     ]
     reason = f"no call of the tool succeeds after {lost[0]}: {lost[0].error}" if lost else None
     return Evaluation(1 - len(lost) / len(failed), metadata=None if reason is None else {"reason": reason[:1_000]})

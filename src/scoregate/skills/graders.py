@@ -226,8 +226,8 @@ def _translate_glob(glob: str) -> str:
     """The pattern of a glob in which `*` matches within a folder, and `**` across folders; case doesn't count."""
     parts = os.path.normpath(glob).split("/")
     found = ""
-    for at, part in enumerate(parts):
-        is_last = at == len(parts) - 1
+    for index, part in enumerate(parts):
+        is_last = index == len(parts) - 1
         if part == "**":
             found += ".*" if is_last else "(?:.*/)?"
         else:

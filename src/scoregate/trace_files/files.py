@@ -190,10 +190,10 @@ class _LineNumbers:
     def find(self, place: int) -> int:
         """The line of a place, counted from 1."""
         if not self._ends:
-            ends, at = [-1], self._data.find(b"\n")
-            while at >= 0:
-                ends.append(at)
-                at = self._data.find(b"\n", at + 1)
+            ends, position = [-1], self._data.find(b"\n")
+            while position >= 0:
+                ends.append(position)
+                position = self._data.find(b"\n", position + 1)
             self._ends = ends
         return max(1, bisect_right(self._ends, place - 1))
 

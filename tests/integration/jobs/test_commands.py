@@ -139,9 +139,9 @@ def test_another_commit_than_the_approved_one_is_not_run(commands: Commands) -> 
 
 REFUSED = {
     "/scoregate rum": "there is no command 'rum'. Commands are: run,",
-    "/scoregate run ; rm -rf /": "is no glob of names",
+    "/scoregate run ; rm -rf /": "is not a glob of names",
     "/scoregate run repeats=1000": "repeats must be from 1 to 20",
-    "/scoregate run other/repo@0123456789": "is no glob of names",
+    "/scoregate run other/repo@0123456789": "is not a glob of names",
     "/scoregate run @" + "0" * 40: "The newest commit of this pull request is",
     "/scoregate run " + "x" * 65_000: "the command has",
     "/scoregate run\n/scoregate help": "one comment can have one command",

@@ -180,7 +180,7 @@ def test_a_file_of_spans_that_the_agent_writes_is_read(tmp_path: Path) -> None:
         ("pass", "No such file"),
         (f"import os; os.symlink({str(secret)!r}, 'spans.jsonl')", "outside of the workspace"),
         ("import os; os.mkfifo('spans.jsonl')", "not a regular file"),
-        ("import os; os.mkdir('spans.jsonl')", "directory|no regular file"),
+        ("import os; os.mkdir('spans.jsonl')", "directory|not a regular file"),
         ("open('spans.jsonl', 'w').write('{')", "not OTLP JSON"),
     ):
         with pytest.raises(AgentError, match=rf"trace file spans\.jsonl can't be read: .*({message})"):

@@ -80,10 +80,10 @@ def test_commands_have_arguments() -> None:
 
 def test_refusals_have_reasons() -> None:
     for text, reason in {
-        "run now@x": "is no glob",
-        "run a,b": "is no glob",
-        "run [a]": "is no glob",
-        "run --config": "is no glob",
+        "run now@x": "is not a glob",
+        "run a,b": "is not a glob",
+        "run [a]": "is not a glob",
+        "run --config": "is not a glob",
         "run @abc1234 @abc1235": "@SHA is given twice",
         "run @abc": "is not a value for @SHA",
         "run repeats=two": "is not a value for repeats",

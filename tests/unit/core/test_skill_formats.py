@@ -190,7 +190,7 @@ def test_unmeasurable_checks_are_errors_of_their_case(tmp_path: Path) -> None:
         "{type: text, name: x}": "grader x: it has no config",
         "{type: text, name: x, config: {regex_match: ['(?<a>b']}}": "Python can't compile the pattern",
         "{type: code, name: x, config: {assertions: ['len(errors) == 0']}}": "scoregate has no errors",
-        "{type: code, name: x, config: {assertions: ['1 +']}}": "it is no expression of Python",
+        "{type: code, name: x, config: {assertions: ['1 +']}}": "it is not an expression of Python",
         "{type: code, name: x, config: {language: javascript, assertions: [a]}}": 'assertions in "javascript"',
         "{type: behavior, name: x, config: {max_tokens: 5}}": "grader x: max_tokens: scoregate can't measure it",
         "{type: prompt, name: x, config: {prompt: a, continue_session: true}}": "doesn't see the session",

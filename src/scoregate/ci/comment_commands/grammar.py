@@ -159,8 +159,8 @@ def _parse_run(words: Sequence[str]) -> RunCommand:
 def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
     if "because" not in words:
         raise CommandRefused("`because` and a reason are missing", command=_ACCEPT_USAGE)
-    at = words.index("because")
-    head, reason = words[:at], " ".join(words[at + 1 :])
+    position = words.index("because")
+    head, reason = words[:position], " ".join(words[position + 1 :])
     if not reason or len(reason) > LONGEST_REASON:
         raise CommandRefused(f"the reason must have 1 to {LONGEST_REASON} characters", command=_ACCEPT_USAGE)
     if len(head) < 4 or head[2] != "until":
@@ -184,7 +184,7 @@ def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
 
 def _check_glob(word: str, usage: str) -> str:
     if not _GLOB.fullmatch(word):
-        raise CommandRefused(f"{_show(word)} is no glob of names", advice=_SPACES, command=usage)
+        raise CommandRefused(f"{_show(word)} is not a glob of names", advice=_SPACES, command=usage)
     return word
 
 

@@ -150,7 +150,7 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
         view: the run.
         with_explanations: whether reasons are sent, which may repeat outputs.
     """
-    at = _nanoseconds(view.run.finished)
+    time_ns = _nanoseconds(view.run.finished)
     suites = [_cut(suite.label) for suite in view.paired_suites]
     for case in view.cases():
         about = {
@@ -163,8 +163,8 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
             # Collectors that don't know the field `eventName` yet look for the attribute.
             fields = {"event.name": _EVENT, **own, **about}
             yield {
-                "timeUnixNano": at,
-                "observedTimeUnixNano": at,
+                "timeUnixNano": time_ns,
+                "observedTimeUnixNano": time_ns,
                 "severityNumber": _INFO,
                 "eventName": _EVENT,
                 "attributes": _attributes(fields),
@@ -195,20 +195,20 @@ def _results(case: CaseResult, *, with_explanations: bool) -> Iterator[dict[str,
 
 def make_metrics(view: ReportView) -> Iterator[dict[str, Any]]:
     """Yield the metrics of a run: gauges for each suite, and for each evaluator of a suite."""
-    at = _nanoseconds(view.run.finished)
+    time_ns = _nanoseconds(view.run.finished)
     means, rates, cases, costs = (list[dict[str, Any]]() for _ in range(4))
     for suite in view.paired_suites:
         about, columns = {"test.suite.name": _cut(suite.label)}, suite.now
         for name in columns.scores:
             own = {**about, "gen_ai.evaluation.name": _cut(name)}
             if (mean := average_scores(columns, name)) is not None:
-                means.append(_point(mean, own, at))
+                means.append(_point(mean, own, time_ns))
             if (rate := count_evaluator_passes(columns, name).rate) is not None:
-                rates.append(_point(rate, own, at))
+                rates.append(_point(rate, own, time_ns))
         for status in Status:
-            cases.append(_point(columns.count(status), {**about, "scoregate.case.status": status.value}, at))
+            cases.append(_point(columns.count(status), {**about, "scoregate.case.status": status.value}, time_ns))
         known = [cost for cost in columns.costs if isfinite(cost)]
-        costs += [_point(sum(known), about, at)] if known else []
+        costs += [_point(sum(known), about, time_ns)] if known else []
     yield from _gauge("scoregate.evaluation.score", "1", "The mean score of an evaluator.", means)
     yield from _gauge("scoregate.evaluation.pass_rate", "1", "The share of scores that pass.", rates)
     yield from _gauge("scoregate.cases", "{trial}", "The number of trials, by status.", cases)
@@ -220,8 +220,8 @@ def _gauge(name: str, unit: str, description: str, points: Sequence[dict[str, An
         yield {"name": name, "unit": unit, "description": description, "gauge": {"dataPoints": points}}
 
 
-def _point(value: float, attributes: Mapping[str, Any], at: str) -> dict[str, Any]:
-    return {"timeUnixNano": at, "asDouble": float(value), "attributes": _attributes(attributes)}
+def _point(value: float, attributes: Mapping[str, Any], time_ns: str) -> dict[str, Any]:
+    return {"timeUnixNano": time_ns, "asDouble": float(value), "attributes": _attributes(attributes)}
 
 
 def _nanoseconds(seconds: float) -> str:

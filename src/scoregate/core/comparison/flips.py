@@ -40,14 +40,14 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
         to: the status in the run, failed or passed; in the baseline it is the other one.
     """
     base_status = Status.PASSED if to is Status.FAILED else Status.FAILED
-    for at, base_at in pairs:
-        outcomes, base_outcomes = _pair_outcomes(run.suites[at], base.suites[base_at])
+    for index, base_index in pairs:
+        outcomes, base_outcomes = _pair_outcomes(run.suites[index], base.suites[base_index])
         base_rows = base_outcomes.find_cases(base_status)
         if to is Status.FAILED:
-            base_rows = _find_passed_groups(base.suites[base_at]) | base_rows
+            base_rows = _find_passed_groups(base.suites[base_index]) | base_rows
         for case, row in outcomes.find_cases(to).items():
             if case in base_rows:
-                yield Flip(at, row, base_at, base_rows[case])
+                yield Flip(index, row, base_index, base_rows[case])
 
 
 # A test with subtests is not a case of an imported file unless it fails by itself.
@@ -73,8 +73,8 @@ def _find_passed_groups(suite: SuiteResult) -> dict[str, int]:
 
 def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[float, float]]:
     """The pass rates of each case in the run and in the baseline, over its trials that passed or failed."""
-    for at, base_at in pairs:
-        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[at], base.suites[base_at]))
+    for index, base_index in pairs:
+        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[index], base.suites[base_index]))
         yield from ((rate, base_rates[case]) for case, rate in rates.items() if case in base_rates)
 
 

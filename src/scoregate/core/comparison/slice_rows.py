@@ -130,13 +130,13 @@ class SliceChoice:
                 suite,
                 slices,
                 tuple(row for row in rows if row.suite == suite.label),
-                baselines.get(at, ()),
+                baselines.get(index, ()),
                 criteria_of(suite),
                 tuple(self.limited_of(suite)),
-                extras.get(at),
+                extras.get(index),
                 controls.get(suite.label),
             )
-            for at, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
+            for index, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
         ]
         return compare_slices(suites, criteria)
 
@@ -220,13 +220,13 @@ def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Itera
 def _label_families(rows: Sequence[tuple[SliceRow, DriftEstimate | None]], criteria: Criteria) -> list[SliceRow]:
     labelled = [each for each, _ in rows]
     for is_limited in (True, False):
-        places = [at for at, each in enumerate(labelled) if each.limited is is_limited]
-        family, estimates = [labelled[at].row for at in places], [rows[at][1] for at in places]
+        places = [index for index, each in enumerate(labelled) if each.limited is is_limited]
+        family, estimates = [labelled[index].row for index in places], [rows[index][1] for index in places]
         rows_of_family = (
             label_corrected(family, estimates, criteria) if any(estimates) else label_rows(family, criteria)
         )
-        for at, row in zip(places, rows_of_family, strict=True):
-            labelled[at] = replace(labelled[at], row=row)
+        for index, row in zip(places, rows_of_family, strict=True):
+            labelled[index] = replace(labelled[index], row=row)
     return labelled
 
 

@@ -264,7 +264,7 @@ def _explain_assertion(text: str) -> str:
         with catch_warnings(action="ignore"):  # such as for an unknown escape sequence
             tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "it is no expression of Python"
+        return "it is not an expression of Python"
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     unknown = ", ".join(sorted(names - own - _NAMES))

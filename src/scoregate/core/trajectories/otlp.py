@@ -125,13 +125,13 @@ def _split_messages(content: bytes) -> Iterator[bytes]:
     if content[:1] != b"\0":
         yield content
         return
-    at = 0
-    while at < len(content):
-        end = at + _LENGTH_BYTES + int.from_bytes(content[at : at + _LENGTH_BYTES], "big")
+    position = 0
+    while position < len(content):
+        end = position + _LENGTH_BYTES + int.from_bytes(content[position : position + _LENGTH_BYTES], "big")
         if end > len(content):
             raise OtlpError("its last message is incomplete")
-        yield content[at + _LENGTH_BYTES : end]
-        at = end
+        yield content[position + _LENGTH_BYTES : end]
+        position = end
 
 
 def parse_json(data: bytes) -> list[OtlpSpan]:
