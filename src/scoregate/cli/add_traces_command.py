@@ -101,13 +101,13 @@ def command(
         options = _replace_condition(options, parse_condition(where))
     store = open_store()
     check_columns(find_dataset(store, dataset), (INPUT, output, TRAJECTORY, SOURCE))
-    found = [list_files(_shorten(source)) for source in sources]
-    files = list(dict.fromkeys(path for paths, _ in found for path in paths))
+    listings = [list_files(_shorten(source)) for source in sources]
+    files = list(dict.fromkeys(path for paths, _ in listings for path in paths))
     result = collect_rows(files, KnownRows(*list_known_rows(store, dataset)), options)
     _report_problems(result.problems, skip_bad=skip_bad, is_all=not result.traces)
     if result.candidates:
         add_candidates(store, dataset, result.candidates)
-    others = sum(count for _, count in found)
+    others = sum(count for _, count in listings)
     _print_counts(dataset, len(files), others, result)
     if waiting := count_waiting(store, dataset):
         print_line(f"{dataset}: {describe_waiting(waiting)}: scoregate review --dataset {shlex.quote(dataset)}")

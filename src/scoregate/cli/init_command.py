@@ -127,23 +127,23 @@ def _make_files(
         yield SKILL_FILE, _read_template("SKILL.md")
 
 
-def _make_settings(found: tuple[FoundFramework, ...]) -> str:
+def _make_settings(frameworks: tuple[FoundFramework, ...]) -> str:
     text = _read_template("scoregate.toml")
-    if not found:
+    if not frameworks:
         return text
     limits = text.partition(_LIMITS_OF_EXAMPLE)[0]
-    if not all(each.has_thresholds for each in found):
+    if not all(each.has_thresholds for each in frameworks):
         limits = (
             limits.partition(_RELATIVE_LIMIT)[0]
             + "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
         )
     # `paths` is a key of the top level, which has to come before the tables.
-    return "\n".join((limits, *format_settings(found), ""))
+    return "\n".join((limits, *format_settings(frameworks), ""))
 
 
-def _make_helpers(found: tuple[FoundFramework, ...]) -> Iterator[tuple[str, str]]:
+def _make_helpers(frameworks: tuple[FoundFramework, ...]) -> Iterator[tuple[str, str]]:
     """The files with which commands report to scoregate."""
-    for each in found:
+    for each in frameworks:
         if each.helper and each.command is not None:
             yield os.path.normpath(Path(each.command.cwd, each.helper)), _read_template(each.helper)
 

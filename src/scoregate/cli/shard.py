@@ -35,8 +35,8 @@ def parse_shard(text: str, partition: Path | None) -> ShardRequest:
     Raises:
         UsageError: they are not valid, or the partition has another number of shards.
     """
-    found = _SHARD.fullmatch(text.strip())
-    number, of = map(int, found.groups()) if found else (0, 0)
+    match = _SHARD.fullmatch(text.strip())
+    number, of = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= of <= MOST_SHARDS:
         raise UsageError(
             f"--shard {text!r:.40} is not valid", advice=f"Write K/N, such as 3/8; N is at most {MOST_SHARDS:,}."

@@ -87,10 +87,10 @@ def _choose(name: str | None, config: Mapping[str, Any], evals: Mapping[str, Any
     if name is None:
         return next(iter(evals))
     alias = config.get(name)
-    found = alias.get("id") if name not in evals and isinstance(alias, Mapping) else name
-    if found not in evals:
+    name_of_eval = alias.get("id") if name not in evals and isinstance(alias, Mapping) else name
+    if name_of_eval not in evals:
         raise UsageError(f"{source.name} has no eval {name!r:.80}", advice=f"It has: {', '.join(evals):.200}")
-    return str(found)
+    return str(name_of_eval)
 
 
 def _find_samples(source: Source, name: str) -> Source:

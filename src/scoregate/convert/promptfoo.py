@@ -97,8 +97,8 @@ def _read_options(given: Any, source: Source, findings: Findings) -> dict[str, A
 
 
 def _get_templates(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = config.get("assertionTemplates")
-    return found if isinstance(found, Mapping) else {}
+    templates = config.get("assertionTemplates")
+    return templates if isinstance(templates, Mapping) else {}
 
 
 def _make_variants(
@@ -117,12 +117,12 @@ def _make_keys(tests: list[Test]) -> Iterator[str | None]:
     """The ids of cases, as the importer of promptfoo's results names them; None leaves them to the input."""
     described = Counter(test.description for test in tests)
     texts = [_describe_variables(test.variables) for test in tests]
-    found = [
+    keys = [
         test.description if test.description and described[test.description] == 1 else text
         for test, text in zip(tests, texts, strict=True)
     ]
-    counts = Counter(found)
-    for key in found:
+    counts = Counter(keys)
+    for key in keys:
         yield key if key and counts[key] == 1 else None
 
 
@@ -202,10 +202,10 @@ class _CaseBuilder:
     def _resolve(self, given: Any) -> Any:
         """The assertion itself, if it refers to a template of the configuration."""
         if isinstance(given, Mapping) and isinstance(reference := given.get("$ref"), str):
-            found = self._templates.get(reference.removeprefix("#/assertionTemplates/"))
-            if not isinstance(found, Mapping) or "$ref" in found:
+            template = self._templates.get(reference.removeprefix("#/assertionTemplates/"))
+            if not isinstance(template, Mapping) or "$ref" in template:
                 raise Unsupported(f"there is no template {reference:.80}")
-            return {**found, **{name: value for name, value in given.items() if name != "$ref"}}
+            return {**template, **{name: value for name, value in given.items() if name != "$ref"}}
         return given
 
     def _add_rubric(self, made: dict[str, Any], grader: Any) -> dict[str, Any]:

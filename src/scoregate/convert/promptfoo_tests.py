@@ -59,10 +59,10 @@ def read_tests(config: Mapping[str, Any], source: Source, findings: Findings) ->
     """
     default = _read_default(config.get("defaultTest"), source, findings)
     given = config.get("tests")
-    found = [{}] if given is None or given == [] else given
+    items = [{}] if given is None or given == [] else given
     tests: list[Test] = []
     size = 0
-    for place, origin, test in _list_tests(found, f"{source.name} tests", source, findings, 0):
+    for place, origin, test in _list_tests(items, f"{source.name} tests", source, findings, 0):
         for each in _expand(test, default, place, origin, source, findings):
             size += sum(len(value) for value in each.variables.values() if isinstance(value, str))
             if len(tests) == MOST_CASES or size > _MOST_CHARACTERS:
@@ -117,9 +117,9 @@ def _read_test_file(
             for number, row in file.read_rows():
                 yield f"{file.name}:{number}", source, row
         elif file.path.suffix in _DOCUMENTS:
-            found = file.parse()
+            content = file.parse()
             yield from _list_tests(
-                [found] if isinstance(found, Mapping) else found, file.name, source, findings, depth + 1
+                [content] if isinstance(content, Mapping) else content, file.name, source, findings, depth + 1
             )
         else:
             raise Unreadable("tests are read from .csv, .json, .jsonl and .yaml files, and not made by code")
@@ -215,23 +215,23 @@ def _read_options(test: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _get_mapping(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = test.get(name)
-    return found if isinstance(found, Mapping) else {}
+    mapping = test.get(name)
+    return mapping if isinstance(mapping, Mapping) else {}
 
 
 def _read_mapping(
     test: Mapping[str, Any], name: str, place: str, source: Source, findings: Findings
 ) -> Mapping[str, Any]:
     """The variables of a test, which may be in a file."""
-    found = test.get(name)
+    mapping = test.get(name)
     try:
-        if isinstance(found, str):
-            found = source.find(found).parse()
-        if found is not None and not isinstance(found, Mapping):
+        if isinstance(mapping, str):
+            mapping = source.find(mapping).parse()
+        if mapping is not None and not isinstance(mapping, Mapping):
             raise Unreadable("it is not a mapping")
     except Unreadable as error:
         findings.leave_out(f"{place}.{name}", str(error))
-    return found if isinstance(found, Mapping) else {}
+    return mapping if isinstance(mapping, Mapping) else {}
 
 
 def _list_assertions(given: Any, place: str, findings: Findings) -> tuple[tuple[str, Any], ...]:

@@ -49,7 +49,7 @@ def _replace_audio(part: Mapping[str, Any], media: list[Media]) -> dict[str, Any
     return {**part, "data": _decode(part["data"], part["data"], media)}
 
 
-def _decode(text: str, encoded: str, found: list[Media]) -> Any:
+def _decode(text: str, encoded: str, collected: list[Media]) -> Any:
     """The reference to the media in base64; the text itself if it is none."""
     from base64 import b64decode
 
@@ -59,5 +59,5 @@ def _decode(text: str, encoded: str, found: list[Media]) -> Any:
         media = Media.from_bytes(b64decode(encoded, validate=True))
     except (MediaError, ValueError):
         return text
-    found.append(media)
+    collected.append(media)
     return media.reference()

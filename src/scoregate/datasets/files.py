@@ -130,8 +130,8 @@ def _listed_rows(content: object, path: Path) -> Iterator[LocatedRow]:
     rows = content.get("examples") if isinstance(content, dict) else content
     if not isinstance(rows, list):
         keys = ", ".join(map(repr, content)) if isinstance(content, dict) and "examples" not in content else ""
-        found = f"an object with {keys}" if keys else type(rows).__name__
-        raise InvalidDataset(f"{path}: {_LIST}, not {found:.200}")
+        shown = f"an object with {keys}" if keys else type(rows).__name__
+        raise InvalidDataset(f"{path}: {_LIST}, not {shown:.200}")
     for number, row in enumerate(rows, 1):
         yield f"{path}, row {number}", row if isinstance(row, dict) else f"must be an object, not {row!r:.60}"
 

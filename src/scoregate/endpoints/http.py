@@ -203,7 +203,7 @@ def display_address(definition: StoredEndpoint) -> str:
 
 def without_parameters(url: str) -> str:
     """A URL without the parts that may be secret."""
-    return _SENSITIVE_PARTS.sub(lambda found: "//" if found[0].startswith("//") else "", url)
+    return _SENSITIVE_PARTS.sub(lambda match: "//" if match[0].startswith("//") else "", url)
 
 
 def resolve_address(definition: StoredEndpoint, endpoint: EndpointContext) -> str:

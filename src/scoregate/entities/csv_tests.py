@@ -184,10 +184,10 @@ def _add_optional_cells(fields: dict[str, Any], row: Mapping[str, str]) -> Itera
     elif "test_type" in row:
         fields["test_type"] = kind
     if "metadata" in row:
-        found = parse_row(row["metadata"].encode())
-        if isinstance(found, str):
-            yield f"column metadata: {found}"
-        fields["metadata"] = found or {}
+        metadata = parse_row(row["metadata"].encode())
+        if isinstance(metadata, str):
+            yield f"column metadata: {metadata}"
+        fields["metadata"] = metadata or {}
     if configuration := {name: row[name] for name in CONVERSATION_COLUMNS if name in row}:
         for name in _NUMBER_COLUMNS:
             if name in configuration and not configuration[name].strip().isdecimal():

@@ -115,9 +115,9 @@ def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator
             continue
         # An empty cell is not a value, except that of the input.
         is_table = path.suffix.lower() in _TABLES
-        found = {name: cell for name, cell in row.items() if cell != "" or name in INPUTS} if is_table else row
+        fields = {name: cell for name, cell in row.items() if cell != "" or name in INPUTS} if is_table else row
         try:
-            yield make_row(_open_fields(found, path.parent, root), place)
+            yield make_row(_open_fields(fields, path.parent, root), place)
         except ValueError as error:
             problems.append(f"{place}: {getattr(error, 'message', error)}")
 

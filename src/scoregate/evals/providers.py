@@ -168,9 +168,9 @@ def _fill(value: Any, known: Mapping[str, Any]) -> Any:
 
 def _look_up(match: re.Match[str], known: Mapping[str, Any]) -> Any:
     if match[1]:
-        if (found := os.environ.get(match[2])) is None:
+        if (variable := os.environ.get(match[2])) is None:
             raise ProviderFailed(f"the environment variable {match[2]} is not set")
-        return found
+        return variable
     value: Any = known
     for name in match[2].split("."):
         if not isinstance(value, Mapping) or name not in value:
@@ -187,19 +187,19 @@ def _find(text: str, path: Sequence[str | int] | None) -> Any:
     if not text.strip():
         raise ProviderFailed("the answer is empty")
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         if path:
             raise ProviderFailed(f"the answer is not JSON: {text[:200]}") from None
         return text
     for part in path or ():
         try:
-            found = found[part]
+            value = value[part]
         except (KeyError, IndexError, TypeError):
             raise ProviderFailed(f"the answer has no {part!r:.60}: {text[:200]}") from None
-    if found is None:
+    if value is None:
         raise ProviderFailed(f"the answer has null as its output: {text[:200]}")
-    return found
+    return value
 
 
 _KINDS: Mapping[str, Callable[..., Awaitable[Any]]] = {

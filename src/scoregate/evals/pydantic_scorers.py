@@ -65,7 +65,7 @@ def _read_one(result: Any) -> Evaluation | Label | None:
     metadata = {"reason": reason} if reason else None
     if isinstance(result, str):
         return Label(result, metadata)
-    found = _READER.read(result)
-    if not isinstance(found, Evaluation):
+    evaluation = _READER.read(result)
+    if not isinstance(evaluation, Evaluation):
         return None
-    return Evaluation(found.score, found.threshold, metadata)
+    return Evaluation(evaluation.score, evaluation.threshold, metadata)

@@ -136,12 +136,12 @@ def _build_cases(
     rows: list[Row], reader: Cases, name: str, variants: Sequence[Variant], selection: Selection, problems: list[str]
 ) -> tuple[list[Case], Sequence[Variant], int | None]:
     """The selected cases and variants, and of a partial run the number of all trials."""
-    found = list(reader.build(rows, problems))
-    variants = select_variants(variants, found, name, selection, reader.describe)
-    cases = list(select_cases(found, name, selection, reader.describe, variants))
-    if found and not cases and selection.choice is None:
+    all_cases = list(reader.build(rows, problems))
+    variants = select_variants(variants, all_cases, name, selection, reader.describe)
+    cases = list(select_cases(all_cases, name, selection, reader.describe, variants))
+    if all_cases and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
-    return cases, variants, count_all_trials(found, selection)
+    return cases, variants, count_all_trials(all_cases, selection)
 
 
 def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:

@@ -57,12 +57,12 @@ def read_output(result: Mapping[str, Any]) -> Any:
 
 def _read_content(content: Mapping[str, Any]) -> dict[str, Any]:
     """A part of a result, with `Media` or a digest in the place of its data."""
-    found, resource = dict(content), content.get("resource")
+    part, resource = dict(content), content.get("resource")
     if isinstance(data := content.get("data"), str):
-        found["data"] = _read_media(data, str(content.get("type", "")), content.get("mimeType"))
+        part["data"] = _read_media(data, str(content.get("type", "")), content.get("mimeType"))
     if isinstance(resource, Mapping) and isinstance(blob := resource.get("blob"), str):
-        found["resource"] = {**resource, "blob": _describe_data(_decode(blob, "the blob of a resource"))}
-    return found
+        part["resource"] = {**resource, "blob": _describe_data(_decode(blob, "the blob of a resource"))}
+    return part
 
 
 def _read_media(text: str, kind: str, media_type: Any) -> Any:

@@ -34,14 +34,14 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
         JudgmentValidationError: it is not OTLP JSON.
     """
     try:
-        found = read_otlp(text)
+        read_spans = read_otlp(text)
     except OtlpError as error:
         raise JudgmentValidationError(
             f"{origin} {error.message.removeprefix('it ')}",
             advice="Export traces as OTLP JSON: an object with resourceSpans, or one such a line.",
         ) from None
     traces: dict[str, list[Span]] = {}
-    for each in found:
+    for each in read_spans:
         traces.setdefault(each.trace_id, []).append(each.span)
     return [Trace(trace, tuple(sorted(spans, key=lambda span: span.start_ns))) for trace, spans in traces.items()]
 

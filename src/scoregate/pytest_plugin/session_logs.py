@@ -84,9 +84,9 @@ class SessionLogs:
         return int(data["deselected"])
 
     def _open(self, name: str, suite: PlannedSuite) -> EventLog:
-        if (found := self._logs.get(name)) is None:
-            found = self._logs[name] = _SuiteLog(EventLog(name, events_folder()), perf_counter())
-            found.log.emit(
+        if (suite_log := self._logs.get(name)) is None:
+            suite_log = self._logs[name] = _SuiteLog(EventLog(name, events_folder()), perf_counter())
+            suite_log.log.emit(
                 "suite_started",
                 origin=suite.origin,
                 evaluators=(EvaluatorInfo(PASSED, boolean=True),),
@@ -94,7 +94,7 @@ class SessionLogs:
                 sdk=f"scoregate {__version__} pytest",
                 message=run_message(),
             )
-        return found.log
+        return suite_log.log
 
     def note_report(self, report: pytest.TestReport, data: Mapping[str, Any] | None) -> None:
         """Note the report of a phase, and write the trials in the last one of a test.

@@ -123,12 +123,12 @@ def _check_json_equality(values: Values, *, expected: Any, ignore: list[str], to
         output = _parse(values.output)
     except ValueError as error:
         return pass_or_fail(False, str(error))
-    found = []
+    differences = []
     for difference in _compare(wanted, output, (), [tuple(path.split(".")) for path in ignore], tolerance):
-        found.append(difference)
-        if len(found) == _MOST_DIFFERENCES:
+        differences.append(difference)
+        if len(differences) == _MOST_DIFFERENCES:
             break
-    return pass_or_fail(not found, "; ".join(found))
+    return pass_or_fail(not differences, "; ".join(differences))
 
 
 def _compare(

@@ -210,8 +210,8 @@ def command_passes(command: str | Sequence[str], *, timeout: float = 60.0, name:
         ValueError: the command is empty, has an open quote or an operator of a shell, or the timeout is no positive
             number.
     """
-    if isinstance(command, str) and (found := find_shell_operator(command)):
-        operator, position = found
+    if isinstance(command, str) and (shell_operator := find_shell_operator(command)):
+        operator, position = shell_operator
         raise ValueError(
             f"command_passes: the command has the shell operator {operator!r} at position {position}, and there is no "
             f'shell; write it as ["sh", "-c", "…"], or quote it: {command!r:.200}'
@@ -237,14 +237,14 @@ def _matches_any(tool: str, globs: Iterable[str]) -> bool:
 def _check_tool_calls(
     trajectory: Trajectory, given: Any, *, wanted: Any, mode: str, args: Any, optional: list[str]
 ) -> Evaluation:
-    found = given if wanted is None else wanted
-    if found is None:
+    required = given if wanted is None else wanted
+    if required is None:
         raise ValueError(
             "tool_calls compares with `expected_tool_calls` or `expected`, which this case lacks; "
             "add one of them, or write tool_calls([…])"
         )
     matches = make_matcher(args)
-    expected = read_expected(found)
+    expected = read_expected(required)
     calls = [_plain_call(call) for call in trajectory.tool_calls]
     is_ordered = mode in ("exact", "in_order")
     pairs = (match_in_order if is_ordered else match_any_order)(expected, calls, matches)
@@ -288,13 +288,13 @@ def _check_called(
     trajectory: Trajectory, _expected: Any, *, tool: str, times: tuple[int, int] | None, args: Any
 ) -> Evaluation:
     matches = make_matcher("subset")
-    found = [call for call in trajectory.tool_calls if _matches_any(call.name, [tool])]
+    matching = [call for call in trajectory.tool_calls if _matches_any(call.name, [tool])]
     if args is not None:
-        found = [call for call in found if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
+        matching = [call for call in matching if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
     least, most = (1, None) if times is None else times
-    passed = len(found) >= least and (most is None or len(found) <= most)
+    passed = len(matching) >= least and (most is None or len(matching) <= most)
     wanted = "at least once" if most is None else f"{least} times" if least == most else f"{least} to {most} times"
-    return pass_or_fail(passed, f"{tool} was called {len(found)} times, expected {wanted}")
+    return pass_or_fail(passed, f"{tool} was called {len(matching)} times, expected {wanted}")
 
 
 def _plain_call(call: ToolCall) -> ToolCall:

@@ -115,9 +115,9 @@ def list_statements(expectations: Sequence[str], checks: Sequence[Any], expected
 
 
 async def _run_check(check: str, trajectory: Trajectory) -> tuple[bool, str]:
-    found = await anyio.to_thread.run_sync(command_passes(["sh", "-c", check], name=check), trajectory)
-    holds = found is not None and found.score >= 1
-    return holds, "" if found is None else str((found.metadata or {}).get("reason", ""))
+    evaluation = await anyio.to_thread.run_sync(command_passes(["sh", "-c", check], name=check), trajectory)
+    holds = evaluation is not None and evaluation.score >= 1
+    return holds, "" if evaluation is None else str((evaluation.metadata or {}).get("reason", ""))
 
 
 async def _grade(statements: Sequence[str], shown: str, prompt: Any, expected: Any) -> list[tuple[str, bool, str]]:

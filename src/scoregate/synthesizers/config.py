@@ -69,10 +69,10 @@ def clean_names(names: Iterable[str] | None) -> list[str]:
     Raises:
         ValueError: a name is empty or no text.
     """
-    found = list(names or ())
-    if bad := [name for name in found if not isinstance(name, str) or not name.strip()]:
+    cleaned = list(names or ())
+    if bad := [name for name in cleaned if not isinstance(name, str) or not name.strip()]:
         raise ValueError(f"a name must be some text, not {bad[0]!r:.60}")
-    return list(dict.fromkeys(" ".join(name.split()) for name in found))
+    return list(dict.fromkeys(" ".join(name.split()) for name in cleaned))
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ def _split_text(text: str, size: int) -> Iterator[str]:
     begin = 0
     while len(text) - begin > size:
         half, most = begin + size // 2, begin + size
-        places = (found + len(cut) for cut in _SEPARATORS if (found := text.rfind(cut, half, most)) >= 0)
+        places = (position + len(cut) for cut in _SEPARATORS if (position := text.rfind(cut, half, most)) >= 0)
         end = next(places, most)
         yield text[begin:end]
         begin = end

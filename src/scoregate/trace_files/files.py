@@ -60,12 +60,12 @@ def list_files(source: Path) -> tuple[list[Path], int]:
     if not source.is_dir():
         raise UsageError(f"--from {str(source)!r:.200}: there is no such file or folder")
     visible = (each for each in source.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(source)))
-    found = sorted(visible, key=lambda each: natural_sort_key(str(each)))
-    files = [each for each in found if _find_ending(each) in ENDINGS]
+    paths = sorted(visible, key=lambda each: natural_sort_key(str(each)))
+    files = [each for each in paths if _find_ending(each) in ENDINGS]
     if not files or len(files) > MOST_FILES:
         problem = f"more than {MOST_FILES:,} files" if files else "no file of an export"
         raise UsageError(f"--from {str(source)!r:.200}: {problem}", advice=f"Their names end in {', '.join(ENDINGS)}.")
-    return files, len(found) - len(files)
+    return files, len(paths) - len(files)
 
 
 def _is_hidden(path: Path) -> bool:
@@ -209,8 +209,8 @@ def _read_table(name: str, data: bytes) -> Iterator[FileRecord]:
             if cells and len(cells) != len(names):
                 yield FileRecord(name, line, problem=f"it {describe_width(len(cells), len(names))}")
             elif any(cells):
-                found = {column: cell for column, cell in zip(names, cells, strict=True) if cell}
-                yield FileRecord(name, line, found)
+                fields = {column: cell for column, cell in zip(names, cells, strict=True) if cell}
+                yield FileRecord(name, line, fields)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         yield FileRecord(name, line, problem="it is not UTF-8")

@@ -119,8 +119,8 @@ def require_id(row: Mapping[str, Any], *names: str) -> str:
         UnknownRecord: all are missing or empty.
     """
     for name in names:
-        if found := read_text(row.get(name)):
-            return found
+        if identifier := read_text(row.get(name)):
+            return identifier
     raise UnknownRecord(f"the field {names[0]!r} is missing")
 
 

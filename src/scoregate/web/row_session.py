@@ -93,9 +93,9 @@ class RowSession:
         with self._lock:
             stamp = self._store.stamp(CANDIDATES, (self._dataset,))
             if self._known is None or self._known[0] != stamp:
-                found = [each for each in read_candidates(self._store, self._dataset) if not each.in_dataset]
-                found.sort(key=lambda each: natural_sort_key(_title(each)))
-                self._known = stamp, {each.id: each for each in found}
+                candidates = [each for each in read_candidates(self._store, self._dataset) if not each.in_dataset]
+                candidates.sort(key=lambda each: natural_sort_key(_title(each)))
+                self._known = stamp, {each.id: each for each in candidates}
             return self._known[1], digest("rows", repr(stamp))
 
 
