@@ -180,15 +180,12 @@ def compare(
     past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
     part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
-    extras = {
-        index: _find_extras(run, base, index, baselines[index][0])
-        for index, _ in pairs
-        if run.suites[index].kept is None
-    }
+    indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
+    extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
     compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    sliced = {index: known for index, known in evidence.items() if run.suites[index].kept is None}
+    sliced = {index: evidence[index] for index in indices if index in evidence}
     return replace(
         known,
         base=base,
