@@ -151,10 +151,10 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
         filters=("s*",),
     )
     written = write(tmp_path / "run", [FULL, *make_cases(2)], run)
-    found = read_run(tmp_path / "run")
-    assert are_equal(found, written)
-    assert list(found.cases) == list(written.cases) == [FULL, *make_cases(2)]
-    assert list(found.suites[0].cases) == [FULL, *make_cases(2)]
+    stored_run = read_run(tmp_path / "run")
+    assert are_equal(stored_run, written)
+    assert list(stored_run.cases) == list(written.cases) == [FULL, *make_cases(2)]
+    assert list(stored_run.suites[0].cases) == [FULL, *make_cases(2)]
 
 
 def test_run_json_has_every_field() -> None:
@@ -178,11 +178,11 @@ def test_run_json_has_totals_of_cases(tmp_path: Path) -> None:
 
 def test_suites_read_their_own_cases_in_order(tmp_path: Path) -> None:
     mixed = [case for pair in zip(make_cases(5), make_cases(5, 1), strict=True) for case in pair]
-    found = read_run(write(tmp_path, mixed) and tmp_path)
-    assert [case.suite for case in found.cases] == [0, 1] * 5
+    stored_run = read_run(write(tmp_path, mixed) and tmp_path)
+    assert [case.suite for case in stored_run.cases] == [0, 1] * 5
     for at in (0, 1):
-        assert [case.hash for case in found.suites[at].cases] == found.suites[at].columns.hashes
-        assert {case.suite for case in found.suites[at].cases} == {at}
+        assert [case.hash for case in stored_run.suites[at].cases] == stored_run.suites[at].columns.hashes
+        assert {case.suite for case in stored_run.suites[at].cases} == {at}
 
 
 @pytest.mark.parametrize("name", [".", "run", "run/run.json", "run/cases.jsonl.gz"])
@@ -244,9 +244,9 @@ def test_an_invalid_score_is_an_error_of_its_evaluator(tmp_path: Path, given: by
 @given(st.lists(CASES, max_size=6, unique_by=lambda case: (case.suite, case.key)))
 def test_any_text_of_suites_round_trips(tmp_path: Path, cases: list[CaseResult]) -> None:
     written = write(tmp_path, cases, make_run(2))
-    found = read_run(tmp_path)
-    assert list(found.cases) == cases
-    assert are_equal(found, written)
+    stored_run = read_run(tmp_path)
+    assert list(stored_run.cases) == cases
+    assert are_equal(stored_run, written)
 
 
 def test_values_without_a_json_form_are_still_written(tmp_path: Path) -> None:

@@ -217,10 +217,10 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     installer = Installer(tmp_path, {}, Redactor(()), printed.append, identity, 9, "install = 'auto'")
     for argv, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
         source = SuiteSource("demo", SourceKind.COMMAND, argv=argv)
-        found = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
-        assert found is not None
+        javascript = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
+        assert javascript is not None
         with pytest.raises(InstallError, match="root owns the workspace") if is_needed else nullcontext():
-            await found.install_packages(installer, None)
+            await javascript.install_packages(installer, None)
     assert printed == [
         f"packages can't be installed in {tmp_path}: root owns the workspace, so suites can't write into it"
     ]
@@ -230,10 +230,10 @@ def test_a_need_can_be_set(tmp_path: Path) -> None:
     with pytest.raises(InstallError, match=r"has no package\.json"):
         find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
     write(tmp_path, {"package-lock.json": "{}"}, engines={"node": "22"})
-    found = find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
-    assert found is not None
-    assert found.describe() == (
+    javascript = find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
+    assert javascript is not None
+    assert javascript.describe() == (
         "Node.js: installed from PyPI (engines.node of package.json asks for 22)",
         "packages: `npm ci` (package-lock.json)",
     )
-    assert found.folders == (tmp_path,)
+    assert javascript.folders == (tmp_path,)

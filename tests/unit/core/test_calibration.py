@@ -30,9 +30,9 @@ FUNCTION = Fingerprint(source="s", parameters="q")
 
 
 def make_agreement(alike: int, apart: int = 0) -> Agreement:
-    found = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
-    assert found is not None
-    return found
+    agreement = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
+    assert agreement is not None
+    return agreement
 
 
 def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
@@ -123,8 +123,8 @@ def test_calibration_can_be_required_or_ignored() -> None:
 
 def test_a_changed_judge_with_a_limit_is_still_reported() -> None:
     limits = Limits(max_drop={"*": 0.1}, min_judge_agreement=0.8, severity={"comparable": Severity.FAIL})
-    found = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
-    assert [each.rule for each in found.failed] == ["comparable"]
+    result = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
+    assert [each.rule for each in result.failed] == ["comparable"]
 
 
 def test_calibration_changes_are_reported() -> None:

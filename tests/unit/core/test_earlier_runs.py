@@ -201,9 +201,9 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     widened = 0
     for _ in range(400):
         means = [source.gauss(0.5, 0.02) for _ in range(10)]
-        found = measure_movement(means, 0.02 * 2**0.5, trials=1, base_trials=1, pooled=1)
-        assert found is not None
-        widened += bool(found.excess)
+        movement = measure_movement(means, 0.02 * 2**0.5, trials=1, base_trials=1, pooled=1)
+        assert movement is not None
+        widened += bool(movement.excess)
     assert 60 < widened < 140  # a quarter
     steady = measure_movement([0.5] * 10, 0.02, trials=1, base_trials=5, pooled=5)
     assert steady is not None

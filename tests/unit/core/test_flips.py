@@ -18,8 +18,8 @@ def run_of(trials: dict[str, str]) -> Run:
     columns = Columns()
     for case, outcomes in trials.items():
         for repeat, outcome in enumerate(outcomes):
-            found = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
-            columns.add(CaseResult(0, case, repeat, evaluations={"e": found}))
+            evaluation = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
+            columns.add(CaseResult(0, case, repeat, evaluations={"e": evaluation}))
     suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 

@@ -142,9 +142,9 @@ def test_reports_show_type_size_and_digest() -> None:
 
 def test_a_forged_reference_is_plain_data() -> None:
     good = Media.from_bytes(RED).reference()
-    found = read_reference(good)
-    assert found is not None
-    assert describe(found).startswith("[image/png")
+    reference = read_reference(good)
+    assert reference is not None
+    assert describe(reference).startswith("[image/png")
     forged = (
         {**good, "media": "sha256:../../../../etc/passwd"},
         {**good, "media": f"../sha256:{'a' * 64}"},

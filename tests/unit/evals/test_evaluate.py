@@ -339,8 +339,8 @@ def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
         ({"cluster": "nowhere"}, "no case has a field 'nowhere'"),
         ({"name": ""}, "it needs a name"),
     ):
-        found = problems(run(**{"scorers": [lambda: True], **arguments}))
-        assert any(message in each for each in found), (message, found)
+        messages = problems(run(**{"scorers": [lambda: True], **arguments}))
+        assert any(message in each for each in messages), (message, messages)
 
 
 def test_with_a_wrong_option_no_case_runs() -> None:

@@ -140,13 +140,13 @@ def test_flaky_cases_flip_without_a_change(tmp_path: Path) -> None:
         write_run(tmp_path / str(number), number, {"exact": scores}, digests=digests, commit=f"{number // 2:040x}")
     store = open_store(tmp_path)
     import_folders(store, list_run_folders(tmp_path), SOURCE)
-    found = load_flaky(store, ALL)
-    assert [(each.case, each.flips, each.pairs, each.trials, each.passed) for each in found] == [
+    flaky_cases = load_flaky(store, ALL)
+    assert [(each.case, each.flips, each.pairs, each.trials, each.passed) for each in flaky_cases] == [
         ("case-0", 5, 5, 6, 3),
         ("case-1", 1, 5, 6, 3),
     ]
-    assert [each.same_commit for each in found] == [3, 1]
-    assert [(each.low, each.high) for each in found] == [wilson_interval(5, 5), wilson_interval(1, 5)]
+    assert [each.same_commit for each in flaky_cases] == [3, 1]
+    assert [(each.low, each.high) for each in flaky_cases] == [wilson_interval(5, 5), wilson_interval(1, 5)]
     assert [each.case for each in load_flaky(store, RunFilter(runs=2))] == ["case-0"]
     assert load_flaky(store, ALL, suite="other") == []
     assert len(load_flaky(store, ALL, suite="bot")) == 2

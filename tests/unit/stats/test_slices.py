@@ -70,10 +70,10 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
     new, old = draw(1, 90, repeats=repeats[0], drop=0.2), draw(2, 95, repeats=repeats[1])
     members = {"a": [f"c{at}" for at in range(0, 90, 2)], "b": [f"c{at}" for at in range(80, 90)]}
     for clusters in ({}, {f"c{at}": f"k{at // 3}" for at in range(60)}):
-        found = sliced(
+        slice_rows = sliced(
             suite_of({"e": new}, clusters=clusters), suite_of({"e": old}), suite_of({"e": old}), members=members
         )
-        by_value = {each.value: each for each in found.slices.rows}
+        by_value = {each.value: each for each in slice_rows.slices.rows}
         for value, cases in members.items():
             alone = compare(
                 run_of(suite_of({"e": select_cases(new, cases)}, clusters=select_cases(clusters, cases))),
@@ -99,9 +99,9 @@ def test_extra_trials_count_in_the_test_only() -> None:
     run = replace(run, extras=(run_of(suite_of({"e": more})),))
     base = replace(base, extras=(run_of(suite_of({"e": base_more})),))
     every = {"all": [f"c{at}" for at in range(40)]}
-    found = compare(run, base, slices=slices_of(run.suites[0], every))
-    [each] = found.slices.rows
-    assert _numbers(each.row) == pytest.approx(_numbers(found.rows[0]), abs=0.001)  # the test draws permutations
+    comparison = compare(run, base, slices=slices_of(run.suites[0], every))
+    [each] = comparison.slices.rows
+    assert _numbers(each.row) == pytest.approx(_numbers(comparison.rows[0]), abs=0.001)  # the test draws permutations
     without = compare(replace(run, extras=()), base, slices=slices_of(run.suites[0], every))
     assert (without.slices.rows[0].row.p, without.slices.rows[0].row.delta) != (each.row.p, each.row.delta)
     assert without.slices.rows[0].row.delta == each.row.delta
