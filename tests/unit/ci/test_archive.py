@@ -72,7 +72,7 @@ FULL = CaseResult(
 
 
 def make_run(count: int = 1, **changes: Any) -> Run:
-    suites = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
+    suites = tuple(SuiteResult(f"s{index}", f"s{index}", complete=True) for index in range(count))
     return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=suites), **changes)
 
 
@@ -88,7 +88,9 @@ def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
 
 
 def make_cases(count: int, suite: int = 0) -> list[CaseResult]:
-    return [CaseResult(suite, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for at in range(count)]
+    return [
+        CaseResult(suite, f"h{index}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for index in range(count)
+    ]
 
 
 def are_equal(one: Run, other: Run) -> bool:
@@ -180,9 +182,9 @@ def test_suites_read_their_own_cases_in_order(tmp_path: Path) -> None:
     mixed = [case for pair in zip(make_cases(5), make_cases(5, 1), strict=True) for case in pair]
     stored_run = read_run(write(tmp_path, mixed) and tmp_path)
     assert [case.suite for case in stored_run.cases] == [0, 1] * 5
-    for at in (0, 1):
-        assert [case.hash for case in stored_run.suites[at].cases] == stored_run.suites[at].columns.hashes
-        assert {case.suite for case in stored_run.suites[at].cases} == {at}
+    for index in (0, 1):
+        assert [case.hash for case in stored_run.suites[index].cases] == stored_run.suites[index].columns.hashes
+        assert {case.suite for case in stored_run.suites[index].cases} == {index}
 
 
 @pytest.mark.parametrize("name", [".", "run", "run/run.json", "run/cases.jsonl.gz"])
@@ -305,7 +307,7 @@ def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_reported_and_keeps_the_old_run(tmp_path: Path) -> None:
     write(tmp_path, make_cases(1))
-    large = (CaseResult(0, f"h{at}", output=random.Random(at).randbytes(10_000)) for at in range(100))
+    large = (CaseResult(0, f"h{index}", output=random.Random(index).randbytes(10_000)) for index in range(100))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:

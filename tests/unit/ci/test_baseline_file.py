@@ -109,7 +109,7 @@ async def test_an_unreadable_named_run_is_an_error(
 ) -> None:
     columns = Columns()
     with RunWriter(tmp_path / "base") as writer:
-        for case in (CaseResult(0, f"h{at}") for at in range(3)):
+        for case in (CaseResult(0, f"h{index}") for index in range(3)):
             columns.add(case)
             writer.add(case)
         writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, columns=columns),)))

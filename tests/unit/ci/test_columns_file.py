@@ -48,7 +48,9 @@ def _write(folder: Path, cases: list[CaseResult]) -> None:
         for case in cases:
             writer.add(case)
             suites[case.suite].add(case)
-        results = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True, columns=each) for at, each in enumerate(suites))
+        results = tuple(
+            SuiteResult(f"s{index}", f"s{index}", complete=True, columns=each) for index, each in enumerate(suites)
+        )
         writer.finish(Run("id", 1.0, 2.0, "0", complete=True, suites=results), with_columns=True)
 
 

@@ -20,8 +20,8 @@ def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = 
     """Write a run that started at this second to the folder `run`."""
     columns = Columns()
     with RunWriter(out / "run", keep=keep) as writer:
-        for at in range(cases):
-            case = CaseResult(0, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))})
+        for index in range(cases):
+            case = CaseResult(0, f"h{index}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))})
             writer.add(case)
             columns.add(case)
         suite = SuiteResult("s", "s", complete=True, columns=columns)

@@ -41,9 +41,9 @@ def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUD
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
     columns = Columns()
-    columns.hashes, columns.digests = [f"case-{at}" for at in range(n)], TextColumn([""] * n)
+    columns.hashes, columns.digests = [f"case-{index}" for index in range(n)], TextColumn([""] * n)
     columns.repeats, columns.statuses = array("l", [0] * n), bytearray(n)
-    columns.scores["polite"] = array("d", [1.0 if at < mean * n else 0.0 for at in range(n)])
+    columns.scores["polite"] = array("d", [1.0 if index < mean * n else 0.0 for index in range(n)])
     infos = {"polite": EvaluatorInfo("polite", fingerprint)}
     suite = SuiteResult("bot", "bot", evaluators=infos, columns=columns, complete=True)
     return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
@@ -116,9 +116,9 @@ def test_functions_need_no_calibration() -> None:
 def test_calibration_can_be_required_or_ignored() -> None:
     required = Limits(min_judge_agreement=0.8, severity={"judge_agreement": Severity.FAIL})
     assert verdict(required, {}).conclusion is Conclusion.FAILED
-    untold = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
-    assert (untold.conclusion, untold.warnings) == (Conclusion.PASSED, ())
-    assert untold.uncalibrated
+    without_limit = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
+    assert (without_limit.conclusion, without_limit.warnings) == (Conclusion.PASSED, ())
+    assert without_limit.uncalibrated
 
 
 def test_a_changed_judge_with_a_limit_is_still_reported() -> None:

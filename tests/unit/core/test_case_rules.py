@@ -47,7 +47,7 @@ def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:
     """Cases finish in any order, and a report of shards has the order of one machine."""
     names = ("c10", "c2", "c1")
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged(*names))
-    cases = {name: {"e": 0.0} for name in names} | {f"d{at}": {"e": 1.0} for at in range(17)}
+    cases = {name: {"e": 0.0} for name in names} | {f"d{index}": {"e": 1.0} for index in range(17)}
     found = [judge(ExampleSuite(dict(each), tags=tagged(*names)), base, CRITICAL)
              for each in (cases.items(), reversed(cases.items()))]  # fmt: skip
     assert [value.split()[0] for _, value in problems(found[0])] == ["c1", "c2", "c10"]
@@ -56,7 +56,7 @@ def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:
 
 def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
-    cases = {f"c{at}": {"e": 1.0} for at in range(2, 20)}
+    cases = {f"c{index}": {"e": 1.0} for index in range(2, 20)}
     fewer = ExampleSuite(cases, tags=tagged("c2"))
     judged = judge(fewer, base, CRITICAL)
     assert (judged.exit_code, problems(judged)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
@@ -125,7 +125,7 @@ def test_a_drop_in_too_few_pairs_is_neither_red_nor_green() -> None:
 
 
 def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
-    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{at}") for at in range(5)]
+    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{index}") for index in range(5)]
     broken = [ExampleSuite(scored(*[0.0] * 6), id="s0"), *suites[1:]]
     policy = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True))
     one = evaluate_gates(compare(run_of(broken[0]), run_of(suites[0])), policy)

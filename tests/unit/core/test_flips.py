@@ -47,7 +47,7 @@ def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tupl
 
 
 def test_the_order_of_failing_trials_is_ignored() -> None:
-    old = {f"c{at}": "PPF" for at in range(20)}
+    old = {f"c{index}": "PPF" for index in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
     assert list_flips(comparison) == ([], [])

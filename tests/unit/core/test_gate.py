@@ -102,7 +102,7 @@ def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion)
 
 
 def test_errors_of_one_evaluator_count_despite_other_scores() -> None:
-    cases = {f"c{at}": {"a": 1.0, "b": ERROR} for at in range(4)}
+    cases = {f"c{index}": {"a": 1.0, "b": ERROR} for index in range(4)}
     result = verdict(ExampleSuite(cases, evaluators=[info("a"), info("b")]))
     assert finding(result, "error rate").value == "4 of 4 cases (100.0%)"
     assert result.conclusion is UNMEASURABLE
@@ -278,10 +278,10 @@ def test_random_loss_of_scores_is_allowed() -> None:
 
 def test_removed_redefined_or_errored_cases_are_no_lost_scores() -> None:
     new = ExampleSuite(
-        {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{at}": {"e": 1.0} for at in range(20, 60)}},
+        {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{index}": {"e": 1.0} for index in range(20, 60)}},
         digests={"c0": "edited"},
     )
-    old = ExampleSuite({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
+    old = ExampleSuite({f"c{index}": {"e": 1.0} for index in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
     assert (row.label, row.lost) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
@@ -318,10 +318,10 @@ def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
 
 def test_a_gate_and_a_label_never_disagree() -> None:
     """p = 1/32 of one gated evaluator among eleven others: within noise for both."""
-    names = [f"e{at}" for at in range(11)]
+    names = [f"e{index}" for index in range(11)]
     fields = {"id": "rest", "evaluators": [info(name) for name in names]}
     rest = [
-        ExampleSuite({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **fields)
+        ExampleSuite({f"c{index}": dict.fromkeys(names, (index + side) % 2.0) for index in range(20)}, **fields)
         for side in (0, 1)
     ]
     new = run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
@@ -387,7 +387,7 @@ def test_p95_is_limited_to_a_ratio_of_the_same_quantity() -> None:
     run, base = (run_of(ExampleSuite(scored(*[1.0] * 100))) for _ in range(2))
     for each, slow in ((run, 8), (base, 0)):
         each.suites[0].columns.durations_ms[:] = array(
-            "d", [(100.0 + at % 7) * (5.0 if at < slow else 1.0) for at in range(100)]
+            "d", [(100.0 + index % 7) * (5.0 if index < slow else 1.0) for index in range(100)]
         )
     policy = Policy(Limits(max_p95_ratio=1.5))
     one = finding(evaluate_gates(compare(run, base), policy), "p95 latency ratio")

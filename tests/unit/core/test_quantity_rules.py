@@ -95,10 +95,10 @@ def test_unknown_values_of_one_side() -> None:
 def make_judged_run(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
     """A run whose tasks cost 0.1 each and whose judge has this cost, unless its answer was cached."""
     result, columns = run(), Columns()
-    for at in range(12):
-        judge = Usage(cost=0.0, cached=True) if at in stored else Usage(10, cost=cost)
+    for index in range(12):
+        judge = Usage(cost=0.0, cached=True) if index in stored else Usage(10, cost=cost)
         evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
-        columns.add(CaseResult(0, f"c{at}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
+        columns.add(CaseResult(0, f"c{index}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
     return replace(result, suites=(replace(result.suites[0], columns=columns),))
 
 

@@ -80,7 +80,7 @@ def test_a_misspelt_field_is_a_problem() -> None:
         assert parsed.problems == (f'e.json:2: there is no field "{name}"; do you mean {meant}?',)
         assert not parsed.notices
     assert parse({"prompt": "a"}, skillname="x").problems
-    many = parse({"prompt": "a", **{f"x{at}": 1 for at in range(3_000)}})
+    many = parse({"prompt": "a", **{f"x{index}": 1 for index in range(3_000)}})
     assert (many.problems, len(many.notices)) == ((), 1)
 
 
@@ -102,7 +102,7 @@ def test_a_file_without_cases_is_a_problem() -> None:
 
 
 def test_many_cases_are_read_and_many_problems_are_counted() -> None:
-    parsed = parse(*({"id": at, "prompt": f"question {at}"} for at in range(10_000)))
+    parsed = parse(*({"id": index, "prompt": f"question {index}"} for index in range(10_000)))
     assert (len(parsed.cases), parsed.problems, parsed.cases[-1].line) == (10_000, (), 9_999 * 4 + 3)
     bad = parse(*({"id": 1, "prompt": "x"} for _ in range(10_000)))
     assert len(bad.problems) == 21

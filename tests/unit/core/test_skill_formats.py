@@ -319,13 +319,13 @@ def test_files_next_to_the_skill_are_not_copied_with_it(tmp_path: Path) -> None:
 
 
 def test_many_cases_and_a_large_file_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "scenarios:\n" + "".join(f"- name: n{at}\n  prompt: p\n  rubric: [a]\n" for at in range(10_000))
+    text = "scenarios:\n" + "".join(f"- name: n{index}\n  prompt: p\n  rubric: [a]\n" for index in range(10_000))
     assert len(read(tmp_path, text).cases) == 10_000
     assert "more than 5,000,000 characters" in read(tmp_path, "#" * 5_000_001).problems[0]
     monkeypatch.setattr(yaml_document, "_MOST_VALUES", 1_000)
     assert "more than 1,000 values" in read(tmp_path, "[" + "1," * 1_001 + "]").problems[0]
     monkeypatch.setattr(place, "MOST_FILES", 10)
-    write(tmp_path, {f"tests/tasks/{at}.yaml": f"id: n{at}\ninputs: {{prompt: a}}\n" for at in range(11)})
+    write(tmp_path, {f"tests/tasks/{index}.yaml": f"id: n{index}\ninputs: {{prompt: a}}\n" for index in range(11)})
     assert "the pattern matches more than 10 files" in read(tmp_path, "tasks: ['tasks/*']").problems[0]
     (tmp_path / SKILL / "tests/tasks/10.yaml").unlink()
     assert len(read(tmp_path, "tasks: ['tasks/*', 'tasks/*.yaml']").cases) == 10

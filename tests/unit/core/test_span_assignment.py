@@ -74,7 +74,7 @@ def test_spans_are_stored_in_a_file() -> None:
     with closing(SpanStore()) as store:
         for part in range(100):
             text = "x" * 1_000
-            store.add([make(at, trace=f"{part}", case=f"{part}", text=f"{text}{at}") for at in range(100)])
+            store.add([make(index, trace=f"{part}", case=f"{part}", text=f"{text}{index}") for index in range(100)])
         assert store.assign() == 0
         sizes = [len(spans) for _, spans in store.read_cases(200)]
     most = tracemalloc.get_traced_memory()[1]

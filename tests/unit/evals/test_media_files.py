@@ -65,7 +65,7 @@ def test_a_wrong_file_is_a_problem_with_the_line(data: Path) -> None:
 
 def test_other_fields_named_media_stay_data(data: Path) -> None:
     values: list[Any] = [{"media": "tv", "year": 1}, {"media": ["tv"]}, "media", {"medium": "tv"}]
-    rows, problems = read(data, *({"id": str(at), "input": value} for at, value in enumerate(values)))
+    rows, problems = read(data, *({"id": str(index), "input": value} for index, value in enumerate(values)))
     assert (problems, [row.input for row in rows]) == ([], values)
 
 

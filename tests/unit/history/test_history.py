@@ -376,7 +376,9 @@ def test_a_project_is_named_by_its_repository(tmp_path: Path) -> None:
 def test_queries_of_a_year_are_fast(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     for number in range(60):
-        write_run(tmp_path / "r" / str(number), number, {"exact": [float((number * at) % 7 > 2) for at in range(200)]})
+        write_run(
+            tmp_path / "r" / str(number), number, {"exact": [float((number * index) % 7 > 2) for index in range(200)]}
+        )
     import_folders(store, list_run_folders(tmp_path / "r"), SOURCE)
     began = time.process_time()
     assert len(load_flaky(store, RunFilter(runs=100))) > 100
@@ -390,7 +392,7 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
         score = Evaluation(number / 10, Threshold(gte=0.3))
         collector.add(CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score}))
     collector.leave_out({0})
-    scores = [(collector.trials[at][1], name, score, passed) for at, name, score, passed, _ in collector.scores]
+    scores = [(collector.trials[index][1], name, score, passed) for index, name, score, passed, _ in collector.scores]
     assert scores == [
         (f"case {number}", name, number / 10, number >= 3) for number in (1, 3, 5) for name in ("exact", "short")
     ]
@@ -398,7 +400,7 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
 
 def test_skipped_suites_are_no_measurement(tmp_path: Path) -> None:
     used = Usage(10, 5, cost=0.1, model="small")
-    folders = [write_run(tmp_path / str(at), at, {"exact": [1.0, 0.0]}, usage=used) for at in range(2)]
+    folders = [write_run(tmp_path / str(index), index, {"exact": [1.0, 0.0]}, usage=used) for index in range(2)]
     head = json.loads((folders[1] / "run.json").read_text())
     head["suites"][0]["carried"] = {"id": "run-0", "name": "main@0000000"}
     (folders[1] / "run.json").write_text(json.dumps(head))

@@ -28,10 +28,12 @@ def run_of(cases: int = 40, repeats: int = 1, run: str = "1", choices: tuple[Cho
     """A run of cases with scores of a judge and of a function with a reason; repeats of a case are equal."""
 
     def read() -> Iterator[CaseResult]:
-        for at in range(cases):
+        for index in range(cases):
             for repeat in range(repeats):
-                case = CaseResult(0, f"case {at}", repeat, name=f"case {at}", input="ask", output=f"answer {at}")
-                score = float(at % 2) if choices else at / cases
+                case = CaseResult(
+                    0, f"case {index}", repeat, name=f"case {index}", input="ask", output=f"answer {index}"
+                )
+                score = float(index % 2) if choices else index / cases
                 case.evaluations["polite"] = Evaluation(score, None, {"reason": "so"})
                 case.evaluations["short"] = Evaluation(1, None, {"reason": "counted"})
                 yield case
@@ -54,7 +56,7 @@ def test_a_sample_is_always_the_same_and_grows() -> None:
 
 def test_every_score_is_equally_likely() -> None:
     drawn = [name for run in range(400) for name in names(draw_sample(run_of(10, run=str(run)), 3))]
-    counts = [drawn.count(f"case {at}") for at in range(10)]
+    counts = [drawn.count(f"case {index}") for index in range(10)]
     assert sum(counts) == 1200
     assert all(80 < count < 160 for count in counts), counts  # 120 ± 4 standard errors
 

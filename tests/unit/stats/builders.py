@@ -23,7 +23,7 @@ Scores = Mapping[str, Sequence[float | None]]
 
 def cases(scores: Sequence[float | None]) -> dict[str, list[float | None]]:
     """Cases with one repeat each."""
-    return {f"case-{at}": [score] for at, score in enumerate(scores)}
+    return {f"case-{index}": [score] for index, score in enumerate(scores)}
 
 
 def columns_of(evaluators: Mapping[str, Scores], clusters: Mapping[str, str] | None = None) -> Columns:

@@ -73,7 +73,7 @@ def test_an_interval_needs_50_judgements_and_has_a_width(n: int) -> None:
 
 
 def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
-    kappa = cohens_kappa({(at / 200, (at + at % 2) / 200): 1 for at in range(200)})
+    kappa = cohens_kappa({(index / 200, (index + index % 2) / 200): 1 for index in range(200)})
     assert kappa is not None
     assert (kappa.low, kappa.high) == (None, None)
 

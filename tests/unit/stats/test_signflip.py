@@ -157,9 +157,9 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = sorted(map(abs, draw_without_lattice(200, 0.0)))
     scale = sqrt(sum(value**2 for value in values))
-    for at, value in enumerate(values):
+    for index, value in enumerate(values):
         if sum(values) - 2 * value >= wanted * scale:
-            values[at] = -value
+            values[index] = -value
     z, kurtosis = sum(values) / scale, -2 * sum(value**4 for value in values) / scale**4
     edgeworth = stats.norm.sf(z) + stats.norm.pdf(z) * kurtosis / 24 * (z**3 - 3 * z)
     assert sign_flip_test(values) == pytest.approx(2 * edgeworth, rel=0.02)
