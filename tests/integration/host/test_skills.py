@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -84,6 +85,16 @@ def test_a_skill_has_one_file_of_cases(project: Project) -> None:
     named = "skills/paint/tests/eval.yaml (skills/paint/evals/evals.json is)"
     assert f"A skill has one file of cases, so these are not read: {named}" in text
     assert "other/eval.yaml" not in text
+
+
+def test_a_deleted_skill_is_no_suite_before_the_deletion_is_staged(project: Project) -> None:
+    prepare(project)
+    project.commit()
+    shutil.rmtree(project.root / FOLDER)
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert "No suite ran: none was found" in outcome.output
+    assert FOLDER not in outcome.output
 
 
 def test_without_an_agent_the_skills_are_listed(project: Project) -> None:

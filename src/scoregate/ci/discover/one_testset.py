@@ -56,7 +56,8 @@ def find_one_test_set(
         try:
             name = resolve_test_set_id(named, open_store(root))
         except StoreError as error:
-            raise UsageError(f"{error.message}, nor a file of tests or a suite's", advice=error.advice) from None
+            message = f"{error.message}, and no file of tests or of a suite is named so"
+            raise UsageError(message, advice=error.advice or "`scoregate testset ls` lists the test sets.") from None
         source, about = collection_path(Path(FOLDER), TEST_SETS, (name,)).as_posix(), {"name": name, "set": name}
     if endpoint is None:
         raise UsageError(f"{named!r:.200} has no endpoint", advice="Name one: --endpoint NAME|FILE|ADDRESS.")

@@ -49,8 +49,11 @@ async def find_skills(files: ProjectFiles, settings: Settings) -> DiscoveredSuit
     """The suites of skills with cases, and of the files in `[arms]`. Without an agent, they are listed as skipped."""
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
-    names = await files.list_all()
-    skills = {folder: cases for folder, cases in find_skill_cases(names).items() if _is_below_paths(folder, settings)}
+    skills = {
+        folder: cases
+        for folder, listed in find_skill_cases(await files.list_all()).items()
+        if _is_below_paths(folder, settings) and (cases := _list_present(files.root, folder, listed))
+    }
     discovered = DiscoveredSuites(notices=tuple(_explain_other_cases(skills)))
     if settings.agent is None:
         return discovered + _explain_no_agent(list(skills), settings)
@@ -71,6 +74,12 @@ def find_skill_cases(names: Iterable[str]) -> dict[str, list[str]]:
             files.add(name)
     names_by_folder = {folder: [name for name in _list_places(folder) if name in files] for folder in sorted(skills)}
     return {folder: cases for folder, cases in names_by_folder.items() if cases}
+
+
+def _list_present(root: Path, folder: str, cases: Iterable[str]) -> list[str]:
+    """The files of cases that are there; none without the skill. git also lists files that were deleted since."""
+    is_present = os.path.lexists(root / folder / SKILL_FILE)
+    return [name for name in cases if is_present and os.path.lexists(root / name)]
 
 
 def _list_places(folder: str) -> Iterator[str]:
