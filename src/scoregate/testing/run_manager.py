@@ -69,7 +69,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         Args:
             test_case: the case, with a method `hash`.
             output: its output.
-            test_case_duration_ms: how long the case took.
+            test_case_duration_ms: how long the case took, in milliseconds; None if it is unknown.
             evaluations: its evaluations.
 
         Raises:
