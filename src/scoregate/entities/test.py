@@ -147,7 +147,7 @@ class Test(Entity):
 
     @model_validator(mode="before")
     @classmethod
-    def _other_forms(cls, data: Any) -> Any:
+    def _unpack_objects(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         get = data.get

@@ -33,7 +33,7 @@ class GenerationConfig(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _other_names(cls, data: Any) -> Any:
+    def _merge_requirements(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "requirements" not in data:
             return data
         fields = dict(data)
@@ -42,13 +42,15 @@ class GenerationConfig(BaseModel):
 
     @field_validator(*_LABEL_FIELDS, mode="before")
     @classmethod
-    def _each_once(cls, names: Any) -> Any:
+    def _clean_labels(cls, names: Any) -> Any:
         return names if isinstance(names, str) else tuple(clean_names(names))
 
     @model_validator(mode="after")
-    def _wants_something(self) -> GenerationConfig:
+    def _check_content(self) -> GenerationConfig:
         if not self.generation_prompt.strip() and not any(getattr(self, name) for name in _LABEL_FIELDS):
-            raise ValueError("say what tests are wanted: generation_prompt is empty, and nothing else says it")
+            raise ValueError(
+                "generation_prompt, behaviors, categories and topics are empty; describe the tests in one of them"
+            )
         return self
 
 
