@@ -151,13 +151,13 @@ class CommandAgent:
             changed = await anyio.to_thread.run_sync(list_changes, before, workspace)
         except ValueError as error:
             raise AgentError(f"it is unknown what the agent changed: {error}") from None
-        sent = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
+        span_steps = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
         stream, meter = output.stream, METER.get()
         usage = None if stream is None else stream.usage
         # A gateway counts the calls of the agent itself.
         if usage is not None and meter is not None and ADDRESS_VARIABLE not in os.environ:
             meter.add(usage)
-        steps, incomplete = choose_steps(output.steps, sent, has_events=stream is not None)
+        steps, incomplete = choose_steps(output.steps, span_steps, has_events=stream is not None)
         is_repeated = any(isinstance(step, Message) and step.role == "user" and not step.agent for step in steps)
         return Trajectory(
             [*([] if is_repeated else [Message("user", prompt)]), *steps],

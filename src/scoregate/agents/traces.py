@@ -158,16 +158,16 @@ def _read_file(workspace: Path, name: str) -> bytes:
 
 
 def choose_steps(
-    printed: Sequence[Step], sent: tuple[list[Step], str], *, has_events: bool
+    printed: Sequence[Step], span_steps: tuple[list[Step], str], *, has_events: bool
 ) -> tuple[Sequence[Step], str]:
     """The steps of a trajectory, and why calls may be missing.
 
     Args:
         printed: the steps that the agent printed as events.
-        sent: the steps of its spans, and why some may be missing.
+        span_steps: the steps of its spans, and why some may be missing.
         has_events: whether it prints events, which have all calls.
     """
-    steps, reason = sent
+    steps, reason = span_steps
     if not has_events:
         return steps, reason
     is_better = any(isinstance(step, ToolCall) for step in steps) and not any(

@@ -42,9 +42,9 @@ class _Budget:
 
     def take(self, cases: list[str]) -> list[str]:
         """As many of the cases as the budget allows, in their order."""
-        taken = cases[: self.left // (2 * REPEATS)]
-        self.left -= 2 * REPEATS * len(taken)
-        return taken
+        chosen = cases[: self.left // (2 * REPEATS)]
+        self.left -= 2 * REPEATS * len(chosen)
+        return chosen
 
 
 async def repeat_undecided_cases(

@@ -110,12 +110,12 @@ class CaseFilter:
         name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
         labels = CaseLabels(case, name, tuple(tags))
         path = self.paths.get(script, script)
-        taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels, state.label)
-        if taken:
+        is_taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels, state.label)
+        if is_taken:
             self._note_nodes(path, event.suite, labels)
         if not state.is_own:  # of scoregate's own suites all are taken, and there may be millions
-            state.cases[case] = taken
-        return taken
+            state.cases[case] = is_taken
+        return is_taken
 
     def _note_nodes(self, path: str, suite: str, case: CaseLabels) -> None:
         for node in self.selection.nodes:

@@ -127,10 +127,10 @@ class RunRecorder:
         log, suite = _key(received.script, received.log), None
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
-            for what in invalid:
+            for problem in invalid:
                 self._invalid += 1
                 if self._invalid <= _MOST_INVALID:
-                    self.notices.append(f"{received.script}: {what}")
+                    self.notices.append(f"{received.script}: {problem}")
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None

@@ -113,8 +113,8 @@ def _describe_future(notices: Iterable[str]) -> Iterator[str]:
 
 
 async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCounter, scripts: Sequence[str]) -> Probe:
-    what = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
-    click.echo(one_line(what, 500), err=True)
+    activity = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
+    click.echo(one_line(activity, 500), err=True)
     return await run_probe(plan, settings, ports, counter, scripts)
 
 

@@ -291,8 +291,8 @@ class _Watch:
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         if is_interactive(self.output.console):
             self.output.console.control(Control.home(), Control.clear())
-        what = f"{shown}{more} changed" if names else "First run"
-        self._print(Text(f"▸ {time.strftime('%H:%M:%S')} {what}", style="bold"))
+        reason = f"{shown}{more} changed" if names else "First run"
+        self._print(Text(f"▸ {time.strftime('%H:%M:%S')} {reason}", style="bold"))
 
     def _print_end(self) -> None:
         for line in self._list_others():

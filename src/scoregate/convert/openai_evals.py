@@ -151,5 +151,5 @@ def _make_assertions(kind: str, ideals: list[str], ignore_case: bool) -> list[Ma
         return []
     values: list[Any] = [json_of(each, "an ideal: ") for each in ideals] if kind == "JsonMatch" else list(ideals)
     base = "icontains" if kind == "Includes" and ignore_case else _CLASSES[kind]
-    made = [{"type": base, "value": value} for value in values]
-    return [{"type": "any-of", "metric": _ACCURACY, "value": made}]
+    assertions = [{"type": base, "value": value} for value in values]
+    return [{"type": "any-of", "metric": _ACCURACY, "value": assertions}]

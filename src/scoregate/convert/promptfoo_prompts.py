@@ -81,11 +81,11 @@ def _find_unknown_parts(text: str) -> list[str]:
 
 
 def _make_unique(label: str, known: Mapping[str, Any]) -> str:
-    made, number = label, 1
-    while made in known:
+    unique, number = label, 1
+    while unique in known:
         number += 1
-        made = f"{label} ({number})"
-    return made
+        unique = f"{label} ({number})"
+    return unique
 
 
 def _list_prompts(given: Any, place: str, source: Source, findings: Findings) -> Iterator[tuple[str, str, str]]:
@@ -97,11 +97,11 @@ def _list_prompts(given: Any, place: str, source: Source, findings: Findings) ->
         findings.leave_out(place, "there are no prompts" if not given else "it is not a list")
         return
     for number, each in enumerate(given):
-        here = f"{place}[{number}]"
+        item_place = f"{place}[{number}]"
         try:
-            yield from ((here, *prompt) for prompt in _read_prompt(each, number, source))
+            yield from ((item_place, *prompt) for prompt in _read_prompt(each, number, source))
         except Unreadable as error:
-            findings.leave_out(here, str(error))
+            findings.leave_out(item_place, str(error))
 
 
 def _read_prompt(given: Any, number: int, source: Source) -> Iterator[tuple[str, str]]:

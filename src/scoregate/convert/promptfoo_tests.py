@@ -96,9 +96,11 @@ def _list_tests(
         yield from _read_test_file(given, place, source, findings, depth)
     elif isinstance(given, list) and depth < 3:
         for number, each in enumerate(given):
-            here = f"{place}[{number}]"
+            item_place = f"{place}[{number}]"
             is_test = isinstance(each, Mapping) and "path" not in each
-            yield from ([(here, source, each)] if is_test else _list_tests(each, here, source, findings, depth + 1))
+            yield from (
+                [(item_place, source, each)] if is_test else _list_tests(each, item_place, source, findings, depth + 1)
+            )
     else:
         findings.leave_out(place, f"tests are mappings or files, not {given!r:.60}")
 
@@ -149,12 +151,12 @@ def _convert_row(row: Mapping[str, str], place: str, findings: Findings) -> Mapp
 def _read_assertions(row: Mapping[str, str], place: str, findings: Findings) -> Iterator[Mapping[str, Any]]:
     cells = [cell.strip() for name, cell in row.items() if name.startswith("__expected")]
     for number, cell in enumerate(filter(None, cells), 1):
-        made = parse_assertion(cell)
+        assertion = parse_assertion(cell)
         names = (f"__config:__expected{number}:threshold", "__config:__expected:threshold" if number == 1 else "")
         limits = [row[name] for name in names if row.get(name, "").strip()]
         if limits:
-            made["threshold"] = _read_number(limits[0], place, findings)
-        yield {**made, "metric": row["__metric"]} if row.get("__metric") else made
+            assertion["threshold"] = _read_number(limits[0], place, findings)
+        yield {**assertion, "metric": row["__metric"]} if row.get("__metric") else assertion
 
 
 def _read_number(text: str, place: str, findings: Findings) -> float | None:

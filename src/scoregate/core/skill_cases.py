@@ -258,8 +258,8 @@ class _Reader(CaseFindings):
         # Without an id, the prompt identifies the case.
         key = f"id {case_id}" if case_id else f"prompt {prompt}"
         if key in self._lines:
-            what = f"the id {show(case_id)}" if case_id else "the prompt, and no id,"
-            self.add(line, f"the case in line {self._lines[key]} has {what} too; give each case its own id")
+            shared = f"the id {show(case_id)}" if case_id else "the prompt, and no id,"
+            self.add(line, f"the case in line {self._lines[key]} has {shared} too; give each case its own id")
         self._lines.setdefault(key, line)
         return case_id or None
 

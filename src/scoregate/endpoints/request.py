@@ -147,8 +147,8 @@ class RequestTemplate:
         try:
             return part(context)
         except Exception as error:  # a template may raise anything
-            what = f"the mapping of requests cannot be filled: {type(error).__name__}: {error!s:.200}"
-            raise self.endpoint.fail(what, kind="mapping_error", advice="See `request_mapping`.") from None
+            problem = f"the mapping of requests cannot be filled: {type(error).__name__}: {error!s:.200}"
+            raise self.endpoint.fail(problem, kind="mapping_error", advice="See `request_mapping`.") from None
 
     def content(self, context: RequestValues) -> str:
         """The body as text: JSON, or the text itself if it is raw."""
@@ -158,8 +158,8 @@ class RequestTemplate:
         try:
             return json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
-            what = f"what the mapping of requests makes has no form in JSON: {error!s:.200}"
-            raise self.endpoint.fail(what, kind="mapping_error") from None
+            problem = f"what the mapping of requests makes has no form in JSON: {error!s:.200}"
+            raise self.endpoint.fail(problem, kind="mapping_error") from None
 
     def pairs(self, part: Filler, context: RequestValues) -> list[tuple[str, str]]:
         """The headers or query parameters as texts.

@@ -244,8 +244,8 @@ class EvalResult(SuiteResult):
 
     def _describe(self) -> str:
         if self.skipped or self.variants:
-            what = "skipped" if self.skipped else f"{len(self.variants)} variants"
-            return f"{self.label}: {what}"
+            contents = "skipped" if self.skipped else f"{len(self.variants)} variants"
+            return f"{self.label}: {contents}"
         counts = {status: self.columns.count(status) for status in Status}
         parts = [f"{count} {status}" for status, count in counts.items() if count] or ["no cases"]
         parts += [f"{name} {mean:.3f}" for name, mean in list(self.scores.items())[:_MOST_SCORES]]

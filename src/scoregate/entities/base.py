@@ -225,11 +225,11 @@ class StoredEntity(Entity):
         store = current_store()
         with store.open_writer() as writer:
             own = self.id or unused_id(store, self.kind, self.name)
-            there = find_document(store, self.kind, own)
+            stored = find_document(store, self.kind, own)
             fields = {**self._fields(), "id": own}
-            if "created_at" in self.kind.model.model_fields and (there is None or there.created_at is None):
+            if "created_at" in self.kind.model.model_fields and (stored is None or stored.created_at is None):
                 fields.setdefault("created_at", datetime.now(UTC))
-            document = build_document(self.kind, fields, there)
+            document = build_document(self.kind, fields, stored)
             self._write(writer, document)
         for name in {"id", "created_at"} & type(self).model_fields.keys():
             setattr(self, name, getattr(document, name))
@@ -260,9 +260,9 @@ class StoredEntity(Entity):
         """
         store, own = current_store(), self._own_id()
         with store.open_writer() as writer:
-            there = next(store.read(self.kind, (own,)), None) is not None
+            is_stored = next(store.read(self.kind, (own,)), None) is not None
             writer.update(self.kind, (own,), lambda _: [])
-        return there
+        return is_stored
 
     @classmethod
     def read(cls, head: Any) -> Self:

@@ -70,8 +70,8 @@ class _Parser:
 
     def unexpected(self) -> EntityError:
         """The error for the next token."""
-        what = f"{self.next!r:.60} is not understood there" if self.next else "it ends too early"
-        return _unsupported(self._text, what)
+        problem = f"{self.next!r:.60} is not understood there" if self.next else "it ends too early"
+        return _unsupported(self._text, problem)
 
     def parse(self, depth: int = 0) -> Expression:
         """Parse alternatives."""

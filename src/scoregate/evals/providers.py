@@ -76,8 +76,8 @@ async def _call_function(
     call = getattr(_load_module(folder / file), function, None)
     if not callable(call):
         raise InvalidSuite(f"{file} has no function {function}")
-    asked = partial(call, prompt, {"config": dict(config)}, {"vars": dict(values)})
-    result = await asked() if iscoroutinefunction(call) else await to_thread.run_sync(asked)
+    bound = partial(call, prompt, {"config": dict(config)}, {"vars": dict(values)})
+    result = await bound() if iscoroutinefunction(call) else await to_thread.run_sync(bound)
     result = await result if isawaitable(result) else result
     if isinstance(result, Mapping) and result.get("error"):
         raise ProviderFailed(str(result["error"])[:_LONGEST_ERROR])

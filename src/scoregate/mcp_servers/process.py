@@ -125,8 +125,8 @@ class _Reader:
             await self._child.wait()
         code = self._child.returncode
         text = " ".join(b"".join(self._errors)[-_SHOWN:].decode("utf-8", "replace").split())
-        how = "closed its standard output" if code is None else f"ended with exit code {code}"
-        self._fail(f"{how}{f': {text}' if text else ''}", kind="network_error")
+        outcome = "closed its standard output" if code is None else f"ended with exit code {code}"
+        self._fail(f"{outcome}{f': {text}' if text else ''}", kind="network_error")
 
     async def _pass_on(self, line: bytes, received: MemoryObjectSendStream[Any]) -> None:
         if not line.strip():

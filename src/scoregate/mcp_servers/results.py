@@ -71,8 +71,8 @@ def _read_media(text: str, kind: str, media_type: Any) -> Any:
     Raises:
         McpServerError: it isn't base64, or not what its type says.
     """
-    what = f"the {kind:.60} of type {media_type!r:.100}"
-    data = _decode(text, what)
+    subject = f"the {kind:.60} of type {media_type!r:.100}"
+    data = _decode(text, subject)
     if kind not in _MEDIA:
         return _describe_data(data)
     try:
@@ -80,7 +80,7 @@ def _read_media(text: str, kind: str, media_type: Any) -> Any:
     except MediaError as error:
         if isinstance(media_type, str) and media_type not in TYPES:
             return _describe_data(data)
-        raise McpServerError(f"{what} in a result of a tool is not valid: {error.message}") from None
+        raise McpServerError(f"{subject} in a result of a tool is not valid: {error.message}") from None
 
 
 def _decode(text: str, what: str) -> bytes:

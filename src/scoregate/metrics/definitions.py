@@ -108,8 +108,8 @@ def _import_metric(stored: StoredMetric) -> Any:
         try:
             make_scorer(metric)
         except Exception as error:  # an `id` may be a property that raises
-            what = f"the metric {stored.title!r:.60} uses {path!r:.100}"
-            raise MetricError(f"{what}, which is neither a metric nor an evaluator: {error}") from error
+            subject = f"the metric {stored.title!r:.60} uses {path!r:.100}"
+            raise MetricError(f"{subject}, which is neither a metric nor an evaluator: {error}") from error
     return metric
 
 

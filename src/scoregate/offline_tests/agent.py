@@ -54,8 +54,8 @@ class ArgumentMapping:
         """The arguments of the agent."""
         given = {parameter: fields[field] for parameter, field in self.fields.items() if field in fields}
         if self.takes_rest:
-            taken = {*self.fields, *self.fields.values()}
-            given |= {name: value for name, value in fields.items() if name not in taken}
+            names = {*self.fields, *self.fields.values()}
+            given |= {name: value for name, value in fields.items() if name not in names}
         return given
 
 

@@ -193,10 +193,10 @@ def _note_expectation(case: LoggedCase, _expect: Any, key: Any, results: Any) ->
 def _find_free_name(case: LoggedCase, key: Any) -> str:
     """The name of a feedback. The assertions are the score `passed`; a second feedback of one name gets a number."""
     name = "".join(each if each.isprintable() else " " for each in str(key or "feedback"))
-    name, taken = bounded_name(name), {"passed", *(each.key for each in case.feedback)}
+    name, names = bounded_name(name), {"passed", *(each.key for each in case.feedback)}
     number = 1
     free = name
-    while free in taken:
+    while free in names:
         number += 1
         free = f"{name} #{number}"
     return free

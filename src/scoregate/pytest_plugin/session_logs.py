@@ -156,7 +156,7 @@ class SessionLogs:
         done = self._recorded.keys() | self._crashed.keys()
         missing = [node for node, place in plan.places.items() if place.suite == name and node not in done]
         if missing:
-            what = "1 test" if len(missing) == 1 else f"{len(missing):,} tests"
+            subject = "1 test" if len(missing) == 1 else f"{len(missing):,} tests"
             names = ", ".join(f"{node:.100}" for node in missing[:_MOST_NAMES])
-            text = f"{what} of {plan.suites[name].trials:,} did not run, such as {names}"
+            text = f"{subject} of {plan.suites[name].trials:,} did not run, such as {names}"
             log.emit("errored", stage="suite", error=ErrorInfo("Unfinished", text))

@@ -105,8 +105,8 @@ def _check_schema(trial: Trial, *, schema: Mapping[str, Any]) -> Evaluation:
 
 
 def _check_duration(trial: Trial, *, most_ms: int) -> Evaluation:
-    taken = round(trial.duration_s * 1_000)
-    return pass_or_fail(taken <= most_ms, f"it took {taken:,} ms, at most {most_ms:,} expected")
+    duration_ms = round(trial.duration_s * 1_000)
+    return pass_or_fail(duration_ms <= most_ms, f"it took {duration_ms:,} ms, at most {most_ms:,} expected")
 
 
 def _check_file(
@@ -178,9 +178,9 @@ def _run_program(trial: Trial, *, command: list[str], folder: str, timeout: int)
 
 
 def _run_python(trial: Trial, *, expression: str) -> Evaluation:
-    taken = str(round(trial.duration_s * 1_000))
+    duration_ms = str(round(trial.duration_s * 1_000))
     start = [sys.executable, "-I", "-S", "-c", _EVALUATE, expression]
-    return _run_with_output(trial, lambda file: [*start, file, taken], _PYTHON_TIMEOUT)
+    return _run_with_output(trial, lambda file: [*start, file, duration_ms], _PYTHON_TIMEOUT)
 
 
 def _run_with_output(trial: Trial, make: Callable[[str], list[str]], timeout: float) -> Evaluation:

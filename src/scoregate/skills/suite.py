@@ -60,10 +60,10 @@ def run_arm(
     loaded = _load_cases(top, cases, skill or "").cases
     options = dict(agent)
     concurrency = options.pop("concurrency")
-    made = command_agent(**options)
+    agent_task = command_agent(**options)
     workspaces = ArmWorkspaces(
         top,
-        None if made.workspace is None else made.workspace,
+        None if agent_task.workspace is None else agent_task.workspace,
         (*hidden, *([skill] if skill else []), *files),
         top / skill if skill and is_with else None,
         target,
@@ -73,7 +73,7 @@ def run_arm(
     )
     graded = [case for case in loaded if is_with or is_graded(case)]
     inputs = [cases, *case_files, *([skill] if skill else []), *files]
-    task = _make_task(made, workspaces, MeasuredFiles(top, inputs, hidden[:1]))
+    task = _make_task(agent_task, workspaces, MeasuredFiles(top, inputs, hidden[:1]))
     asks_model = any(
         list_statements(case.expectations, (*case.checks, *case.graders), case.expected_output) for case in loaded
     )
@@ -81,7 +81,7 @@ def run_arm(
     scorers: list[Any] = []
     if any(map(is_graded, loaded)):
         scorers.append(ExpectationsScorer(hidden_folders, asks_model, PASS_AT_ONE if is_with else None))
-    if is_with and skill and made.events != "text":
+    if is_with and skill and agent_task.events != "text":
         folder = PurePosixPath(target).name
         kinds = {case.should_trigger is not False for case in loaded}
         scorers += [TriggerScorer(skill_name, folder, wanted) for wanted in (True, False) if wanted in kinds]

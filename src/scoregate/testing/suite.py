@@ -120,14 +120,14 @@ def _case_config(value: Any) -> TestCaseConfig:
 
 def _repeat_count(value: Any, selection: Selection) -> int:
     config = _case_config(value)
-    asked = config.repeat_num_times
-    if asked is not None and not is_whole_number(asked, 1):
-        raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {asked!r}")
+    repeats = config.repeat_num_times
+    if repeats is not None and not is_whole_number(repeats, 1):
+        raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {repeats!r}")
     if isinstance(config.tags, str) or not all(isinstance(tag, str) for tag in config.tags):
         raise TypeError(f"its tags must be a list of strings, not {config.tags!r}")
     if not isinstance(config.cluster, str | None):
         raise TypeError(f"its cluster must be a string, not {config.cluster!r}")
-    return asked or selection.repeats or 1
+    return repeats or selection.repeats or 1
 
 
 def describe_case(case: Case) -> Description:

@@ -136,10 +136,10 @@ async def _start_run(
         )
     except GitHubRefused as refused:
         warnings = (f"cannot set the status: {refused}",)
-    what = ", ".join(map(code, command.suites)) or Markup("All suites")
+    subject = ", ".join(map(code, command.suites)) or Markup("All suites")
     repeats = f", {command.repeats} times each" if command.repeats else ""
     log = link(Markup("The log"), github.run_url)
-    text = Markup(f"{what} run on {code(head.head_sha[:7])}{repeats}. {log} shows the progress.")
+    text = Markup(f"{subject} run on {code(head.head_sha[:7])}{repeats}. {log} shows the progress.")
     return Answer(text, outputs, _ROCKET, warnings=warnings)
 
 

@@ -175,15 +175,15 @@ def _walk_files(folder: Path, root: Path) -> Iterator[str]:
     """The files below a folder, without vendored or built folders, links to folders, and hidden folders but those of
     agents.
     """
-    for here, folders, names in os.walk(folder):
+    for current, folders, names in os.walk(folder):
         folders[:] = [
             name
             for name in folders
             if (not name.startswith(".") or name in _AGENT_FOLDERS)
             and name not in _VENDORED | _BUILT
-            and not Path(here, name, "pyvenv.cfg").exists()
+            and not Path(current, name, "pyvenv.cfg").exists()
         ]
-        place = Path(os.path.relpath(here, root)).as_posix()
+        place = Path(os.path.relpath(current, root)).as_posix()
         yield from names if place == os.curdir else (f"{place}/{name}" for name in names)
 
 

@@ -136,10 +136,10 @@ class ProjectCalls:
         if search.modules:
             located: ModuleLocation | None = ModuleLocation((search.modules.pop(),), ())
         else:
-            here, path = search.objects.pop()
+            module, path = search.objects.pop()
             if (entry_point := find_entry_point(path)) is not None:
                 yield entry_point
-            located = self._locate_object(here, path)
+            located = self._locate_object(module, path)
         if located is None:
             return
         file, rest = located.files[-1], located.rest

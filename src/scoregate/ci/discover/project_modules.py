@@ -179,16 +179,16 @@ class ProjectModules:
         importers: dict[str, str | None] = {start: None}
         stack = [start]
         while stack:
-            here = stack.pop()
-            text = self.read(here)
-            if text is None or text.has_words or self._mentions.get(here):
-                way: str | None = here
+            current = stack.pop()
+            text = self.read(current)
+            if text is None or text.has_words or self._mentions.get(current):
+                way: str | None = current
                 while way is not None:
                     self._mentions[way], way = True, importers[way]
                 return True
-            for each in self.imported_files(here, text.imports):
+            for each in self.imported_files(current, text.imports):
                 if each not in importers and self._mentions.get(each) is not False:
-                    importers[each] = here
+                    importers[each] = current
                     stack.append(each)
         self._mentions |= dict.fromkeys(importers, False)
         return False

@@ -387,11 +387,11 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
         raise RecordError(f"{path} can't be read as a cassette: {error}") from None
 
 
-def _difference(recorded: str, asked: str) -> str:
+def _difference(recorded: str, question: str) -> str:
     """The first difference between two texts, with a little of what surrounds it."""
     start = next(
-        (index for index, (old, new) in enumerate(zip(recorded, asked, strict=False)) if old != new),
-        min(len(recorded), len(asked)),
+        (index for index, (old, new) in enumerate(zip(recorded, question, strict=False)) if old != new),
+        min(len(recorded), len(question)),
     )
     begin = max(0, start - 30)
-    return f"recorded …{recorded[begin : start + 50]!r}…, asked …{asked[begin : start + 50]!r}…"
+    return f"recorded …{recorded[begin : start + 50]!r}…, asked …{question[begin : start + 50]!r}…"

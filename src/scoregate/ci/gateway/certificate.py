@@ -20,11 +20,11 @@ def check_certificate(certificate: Path, key: Path) -> None:
     Raises:
         UsageError: a file is missing, can't be read, is not a PEM file, is encrypted, or they don't belong together.
     """
-    for path, what in ((certificate, "certificate"), (key, "key of the certificate")):
+    for path, title in ((certificate, "certificate"), (key, "key of the certificate")):
         try:
             path.read_bytes()
         except OSError as error:
-            raise UsageError(f"the {what} {str(path)!r:.300} can't be read: {error.strerror}") from None
+            raise UsageError(f"the {title} {str(path)!r:.300} can't be read: {error.strerror}") from None
 
     def refuse() -> str:
         raise _EncryptedKeyError

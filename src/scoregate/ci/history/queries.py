@@ -140,8 +140,8 @@ def _trend_points(rows: list[Row]) -> Iterator[TrendPoint]:
         changes = tuple(name for name in parts if before is not None and before[name] != parts[name])
         low, high = (None, None) if mean is None else mean_score_interval(mean, deviation or 0.0, n)
         counts = (passed, failed, errored)
-        about = (commit, branch, message, bool(complete))
-        yield TrendPoint(run, finished, *about, n, mean, low, high, *counts, models, marks[0], changes)
+        run_fields = (commit, branch, message, bool(complete))
+        yield TrendPoint(run, finished, *run_fields, n, mean, low, high, *counts, models, marks[0], changes)
         before = parts
 
 
@@ -343,8 +343,8 @@ def load_costs(store: HistoryStore, by: str, chosen: RunFilter) -> list[CostRow]
         chosen.parameters,
     )
     costs = [
-        CostRow(name, int(runs), int(calls), int(given), int(made), cost, int(unpriced))
-        for name, runs, calls, given, made, cost, unpriced in rows
+        CostRow(name, int(runs), int(calls), int(given), int(counted), cost, int(unpriced))
+        for name, runs, calls, given, counted, cost, unpriced in rows
     ]
     return sorted(costs, key=lambda each: (-(each.cost or 0.0), -each.input_tokens, each.group))
 

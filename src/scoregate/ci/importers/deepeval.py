@@ -72,8 +72,8 @@ def _read_documents(result: ResultFile) -> Iterator[Mapping[str, Part]]:
 
 
 def _find_name(document: Mapping[str, Part]) -> str:
-    about = [text(document[name].value) for name in _NAME_FIELDS if name in document]
-    return excerpt(next(filter(None, about), "deepeval"))
+    names = [text(document[name].value) for name in _NAME_FIELDS if name in document]
+    return excerpt(next(filter(None, names), "deepeval"))
 
 
 def _list_cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:

@@ -59,8 +59,8 @@ def read_json_lines(data: bytes) -> Iterator[FileRow]:
             message = f"{error.msg.removesuffix(' at')} at character {error.pos + 1:,}"
             raise ImportFailed(f"line {number} is not JSON: {message}") from None
         except ValueError as error:
-            what = "UTF-8" if isinstance(error, UnicodeDecodeError) else f"JSON: {error}"
-            raise ImportFailed(f"line {number} is not {what}") from None
+            form = "UTF-8" if isinstance(error, UnicodeDecodeError) else f"JSON: {error}"
+            raise ImportFailed(f"line {number} is not {form}") from None
         yield _check_row(row, f"line {number}")
 
 

@@ -63,8 +63,8 @@ class PackagePlan:
 
     def describe(self) -> str:
         """How they are installed, and why."""
-        how = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
-        return f"packages: {how} ({'; '.join((self.why, *self.notes))})"
+        source = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
+        return f"packages: {source} ({'; '.join((self.why, *self.notes))})"
 
 
 def has_packages(folder: Path) -> bool:

@@ -154,7 +154,7 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
     time_ns = _to_nanoseconds(view.run.finished)
     suites = [_cut(suite.label) for suite in view.paired_suites]
     for case in view.cases():
-        about = {
+        case_fields = {
             "test.suite.name": suites[case.suite],
             "test.case.name": _cut(case.name or case.hash),
             "scoregate.case.hash": _cut(case.hash),
@@ -162,7 +162,7 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
         }
         for own in _make_results(case, with_explanations=with_explanations):
             # Collectors that don't know the field `eventName` yet look for the attribute.
-            fields = {"event.name": _EVENT, **own, **about}
+            fields = {"event.name": _EVENT, **own, **case_fields}
             yield {
                 "timeUnixNano": time_ns,
                 "observedTimeUnixNano": time_ns,
@@ -199,17 +199,19 @@ def make_metrics(view: ReportView) -> Iterator[dict[str, Any]]:
     time_ns = _to_nanoseconds(view.run.finished)
     means, rates, cases, costs = (list[dict[str, Any]]() for _ in range(4))
     for suite in view.paired_suites:
-        about, columns = {"test.suite.name": _cut(suite.label)}, suite.now
+        suite_fields, columns = {"test.suite.name": _cut(suite.label)}, suite.now
         for name in columns.scores:
-            own = {**about, "gen_ai.evaluation.name": _cut(name)}
+            own = {**suite_fields, "gen_ai.evaluation.name": _cut(name)}
             if (mean := average_scores(columns, name)) is not None:
                 means.append(_make_point(mean, own, time_ns))
             if (rate := count_evaluator_passes(columns, name).rate) is not None:
                 rates.append(_make_point(rate, own, time_ns))
         for status in Status:
-            cases.append(_make_point(columns.count(status), {**about, "scoregate.case.status": status.value}, time_ns))
+            cases.append(
+                _make_point(columns.count(status), {**suite_fields, "scoregate.case.status": status.value}, time_ns)
+            )
         known = [cost for cost in columns.costs if isfinite(cost)]
-        costs += [_make_point(sum(known), about, time_ns)] if known else []
+        costs += [_make_point(sum(known), suite_fields, time_ns)] if known else []
     yield from _make_gauge("scoregate.evaluation.score", "1", "The mean score of an evaluator.", means)
     yield from _make_gauge("scoregate.evaluation.pass_rate", "1", "The share of scores that pass.", rates)
     yield from _make_gauge("scoregate.cases", "{trial}", "The number of trials, by status.", cases)

@@ -16,7 +16,7 @@ from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
 
 
-def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, asked: bool) -> Run:
+def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, is_required: bool) -> Run:
     """The merged run with the drift controls of its shards, or with a notice why nothing is corrected.
 
     Nothing is corrected if the control of one shard is missing: it may have failed because of what it measures.
@@ -25,13 +25,13 @@ def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, asked
         run: the merged run.
         shards: its shards.
         folder: the folder of the merged run.
-        asked: whether the settings ask for a control.
+        is_required: whether the settings ask for a control.
 
     Raises:
         RecordError: it can't be written.
     """
     with_control = [each for each in shards if (each.path / CONTROL / RUN_FILE).is_file()]
-    if not (asked or with_control or any(each.shard.no_control for each in shards)):
+    if not (is_required or with_control or any(each.shard.no_control for each in shards)):
         return run
     problem = _find_problem(shards, with_control)
     if problem:

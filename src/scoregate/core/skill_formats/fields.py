@@ -36,8 +36,8 @@ class CaseReader(CaseFindings):
         """Add a case. One with the id of another, or too many cases, is a problem."""
         key = case.id or f"prompt {case.prompt}"
         if key in self._places:
-            what = f"the id {show(case.id)}" if case.id else "the prompt, and no id,"
-            self.add(case.line, f"the case in {self._places[key]} has {what} too; give each case its own id", shown)
+            shared = f"the id {show(case.id)}" if case.id else "the prompt, and no id,"
+            self.add(case.line, f"the case in {self._places[key]} has {shared} too; give each case its own id", shown)
         elif len(self.cases) == MOST_CASES:
             self.add(case.line, f"there are more than {MOST_CASES:,} cases", shown)
         else:

@@ -94,9 +94,9 @@ class SpanBuffer:
 
     def describe_losses(self) -> str:
         """What is missing in words; empty if nothing is."""
-        return "; ".join(_describe_loss(what, count) for what, count in self.losses.items())
+        return "; ".join(_describe_loss(kind, count) for kind, count in self.losses.items())
 
 
-def _describe_loss(what: str, count: int) -> str:
-    plural = next((each for each in _SINGULARS if what.startswith(each)), "") if count == 1 else ""
-    return f"{count:,} {_SINGULARS.get(plural, '')}{what.removeprefix(plural)}"
+def _describe_loss(kind: str, count: int) -> str:
+    plural = next((each for each in _SINGULARS if kind.startswith(each)), "") if count == 1 else ""
+    return f"{count:,} {_SINGULARS.get(plural, '')}{kind.removeprefix(plural)}"
